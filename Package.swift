@@ -1,0 +1,75 @@
+// swift-tools-version: 6.2
+// The modules of VersionsFS and their direction: Mount depends on Sources, never the other way (docs/ARCHITECTURE.md).
+
+import PackageDescription
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let collections: Target.Dependency = .product(name: "Collections", package: "swift-collections")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+]
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func library(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies + ["Support"], swiftSettings: settings)
+}
+
+let package = Package(
+    name: "VersionsFS",
+    products: [
+        .executable(name: "versionsfs", targets: ["versionsfs"]),
+        .executable(name: "versionsctl", targets: ["versionsctl"]),
+        .library(name: "VersionsClient", targets: ["VersionsClient"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    ],
+    targets: [
+        library("VersionModel"),
+        library("VersionStore", ["VersionModel", grdb, crypto, system, logging]),
+        library("Coordination", ["VersionModel"]),
+        library("Container", ["VersionModel", "VersionStore", "Coordination", system, logging, collections, toml]),
+        library("ControlProtocol", ["VersionModel"]),
+        library("ControlService", ["ControlProtocol", "VersionModel", logging] + nio),
+        library("VersionsClient", ["ControlProtocol", "VersionModel"]),
+        .executableTarget(
+            name: "versionsctl", dependencies: ["VersionsClient", "ControlProtocol", "VersionModel", argumentParser],
+            swiftSettings: settings),
+
+        .systemLibrary(
+            name: "CFuse3", path: "Mount/CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
+        library("FUSE", path: "Mount/FUSE", ["CFuse3", "VersionModel", system, logging]),
+        .executableTarget(
+            name: "versionsfs", dependencies: ["FUSE", "Container", "ControlService", "VersionStore", system, logging],
+            path: "Mount/versionsfs", swiftSettings: settings),
+
+        .target(name: "Support", dependencies: ["VersionModel"], path: "Tests/Support", swiftSettings: settings),
+        tests("VersionModelTests", ["VersionModel"]),
+        tests("VersionStoreTests", ["VersionStore", "VersionModel"]),
+        tests("ContainerTests", ["Container", "VersionStore", "VersionModel"]),
+        tests("CoordinationTests", ["Coordination", "VersionModel"]),
+        tests("ControlTests", ["ControlProtocol", "ControlService", "VersionsClient", "VersionModel"]),
+        tests("FUSETests", ["FUSE", "VersionModel"]),
+    ]
+)

@@ -1,0 +1,98 @@
+// Names and paths as Linux has them: bytes, compared as bytes, decoded only to be shown.
+
+/// One component of a path: any bytes but `/` and NUL, at least one, never `.` or `..`.
+public struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The name as the file system has it.
+    public let bytes: [UInt8]
+
+    /// Takes a name as the kernel passes it; nil if it could not be the name of a directory entry.
+    public init?(bytes: some Sequence<UInt8>) {
+        let bytes = Array(bytes)
+        guard !bytes.isEmpty, bytes != [46], bytes != [46, 46] else { return nil }
+        guard !bytes.contains(where: { $0 == 0 || $0 == 47 }) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Takes the UTF-8 of a text as a name; nil under the same rule.
+    public init?(_ text: String) {
+        self.init(bytes: text.utf8)
+    }
+
+    /// The name for people: what is not UTF-8 is shown as U+FFFD.
+    public var description: String { String(decoding: bytes, as: UTF8.self) }
+
+    public static func < (left: FileName, right: FileName) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+
+    /// The letters and digits behind the last dot (at most 16), without the dot; nil for none and for a name that
+    /// only begins with a dot.
+    public var fileExtension: [UInt8]? {
+        guard let dot = bytes.lastIndex(of: 46), dot > 0 else { return nil }
+        let tail = bytes[(dot + 1)...]
+        guard !tail.isEmpty, tail.count <= 16, tail.allSatisfy(\.isLetterOrDigit) else { return nil }
+        return Array(tail)
+    }
+}
+
+/// A path relative to a container's root: names joined by `/`, empty for the root itself.
+public struct TreePath: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The path's bytes, without a slash at either end.
+    public let bytes: [UInt8]
+
+    /// The root of the container.
+    public static let root = TreePath(names: [])
+
+    /// Joins names to a path.
+    public init(names: [FileName]) {
+        bytes = Array(names.map(\.bytes).joined(separator: [47]))
+    }
+
+    /// Takes a path as a user or a program writes it, relative to the root; nil if a component is `..` or not a name.
+    /// Empty components and `.` are passed over.
+    public init?(bytes: some Sequence<UInt8>) {
+        var names: [FileName] = []
+        for part in Array(bytes).split(separator: 47) where !part.elementsEqual([46]) {
+            guard let name = FileName(bytes: part) else { return nil }
+            names.append(name)
+        }
+        self.init(names: names)
+    }
+
+    /// The names of the path, from the root on.
+    public var names: [FileName] { bytes.split(separator: 47).compactMap { FileName(bytes: $0) } }
+
+    /// The path for people: what is not UTF-8 is shown as U+FFFD.
+    public var description: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The path of an entry of this directory.
+    public func appending(_ name: FileName) -> TreePath { TreePath(names: names + [name]) }
+
+    /// The directory that this path is in; nil for the root.
+    public var parent: TreePath? {
+        let names = names
+        return names.isEmpty ? nil : TreePath(names: Array(names.dropLast()))
+    }
+
+    /// The last name; nil for the root.
+    public var name: FileName? { names.last }
+
+    /// Whether this is the other path or lies below it.
+    public func isWithin(_ other: TreePath) -> Bool {
+        other.bytes.isEmpty || bytes == other.bytes || bytes.starts(with: other.bytes + [47])
+    }
+
+    public static func < (left: TreePath, right: TreePath) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte is an ASCII letter or digit.
+    var isLetterOrDigit: Bool {
+        switch self {
+        case 48...57, 65...90, 97...122: true
+        default: false
+        }
+    }
+}
