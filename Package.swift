@@ -46,10 +46,11 @@ let package = Package(
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
     targets: [
+        .target(name: "CLinux", path: "Sources/CLinux"),
         library("VersionModel"),
-        library("VersionStore", ["VersionModel", grdb, crypto, system, logging]),
+        library("VersionStore", ["VersionModel", "CLinux", grdb, crypto, system, logging]),
         library("Coordination", ["VersionModel"]),
-        library("Container", ["VersionModel", "VersionStore", "Coordination", system, logging, collections, toml]),
+        library("Container", ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, toml]),
         library("ControlProtocol", ["VersionModel"]),
         library("ControlService", ["ControlProtocol", "VersionModel", logging] + nio),
         library("VersionsClient", ["ControlProtocol", "VersionModel"]),
@@ -59,9 +60,9 @@ let package = Package(
 
         .systemLibrary(
             name: "CFuse3", path: "Mount/CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
-        library("FUSE", path: "Mount/FUSE", ["CFuse3", "VersionModel", system, logging]),
+        library("FUSE", path: "Mount/FUSE", ["CFuse3", "CLinux", "VersionModel", system, logging]),
         .executableTarget(
-            name: "versionsfs", dependencies: ["FUSE", "Container", "ControlService", "VersionStore", system, logging],
+            name: "versionsfs", dependencies: ["FUSE", "Container", "CLinux", "ControlService", "VersionStore", system, logging],
             path: "Mount/versionsfs", swiftSettings: settings),
 
         .target(name: "Support", dependencies: ["VersionModel"], path: "Tests/Support", swiftSettings: settings),
