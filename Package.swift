@@ -7,6 +7,7 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let collections: Target.Dependency = .product(name: "Collections", package: "swift-collections")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
@@ -48,7 +49,7 @@ let package = Package(
     targets: [
         .target(name: "CLinux", path: "Sources/CLinux"),
         library("VersionModel"),
-        library("VersionStore", ["VersionModel", "CLinux", grdb, crypto, system, logging]),
+        library("VersionStore", ["VersionModel", "CLinux", grdb, sqlite, crypto, system, logging]),
         library("Coordination", ["VersionModel"]),
         library("Container", ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml]),
         library("ControlProtocol", ["VersionModel"]),
@@ -67,7 +68,7 @@ let package = Package(
 
         .target(name: "Support", dependencies: ["VersionModel"], path: "Tests/Support", swiftSettings: settings),
         tests("VersionModelTests", ["VersionModel"]),
-        tests("VersionStoreTests", ["VersionStore", "VersionModel"]),
+        tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
         tests("ContainerTests", ["Container", "VersionStore", "VersionModel"]),
         tests("CoordinationTests", ["Coordination", "VersionModel"]),
         tests("ControlTests", ["ControlProtocol", "ControlService", "VersionsClient", "VersionModel"]),
