@@ -49,7 +49,10 @@ let package = Package(
         library("VersionModel"),
         library("VersionStore", ["VersionModel", grdb, crypto, system, logging]),
         library("Coordination", ["VersionModel"]),
-        library("Container", ["VersionModel", "VersionStore", "Coordination", system, logging, collections, toml]),
+        .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+        library(
+            "Container",
+            ["VersionModel", "VersionStore", "Coordination", "CLinux", system, logging, collections, toml]),
         library("ControlProtocol", ["VersionModel"]),
         library("ControlService", ["ControlProtocol", "VersionModel", logging] + nio),
         library("VersionsClient", ["ControlProtocol", "VersionModel"]),
