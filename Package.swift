@@ -51,7 +51,9 @@ let package = Package(
         library("VersionModel"),
         library("VersionStore", ["VersionModel", "CLinux", grdb, sqlite, crypto, system, logging]),
         library("Coordination", ["VersionModel"]),
-        library("Container", ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml]),
+        library(
+            "Container",
+            ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml]),
         library("ControlProtocol", ["VersionModel"]),
         library("ControlService", ["ControlProtocol", "VersionModel", logging] + nio),
         library("VersionsClient", ["ControlProtocol", "VersionModel"]),

@@ -93,18 +93,18 @@ int linux_lremovexattr(const char *path, const char *name) { return lremovexattr
 
 int linux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
-int linux_epoll_add(int epoll, int file, uint32_t events, uint64_t tag) {
-    struct epoll_event event = {.events = events, .data = {.u64 = tag}};
+int linux_epoll_add(int epoll, int file, uint64_t tag) {
+    struct epoll_event event = {.events = EPOLLIN, .data = {.u64 = tag}};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, file, &event);
 }
 
-int linux_epoll_remove(int epoll, int file) { return epoll_ctl(epoll, EPOLL_CTL_DEL, file, NULL); }
-
-int linux_epoll_wait(int epoll, uint64_t *tags, int capacity, int timeout_milliseconds) {
+int linux_epoll_wait(int epoll, uint64_t *tags) {
     struct epoll_event events[64];
-    int count = epoll_wait(epoll, events, capacity < 64 ? capacity : 64, timeout_milliseconds);
+    int count = epoll_wait(epoll, events, 64, -1);
     for (int index = 0; index < count; index++) tags[index] = events[index].data.u64;
     return count;
 }
 
-int linux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+int linux_eventfd(void) { return eventfd(0, EFD_CLOEXEC); }
+int linux_eventfd_signal(int file) { return eventfd_write(file, 1); }
+int linux_probe_thread(int process, int thread) { return (int)syscall(SYS_tgkill, process, thread, 0); }

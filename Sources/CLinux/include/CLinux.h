@@ -50,8 +50,9 @@ int linux_lsetxattr(const char *path, const char *name, const void *value, size_
 int linux_lremovexattr(const char *path, const char *name);
 
 // Events.
-int linux_epoll_create(void);
-int linux_epoll_add(int epoll, int file, uint32_t events, uint64_t tag);
-int linux_epoll_remove(int epoll, int file);
-int linux_epoll_wait(int epoll, uint64_t *tags, int capacity, int timeout_milliseconds);
-int linux_eventfd(void);
+int linux_epoll_create(void);                                            // closed on exec
+int linux_epoll_add(int epoll, int file, uint64_t tag);                  // watches for reading
+int linux_epoll_wait(int epoll, uint64_t *tags);                         // at least one event; at most 64 tags
+int linux_eventfd(void);                                                 // closed on exec
+int linux_eventfd_signal(int file);
+int linux_probe_thread(int process, int thread);                         // tgkill(2) with no signal: 0, EPERM or ESRCH
