@@ -52,9 +52,11 @@ let package = Package(
         library("Container", ["VersionModel", "VersionStore", "Coordination", system, logging, collections, toml]),
         library("ControlProtocol", ["VersionModel"]),
         library("ControlService", ["ControlProtocol", "VersionModel", logging] + nio),
-        library("VersionsClient", ["ControlProtocol", "VersionModel"]),
+        .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+        library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
         .executableTarget(
-            name: "versionsctl", dependencies: ["VersionsClient", "ControlProtocol", "VersionModel", argumentParser],
+            name: "versionsctl",
+            dependencies: ["VersionsClient", "ControlProtocol", "VersionModel", "CLinux", argumentParser],
             swiftSettings: settings),
 
         .systemLibrary(
@@ -69,7 +71,12 @@ let package = Package(
         tests("VersionStoreTests", ["VersionStore", "VersionModel"]),
         tests("ContainerTests", ["Container", "VersionStore", "VersionModel"]),
         tests("CoordinationTests", ["Coordination", "VersionModel"]),
-        tests("ControlTests", ["ControlProtocol", "ControlService", "VersionsClient", "VersionModel"]),
+        tests(
+            "ControlTests",
+            [
+                "ControlProtocol", "ControlService", "VersionsClient", "versionsctl", "VersionModel", "CLinux", logging,
+                argumentParser,
+            ]),
         tests("FUSETests", ["FUSE", "VersionModel"]),
     ]
 )
