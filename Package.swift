@@ -56,9 +56,11 @@ let package = Package(
             ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml]),
         library("ControlProtocol", ["VersionModel"]),
         library("ControlService", ["ControlProtocol", "VersionModel", logging] + nio),
-        library("VersionsClient", ["ControlProtocol", "VersionModel"]),
+        .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+        library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
         .executableTarget(
-            name: "versionsctl", dependencies: ["VersionsClient", "ControlProtocol", "VersionModel", argumentParser],
+            name: "versionsctl",
+            dependencies: ["VersionsClient", "ControlProtocol", "VersionModel", "CLinux", argumentParser],
             swiftSettings: settings),
 
         .systemLibrary(
@@ -73,7 +75,12 @@ let package = Package(
         tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
         tests("ContainerTests", ["Container", "VersionStore", "VersionModel"]),
         tests("CoordinationTests", ["Coordination", "VersionModel"]),
-        tests("ControlTests", ["ControlProtocol", "ControlService", "VersionsClient", "VersionModel"]),
+        tests(
+            "ControlTests",
+            [
+                "ControlProtocol", "ControlService", "VersionsClient", "versionsctl", "VersionModel", "CLinux", logging,
+                argumentParser,
+            ]),
         tests("FUSETests", ["FUSE", "VersionModel"]),
     ]
 )
