@@ -56,7 +56,6 @@ let package = Package(
             ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml]),
         library("ControlProtocol", ["VersionModel"]),
         library("ControlService", ["ControlProtocol", "VersionModel", logging] + nio),
-        .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
         library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
         .executableTarget(
             name: "versionsctl",

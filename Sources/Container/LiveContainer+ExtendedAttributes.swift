@@ -106,9 +106,6 @@ extension LiveContainer {
     private func withPathLocked<Result>(
         _ node: Node, _ body: (UnsafePointer<CChar>) throws(Errno) -> Result
     ) throws(Errno) -> Result {
-        if let file = openFiles.first(of: node) {
-            return try CText.lend(Array("/proc/self/fd/\(file.descriptor.raw)/.".utf8).dropLast(2), body)
-        }
         let place = try location(of: node)
         return try CText.lend(Backing.descriptorPath(place.directory.raw, place.path), body)
     }

@@ -49,7 +49,9 @@ public final class LiveContainer: Sendable {
     let recordedDirectories: RecordedDirectories
     let deletionGroups = DeletionGroups()
     let kernel = KernelLink()
-    let browser: Browser
+    let ignore: IgnoreRule
+    let quiet: QuietRule
+    private let socket = Mutex<String?>(nil)
 
     /// Serves the tree below `root`, which stays the caller's to close after ``close()``.
     public init(root: FileDescriptor, store: VersionStore, options: Options) throws(StoreError) {
@@ -72,13 +74,20 @@ public final class LiveContainer: Sendable {
         time = ContainerClock(wall: options.clock)
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
-        browser = Browser()
+        ignore = IgnoreRule(patterns: options.settings.ignorePatterns)
+        quiet = QuietRule(patterns: options.settings.quietPatterns)
     }
 
     /// Ends the container's use: what is open is sealed, and the store closed.
     public func close() {
         for file in openFiles.all where file.isWritable { seal(file) }
         store.close()
+    }
+
+    /// Where the control socket is, once there is one.
+    public var socketPath: String? {
+        get { socket.withLock { $0 } }
+        set { socket.withLock { $0 = newValue } }
     }
 
     var now: Timestamp { options.clock.now() }

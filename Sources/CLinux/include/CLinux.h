@@ -3,7 +3,9 @@
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mount.h>
 #include <sys/types.h>
+#include <sys/xattr.h>
 #include <time.h>
 
 // What statx(2) tells, without its padding.
