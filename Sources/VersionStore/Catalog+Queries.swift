@@ -146,6 +146,13 @@ enum Query {
         ).rows(deletion)
     }
 
+    /// The deletions of one item, newest first.
+    static func deletions(item: ItemID, _ database: Database) throws -> [Deletion] {
+        try SQLStatement(
+            database, "SELECT record FROM deletion WHERE item = ? ORDER BY deleted DESC, row DESC", .blob(item.bytes)
+        ).rows(deletion)
+    }
+
     private static func deletion(_ row: SQLStatement) -> Deletion? {
         var reader = ByteReader(row.blob(0))
         return try? reader.deletion()

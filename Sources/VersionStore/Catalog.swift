@@ -84,6 +84,7 @@ final class Catalog: Sendable {
             item BLOB, size INTEGER NOT NULL, deleted INTEGER NOT NULL, groupid BLOB NOT NULL, record BLOB NOT NULL);
         CREATE INDEX deletion_directory ON deletion (directory);
         CREATE INDEX deletion_path ON deletion (path);
+        CREATE INDEX deletion_item ON deletion (item) WHERE item IS NOT NULL;
         CREATE INDEX deletion_group ON deletion (groupid);
         CREATE INDEX deletion_size ON deletion (size);
         CREATE TABLE directory (

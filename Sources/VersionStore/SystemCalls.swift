@@ -139,6 +139,9 @@ extension linux_stat {
     /// `st_mtim`.
     var modification: Timestamp { Timestamp(seconds: modified.tv_sec, nanoseconds: modified.tv_nsec) }
 
+    /// `st_ctim`.
+    var change: Timestamp { Timestamp(seconds: changed.tv_sec, nanoseconds: changed.tv_nsec) }
+
     /// Bytes that it takes on the disk.
     var allocated: Int64 { Int64(clamping: blocks).multipliedReportingOverflow(by: 512).partialValue }
 
