@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore
@@ -78,14 +79,19 @@ extension LiveContainer {
         if !rows.isEmpty { store.commit(rows) }
     }
 
+    private func openForTruncation(_ node: Node) throws(Errno) -> SharedDescriptor {
+        try names.reading { () throws(Errno) in
+            let place = try location(of: node)
+            return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: O_RDWR | O_NOFOLLOW))
+        }
+    }
+
     /// truncate(2) and ftruncate(2).
     private func resize(_ caller: Caller, _ node: Node, _ handle: UInt64?, to size: off_t) throws(Errno) {
         guard node.isRegular else { throw .invalidArgument }
         let open = handle.flatMap { openFiles[$0] }
-        let descriptor = try open?.descriptor ?? names.reading { () throws(Errno) in
-            let place = try location(of: node)
-            return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: O_RDWR | O_NOFOLLOW))
-        }
+        let descriptor: SharedDescriptor
+        if let open { descriptor = open.descriptor } else { descriptor = try openForTruncation(node) }
         guard case .live = nodes.location(node).whereabouts, !node.isForeign,
             let name = nodes.location(node).name
         else {

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore
@@ -19,12 +20,13 @@ extension LiveContainer {
             let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK)
             umask(caller.umask)
             let file: SharedDescriptor
-            do {
+            do throws(Errno) {
                 file = SharedDescriptor(
                     try Backing.open(
                         name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
                         mode: mode & 0o7777))
-            } catch .fileExists where flags & O_EXCL == 0 {
+            } catch {
+                guard error == .fileExists, flags & O_EXCL == 0 else { throw error }
                 return nil
             }
             let stat = try adopt(name, in: directory, for: caller, mode: mode)

@@ -2,6 +2,8 @@
 
 import CLinux
 import Glibc
+import Logging
+import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore

@@ -1,6 +1,7 @@
 // Keeping the content of the current version before it is overwritten or leaves its name (DESIGN 7).
 
 import Glibc
+import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore

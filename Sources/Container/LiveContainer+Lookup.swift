@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore

@@ -1,6 +1,8 @@
 // Making names: directories, symlinks, special files, hard links.
 
+import CLinux
 import Glibc
+import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore

@@ -2,6 +2,8 @@
 
 import CLinux
 import Glibc
+import Logging
+import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore
@@ -98,9 +100,10 @@ extension LiveContainer {
         try names.reading { () throws(Errno) in
             let place = try location(of: node)
             let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | O_NOFOLLOW
-            do {
+            do throws(Errno) {
                 return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept | O_RDWR))
-            } catch .permissionDenied {
+            } catch {
+                guard error == .permissionDenied else { throw error }
                 let access = flags & O_ACCMODE
                 return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept | access))
             }
@@ -135,7 +138,8 @@ extension LiveContainer {
             reply.keepsCache = kernel.side?.passesThrough != true
         }
         if descriptor == nil, backing != 0 { return reply }
-        let file = try descriptor ?? openBelowForReading(node)
+        let file: SharedDescriptor
+        if let descriptor { file = descriptor } else { file = try openBelowForReading(node) }
         let requester = requester ?? Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
         reply.handle = openFiles.add { id in
             OpenFile(

@@ -1,6 +1,8 @@
 // Saves that end on a file whose name is no longer its own: another save took it, or it was deleted.
 
 import Glibc
+import Logging
+import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore

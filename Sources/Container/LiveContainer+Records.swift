@@ -1,6 +1,9 @@
 // Documents and their rows: finding a node's document, and what the catalog is told of it.
 
+import CLinux
 import Glibc
+import Logging
+import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore
@@ -50,7 +53,7 @@ extension LiveContainer {
             id: version, item: state.item, kind: .current, content: ContentID(high: version.high, low: version.low),
             size: stat.size, modified: stat.modified, saved: stat.modified,
             time: HybridTime(wall: stat.modified, logical: 0), device: store.identity.device,
-            author: Author(userID: stat.raw.user, user: UserNames.name(of: stat.raw.user), program: "", process: 0),
+            author: observers.owner(of: stat),
             attributes: Attributes(stat), flags: .sealed)
         state.stamp = Stamp(stat)
         state.isVerified = true

@@ -1,6 +1,7 @@
 // Deletion: what is unlinked moves to the deleted area, unless it is nobody's work (DESIGN 3.2, 5.1).
 
 import Glibc
+import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore

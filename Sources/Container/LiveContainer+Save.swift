@@ -1,6 +1,8 @@
 // Saves: a changed file becomes a version, and the rules say what becomes of the one before (DESIGN 5.1, 6.1).
 
 import Glibc
+import Logging
+import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore
@@ -129,9 +131,7 @@ extension LiveContainer {
         let parents: [VersionID] = if case .conflict(let base) = decision { [base] } else { [current.id] }
         let version = version(
             state.item, stat, hash, sharing, parents: parents, base: base == current.id ? nil : base)
-        if let settled = base, SaveRule.settled(by: .init(kind: save.kind, actor: actor, base: base, equalsCurrent: false), decision) == settled {
-            mutations += settle(settled, of: state.item)
-        }
+        if let base, base != current.id { mutations += settle(base, of: state.item) }
         if loser.kind == .conflict { relabel(loser, state, node) }
         mutations.append(.version(loser))
         install(version, &state, stat, sharing)
@@ -166,7 +166,7 @@ extension LiveContainer {
         Version(
             id: .random(), item: item, kind: .current, content: save.content ?? .random(), size: stat.size,
             modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
-            author: save.requester?.author ?? Author(userID: stat.raw.user, user: "", program: "", process: 0),
+            author: save.requester?.author ?? observers.owner(of: stat),
             parents: parents, base: base, hash: hash, attributes: Attributes(stat), flags: save.isSealed ? .sealed : [])
     }
 

@@ -44,12 +44,13 @@ public final class LiveContainer: Sendable {
     let openDirectories = OpenDirectoryTable()
     let tombstones = Tombstones()
     let orphans = Orphans()
+    let pendingHashes = PendingHashes()
     let observers: Observers
     let time: ContainerClock
     let recordedDirectories: RecordedDirectories
     let deletionGroups = DeletionGroups()
     let kernel = KernelLink()
-    let ignore: IgnoreRule
+    let ignore: IgnorePatterns
     let quiet: QuietRule
     private let socket = Mutex<String?>(nil)
 
@@ -74,8 +75,8 @@ public final class LiveContainer: Sendable {
         time = ContainerClock(wall: options.clock)
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
-        ignore = IgnoreRule(patterns: options.settings.ignorePatterns)
-        quiet = QuietRule(patterns: options.settings.quietPatterns)
+        ignore = IgnorePatterns(lines: options.settings.ignorePatterns)
+        quiet = options.settings.quietPatterns.map { QuietRule(patterns: $0) } ?? QuietRule()
     }
 
     /// Ends the container's use: what is open is sealed, and the store closed.

@@ -1,5 +1,6 @@
 // Who does what: the processes behind requests, what they have seen, and which names are theirs to throw away.
 
+import CLinux
 import Glibc
 import Synchronization
 import VersionModel
@@ -53,7 +54,10 @@ final class Observers: Sendable {
                 process: actor?.ref.process ?? 0))
     }
 
-    func userName(_ user: uid_t) -> String { users.name(of: user) }
+    /// Who is said to have saved what was there before anyone looked: the file's owner.
+    func owner(of stat: FileStat) -> Author {
+        Author(userID: stat.raw.user, user: users.name(of: stat.raw.user), program: "", process: 0)
+    }
 
     private func ended(_ actor: ActorRef) {
         state.withLock { state in
@@ -102,9 +106,10 @@ final class Observers: Sendable {
 
     /// A file was created: if it is a backup of what its maker has just read, that read did not count.
     func created(_ name: FileName, in directory: FileID, by requester: Requester) {
-        guard let actor = requester.actor, TemporaryNames.looksLikeBackup(name) else { return }
+        guard let actor = requester.actor else { return }
         state.withLock { state in
-            state.backups[actor.ref] = Place(directory: directory, name: name)
+            // Backups made before they are filled: `f~`, by nano -B.
+            if name.bytes.last == 126 { state.backups[actor.ref] = Place(directory: directory, name: name) }
             guard let read = state.lastReads[actor.ref], Self.now - read.time <= Self.backupWindowNanoseconds,
                 read.places.contains(where: {
                     $0.directory == directory && TemporaryNames.isBackup(name, of: $0.name)
@@ -122,7 +127,7 @@ final class Observers: Sendable {
     // MARK: Whose names
 
     func isEphemeral(_ name: FileName, _ requester: Requester) -> Bool {
-        TemporaryNames.isEphemeral(name, program: requester.author.program, process: requester.author.process)
+        TemporaryNames.ephemeral(name, program: requester.author.program, process: requester.author.process)
     }
 
     func isBackup(_ name: FileName, of original: FileName) -> Bool { TemporaryNames.isBackup(name, of: original) }

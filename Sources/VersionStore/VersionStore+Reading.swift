@@ -5,7 +5,7 @@ import Logging
 import VersionModel
 
 extension VersionStore {
-    private func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
+    func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         flush()
         do throws(StoreError) { return try catalog.read(body) } catch {
             noteDamage(error)

@@ -3,9 +3,7 @@
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/mount.h>
 #include <sys/types.h>
-#include <sys/xattr.h>
 #include <time.h>
 
 // What statx(2) tells, without its padding.
@@ -50,6 +48,10 @@ ssize_t linux_lgetxattr(const char *path, const char *name, void *value, size_t 
 ssize_t linux_llistxattr(const char *path, char *list, size_t size);
 int linux_lsetxattr(const char *path, const char *name, const void *value, size_t size, int flags);
 int linux_lremovexattr(const char *path, const char *name);
+
+// As they are; their headers would bring a second `struct stat` into Swift's view.
+int umount2(const char *target, int flags);
+ssize_t getxattr(const char *path, const char *name, void *value, size_t size);
 
 // Events.
 int linux_epoll_create(void);                                            // closed on exec

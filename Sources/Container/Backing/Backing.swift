@@ -112,7 +112,8 @@ enum Backing {
             let capacity = buffer.count
             return try check {
                 buffer.withUnsafeMutableBytes { bytes in
-                    readlinkat(directory, pointer, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), capacity)
+                    guard let base = bytes.baseAddress else { return -1 }
+                    return readlinkat(directory, pointer, base.assumingMemoryBound(to: CChar.self), capacity)
                 }
             }
         }

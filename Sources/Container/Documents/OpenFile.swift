@@ -60,6 +60,9 @@ final class OpenFileTable: Sendable {
 
     func remove(_ handle: UInt64) -> OpenFile? { state.withLock { $0.files.removeValue(forKey: handle) } }
 
+    /// Some open file of a node.
+    func first(of node: Node) -> OpenFile? { state.withLock { $0.files.values.first { $0.node === node } } }
+
     /// The files open now, in no order.
     var all: [OpenFile] { state.withLock { Array($0.files.values) } }
 }

@@ -1,9 +1,10 @@
 // Descriptors of directories, kept for the ones in use so that a path is not walked for every request.
 
 import Collections
+import DequeModule
 import Glibc
-import SystemPackage
 import Synchronization
+import SystemPackage
 import VersionModel
 
 /// A bounded cache of O_PATH descriptors. A directory's descriptor stays right when it is renamed. Lock order: last.

@@ -111,6 +111,15 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// A deleted file became a kept content.
+    func relocate(_ deletion: DeletionID, to content: ContentID) {
+        state.withLock { state in
+            for node in state.byID.values {
+                if case .deleted(deletion) = node.whereabouts { node.whereabouts = .kept(content) }
+            }
+        }
+    }
+
     /// The node's file was swapped for another one below; the kernel sees no difference.
     func replaceKey(of node: Node, with key: BackingKey) {
         state.withLock { state in
