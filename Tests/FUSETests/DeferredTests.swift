@@ -44,7 +44,8 @@ extension MountTests {
                 deferred.complete(.failure(.interrupted))
                 interrupted.with { $0 = true }
             }
-            caller.terminate()
+            // Not SIGTERM, which the child may have inherited as blocked.
+            kill(caller.processIdentifier, SIGKILL)
             interrupted.wait { $0 ? () : nil }
             caller.waitUntilExit()
             #expect(caller.terminationReason == .uncaughtSignal)
