@@ -16,7 +16,7 @@ extension VersionStore {
     ) throws(StoreError) -> [Finding] {
         flush()
         do {
-            var check = StoreCheck(store: self, repairs: repair && !options.readOnly)
+            let check = StoreCheck(store: self, repairs: repair && !options.readOnly)
             try check.run(progress)
             flush()
             return check.findings
@@ -42,8 +42,8 @@ extension Catalog {
     }
 }
 
-/// One run of the check.
-struct StoreCheck {
+/// One run of the check; used by one thread.
+final class StoreCheck {
     static let lostKey = "lost-objects"
     /// What is younger may be kept already and recorded in a moment.
     private static let settledNanoseconds: Int64 = 5_000_000_000
@@ -60,7 +60,7 @@ struct StoreCheck {
         recovery = Recovery(store: store)
     }
 
-    mutating func run(_ progress: (Int, Int) -> Void) throws {
+    func run(_ progress: (Int, Int) -> Void) throws {
         for text in try store.catalog.damage() {
             report(.catalogDamaged, "catalog.sqlite", text, repair: "rebuild the catalog from labels at the next mount") {
                 StoreOpening.markDamaged(store.state)
@@ -80,7 +80,7 @@ struct StoreCheck {
         if repairs, !list.isEmpty { store.commit([.setting(key: Self.lostKey, value: Array(list.utf8))]) }
     }
 
-    private mutating func report(
+    private func report(
         _ kind: Finding.Kind, _ subject: String, path: TreePath? = nil, _ text: String, repair: String? = nil,
         _ mutations: () throws -> [VersionStore.Mutation]
     ) rethrows {
@@ -94,7 +94,7 @@ struct StoreCheck {
 
     // MARK: Items and versions
 
-    private mutating func checkItems() throws {
+    private func checkItems() throws {
         let items = try store.catalog.access { try Query.allItems($0) }
         let known = Set(items.map(\.id))
         for item in items { try check(item) }
@@ -107,7 +107,7 @@ struct StoreCheck {
         }
     }
 
-    private mutating func check(_ snapshot: Item) throws {
+    private func check(_ snapshot: Item) throws {
         // The container goes on meanwhile: what looks wrong in the snapshot is looked at again.
         guard !isSound(snapshot, try store.versions(of: snapshot.id)), let item = try store.item(snapshot.id) else {
             return
@@ -162,7 +162,7 @@ struct StoreCheck {
 
     // MARK: Contents
 
-    private mutating func checkContents(_ objects: Set<ContentID>, _ progress: (Int, Int) -> Void) throws {
+    private func checkContents(_ objects: Set<ContentID>, _ progress: (Int, Int) -> Void) throws {
         let versions = try store.catalog.access { try Query.allVersions($0) }
             .filter { $0.kind != .current && !$0.flags.contains(.contentLost) }
         for (done, version) in versions.enumerated() {
@@ -205,7 +205,7 @@ struct StoreCheck {
         }
     }
 
-    private mutating func checkUnknown(_ objects: Set<ContentID>) throws {
+    private func checkUnknown(_ objects: Set<ContentID>) throws {
         for id in objects.sorted() where try store.versions(sharing: id).isEmpty {
             guard isSettled(store.contents.name(of: id)), try store.versions(sharing: id).isEmpty else { continue }
             guard let labels = try? store.contents.labels(of: id), let first = labels.first else {
@@ -223,7 +223,7 @@ struct StoreCheck {
         }
     }
 
-    private mutating func checkDeletions(_ entries: Set<DeletionID>) throws {
+    private func checkDeletions(_ entries: Set<DeletionID>) throws {
         for deletion in try store.deletions(within: nil) where !entries.contains(deletion.id) {
             let (directory, name) = store.deletedArea.name(of: deletion.id)
             guard (try? System.status(name, in: directory)) == nil, try store.deletion(deletion.id) != nil else {
@@ -243,7 +243,7 @@ struct StoreCheck {
         }
     }
 
-    private mutating func reportUnreadable(_ shelf: String, _ hex: String) {
+    private func reportUnreadable(_ shelf: String, _ hex: String) {
         let name = "\(shelf)/\(hex.prefix(2))/\(hex)"
         guard !lost.contains(name) else { return }
         report(.labelUnreadable, hex, "no record names it and its label cannot be read",
