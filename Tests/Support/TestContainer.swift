@@ -139,12 +139,12 @@ public final class TestContainer: @unchecked Sendable {
 ///   - settings: lines for `.versionsfs/config.toml`, set with `versionsctl config` after the mount.
 ///   - seconds: after this long the connection is aborted, so that blocked calls return and the test fails.
 ///   - body: the test; it returns what it found wrong, in sentences.
-/// - Returns: the problems, followed by the log if there are any. `#expect` it to be empty.
+/// - Throws: a ``Failure`` with all problems and the daemon's log.
 public func withContainer(
     named name: String = "test", options: [String] = [], asUser user: UInt32? = nil, files: [String: String] = [:],
     settings: [String: String] = [:], seconds: Double = 120, versioned: Bool = !Workplace.isUnversioned,
     body: (TestContainer) throws -> [String]
-) throws -> [String] {
+) throws {
     let container = try TestContainer(named: name, options: options, user: user, seconds: 30, isVersioned: versioned)
     for (file, text) in files { try container.put(text, at: file) }
     let fuse = Fuse(seconds: seconds) { container.abandon() }
@@ -164,9 +164,9 @@ public func withContainer(
     }
     if fuse.hasBlown { problems.append("the test took over \(seconds) s; its mount was aborted") }
     guard problems.isEmpty else {
-        return problems + ["the container was \(container.path), its log:\n\(container.log)"]
+        let log = container.log.isEmpty ? "" : ", its log:\n" + container.log
+        throw Failure(problems.joined(separator: "\n"), evidence: "the container was \(container.path)" + log)
     }
     fuse.defuse()
     try container.remove()
-    return []
 }

@@ -49,3 +49,21 @@ final class ChildActor {
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
     }
 }
+
+/// Runs a program without input or output and waits for its end. Returns its exit code, or 128 plus its signal.
+func runToEnd(_ program: String, _ arguments: [String]) throws -> Int32 {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+    var argv = ([program] + arguments).map { strdup($0) } + [nil]
+    defer { argv.forEach { free($0) } }
+    var pid: pid_t = 0
+    let code = posix_spawnp(&pid, program, &actions, nil, &argv, environ)
+    guard code == 0 else { throw CallFailed(code) }
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + status & 0x7f
+}

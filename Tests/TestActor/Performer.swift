@@ -138,6 +138,11 @@ final class Performer {
             guard count >= 0 else { throw CallFailed() }
             return [String(count)]
         case "clone": try check(ioctl(file(&words), UInt(VFS_FICLONE), file(&words)))
+        case "patterns":
+            // Replaces a file again and again by a content that tells writer and round: `patterns PATH WRITER ROUNDS LENGTH`.
+            let path = try words.path(), writer = try words.number(), rounds = try words.number()
+            let length = try words.number()
+            for round in 0..<max(0, rounds) { try savePattern(path, writer: writer, round: round, length: length) }
         case "fstat":
             var facts = stat()
             try check(Glibc.fstat(file(&words), &facts))
@@ -191,6 +196,11 @@ final class Performer {
             let answer = try child.ask(words.remainder)
             guard answer.hasPrefix("ok") else { throw CallFailed(Int32(answer.split(separator: " ").last ?? "") ?? EIO) }
             return answer.split(separator: " ").dropFirst().map(String.init)
+        case "run":
+            let program = try words.text()
+            var arguments: [String] = []
+            while !words.isEmpty { arguments.append(try words.text()) }
+            return [String(try runToEnd(program, arguments))]
         case "end":
             guard let child = children.removeValue(forKey: try words.text()) else { throw CallFailed(ESRCH) }
             child.end()
@@ -248,6 +258,25 @@ private func put(_ bytes: [UInt8], _ descriptor: Int32, at offset: Int?) throws 
     let count = offset.map { pwrite(descriptor, bytes, bytes.count, $0) } ?? Glibc.write(descriptor, bytes, bytes.count)
     guard count >= 0 else { throw CallFailed() }
     return count
+}
+
+/// One save in place of `WWWWRRRR` (writer and round in hex), repeated.
+private func savePattern(_ path: [CChar], writer: Int, round: Int, length: Int) throws {
+    let word = UInt32(truncatingIfNeeded: writer << 16 | round)
+    let digits = String(word, radix: 16)
+    let unit = Array((String(repeating: "0", count: 8 - digits.utf8.count) + digits).utf8)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(length + 8)
+    while bytes.count < length { bytes += unit }
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw CallFailed() }
+    var rest = bytes[..<max(0, length)]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        guard count > 0 else { throw CallFailed() }
+        rest = rest.dropFirst(count)
+    }
+    try check(close(descriptor))
 }
 
 /// inode, size, mode (octal), links, seconds of the last change of content.
