@@ -105,7 +105,10 @@ extension LiveContainer {
             if !state.differs(from: stat), !isOwnSave { try keepCopy(&state, of: node, from: descriptor.raw) }
             try Backing.check { ftruncate(descriptor.raw, size) }
             if let open {
-                if size == 0 { open.state.withLock { $0.isReplacing = true } }
+                if size == 0 {
+                    open.state.withLock { $0.isReplacing = true }
+                    if let claim = open.claim { arbiter.truncated(claim, state.item, open.requester.actor) }
+                }
             } else {
                 // Nothing will be closed: the truncation is a save of its own.
                 try save(

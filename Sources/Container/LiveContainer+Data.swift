@@ -128,6 +128,7 @@ extension LiveContainer {
         file.node.openings.state.withLock { state in
             if isWriter { state.closeWriter() } else { state.closeReader() }
         }
+        if let claim = file.claim { arbiter.closed(claim) }
         if isWriter { knownDocument(of: file.node)?.state.withLock { $0.writers = max(0, $0.writers - 1) } }
     }
 
