@@ -320,7 +320,6 @@ extension AttributeChange {
         if names(FUSE_SET_ATTR_SIZE) { size = stat.st_size }
         if names(FUSE_SET_ATTR_ATIME) { accessed = names(FUSE_SET_ATTR_ATIME_NOW) ? .now : .at(stat.st_atim) }
         if names(FUSE_SET_ATTR_MTIME) { modified = names(FUSE_SET_ATTR_MTIME_NOW) ? .now : .at(stat.st_mtim) }
-        // With the second generation of killpriv, an owner change drops the bits too and the kernel does not say so.
         dropsSetID = names(FUSE_SET_ATTR_KILL_SUID)
     }
 }
