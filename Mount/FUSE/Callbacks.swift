@@ -217,7 +217,9 @@ private func addFiles(_ table: inout fuse_lowlevel_ops) {
         serve(
             request,
             answer: { request, _, output in
-                _ = output.withUnsafeBytes { fuse_reply_ioctl(request.raw, 0, $0.baseAddress, min($0.count, outputSize)) }
+                _ = output.withUnsafeBytes {
+                    fuse_reply_ioctl(request.raw, 0, $0.baseAddress, min($0.count, outputSize))
+                }
             }
         ) { (system, caller) throws(Errno) -> [UInt8] in
             // A 32-bit program's structures are not ours to translate.

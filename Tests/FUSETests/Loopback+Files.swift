@@ -129,7 +129,9 @@ extension Loopback {
     func allocate(_ caller: Caller, node: NodeID, handle: Handle, mode: Int32, offset: off_t, length: off_t)
         throws(Errno)
     {
-        try with(node, handle) { file throws(Errno) in try check(wire_allocate(file, mode, Int64(offset), Int64(length))) }
+        try with(node, handle) { file throws(Errno) in
+            try check(wire_allocate(file, mode, Int64(offset), Int64(length)))
+        }
     }
 
     func seek(_ caller: Caller, node: NodeID, handle: Handle, offset: off_t, whence: Int32) throws(Errno) -> off_t {

@@ -7,7 +7,8 @@ import Testing
 
 /// Mounts, runs `body` with the mount's path, unmounts, and waits for the session's end.
 func withMount(
-    passthrough: Bool, options: [String] = [], _ body: (_ mount: String, _ backing: String, _ system: Loopback) throws -> Void
+    passthrough: Bool, options: [String] = [],
+    _ body: (_ mount: String, _ backing: String, _ system: Loopback) throws -> Void
 ) throws {
     var template = Array("/var/tmp/versionsfs-fuse-XXXXXX".utf8CString)
     guard let made = mkdtemp(&template) else { throw Errno(rawValue: errno) }
