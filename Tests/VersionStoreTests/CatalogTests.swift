@@ -56,7 +56,8 @@ struct CatalogTests {
         #expect(try store.deletions(in: gone.place.directory) == [gone])
         #expect(try store.deletions(group: gone.group) == [gone])
         #expect(try store.setting("k") == [9] && store.setting("gone") == nil)
-        #expect(try store.versions(withPrefix: String(version.id.hex.prefix(12)).uppercased()).map(\.id) == [version.id])
+        #expect(
+            try store.versions(withPrefix: String(version.id.hex.prefix(12)).uppercased()).map(\.id) == [version.id])
         #expect(try store.versions(withPrefix: "xyz").isEmpty)
         #expect(try store.versions(sharing: other.content) == [other])
         let listed = try store.itemsWithOtherVersions(in: FileID(50))
@@ -140,7 +141,9 @@ struct CatalogTests {
 
     @Test func aDirectoryThatIsNoContainerIsLeftAlone() throws {
         let fixture = try Fixture()
-        #expect(throws: StoreError.notAContainer) { try VersionStore(root: fixture.root, options: .init(readOnly: true)) }
+        #expect(throws: StoreError.notAContainer) {
+            try VersionStore(root: fixture.root, options: .init(readOnly: true))
+        }
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.path).isEmpty)
     }
 
@@ -196,7 +199,8 @@ struct CatalogTests {
         let lookups = clock.measure {
             for name in names.prefix(1000) { _ = try? store.item(at: Place(directory: .root, name: name)) }
         }
-        print("10,000 commits of 3 rows: \(calls) in the calls, \(total) until written; 1,000 rows: \(rows);",
+        print(
+            "10,000 commits of 3 rows: \(calls) in the calls, \(total) until written; 1,000 rows: \(rows);",
             "1,000 look-ups: \(lookups)")
         #expect(try store.statistics().versions == 11_000)
         #expect(total < .seconds(60))
