@@ -2,13 +2,13 @@
 
 /// A moment's date and time of day in UTC, of the Gregorian calendar.
 public struct CivilTime: Hashable, Sendable {
-    public var year: Int64
-    public var month: Int64
-    public var day: Int64
-    public var hour: Int64
-    public var minute: Int64
-    public var second: Int64
-    public var nanosecond: Int64
+    public private(set) var year: Int64
+    public private(set) var month: Int64
+    public private(set) var day: Int64
+    public private(set) var hour: Int64
+    public private(set) var minute: Int64
+    public private(set) var second: Int64
+    public private(set) var nanosecond: Int64
 
     /// The date and time of a moment.
     public init(_ moment: Timestamp) {
