@@ -102,8 +102,8 @@ public struct Observations: Sendable {
         dropOldest()
     }
 
-    /// Forgets what an ended process saw itself. What it lent stays with its lineage, and what was lent to it serves its
-    /// descendants for as long as such things do.
+    /// Forgets what an ended process saw itself. What it lent stays with its lineage, and what was lent to it serves
+    /// its descendants for as long as such things do.
     public mutating func exited(_ actor: ActorRef, now: Int64) {
         guard let ledger = ledgers[actor] else { return }
         trails -= ledger.own.count
