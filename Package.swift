@@ -7,6 +7,7 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let collections: Target.Dependency = .product(name: "Collections", package: "swift-collections")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
@@ -46,22 +47,26 @@ let package = Package(
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
     targets: [
+        .target(name: "CLinux", path: "Sources/CLinux"),
         library("VersionModel"),
-        library("VersionStore", ["VersionModel", grdb, crypto, system, logging]),
+        library("VersionStore", ["VersionModel", "CLinux", grdb, sqlite, crypto, system, logging]),
         library("Coordination", ["VersionModel"]),
-        library("Container", ["VersionModel", "VersionStore", "Coordination", system, logging, collections, toml]),
+        library(
+            "Container",
+            ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml]),
         library("ControlProtocol", ["VersionModel"]),
         library("ControlService", ["ControlProtocol", "VersionModel", logging] + nio),
-        library("VersionsClient", ["ControlProtocol", "VersionModel"]),
+        library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
         .executableTarget(
-            name: "versionsctl", dependencies: ["VersionsClient", "ControlProtocol", "VersionModel", argumentParser],
+            name: "versionsctl",
+            dependencies: ["VersionsClient", "ControlProtocol", "VersionModel", "CLinux", argumentParser],
             swiftSettings: settings),
 
         .systemLibrary(
             name: "CFuse3", path: "Mount/CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
-        library("FUSE", path: "Mount/FUSE", ["CFuse3", "VersionModel", system, logging]),
+        library("FUSE", path: "Mount/FUSE", ["CFuse3", "CLinux", "VersionModel", system, logging]),
         .executableTarget(
-            name: "versionsfs", dependencies: ["FUSE", "Container", "ControlService", "VersionStore", system, logging],
+            name: "versionsfs", dependencies: ["FUSE", "Container", "CLinux", "ControlService", "VersionStore", system, logging],
             path: "Mount/versionsfs", swiftSettings: settings),
 
         // What the tests stand on: the mount fixture, terminals, processes, and programs that act as other programs do.
@@ -72,10 +77,15 @@ let package = Package(
         .executableTarget(
             name: "Bench", dependencies: ["Support", "CTestSupport"], path: "Tests/Benchmark", swiftSettings: settings),
         tests("VersionModelTests", ["VersionModel"]),
-        tests("VersionStoreTests", ["VersionStore", "VersionModel"]),
+        tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
         tests("ContainerTests", ["Container", "VersionStore", "VersionModel"]),
         tests("CoordinationTests", ["Coordination", "VersionModel"]),
-        tests("ControlTests", ["ControlProtocol", "ControlService", "VersionsClient", "VersionModel"]),
+        tests(
+            "ControlTests",
+            [
+                "ControlProtocol", "ControlService", "VersionsClient", "versionsctl", "VersionModel", "CLinux", logging,
+                argumentParser,
+            ]),
         tests("FUSETests", ["FUSE", "VersionModel"]),
         tests("SupportTests", ["TestActor"]),
         tests("MountTests", ["versionsfs", "versionsctl", "TestActor"]),

@@ -80,11 +80,14 @@ public struct Caller: Sendable {
     public var group: gid_t
     public var thread: pid_t
     public var umask: mode_t
-    public init(user: uid_t, group: gid_t, thread: pid_t, umask: mode_t = 0) {
+    /// In an open that truncates and in a write: the caller has not the right to keep set-id bits, so drop them.
+    public var dropsSetID: Bool
+    public init(user: uid_t, group: gid_t, thread: pid_t, umask: mode_t = 0, dropsSetID: Bool = false) {
         self.user = user
         self.group = group
         self.thread = thread
         self.umask = umask
+        self.dropsSetID = dropsSetID
     }
 }
 

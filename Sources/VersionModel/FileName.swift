@@ -96,3 +96,8 @@ extension UInt8 {
         }
     }
 }
+
+extension FileName {
+    /// A name for what never had one: `?`.
+    public init(placeholder: Void) { bytes = [63] }
+}

@@ -1,0 +1,137 @@
+// The classic transport: threads that read /dev/fuse, serve what they read and answer from where they are.
+
+import CFuse3
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// Reader threads over the session's descriptor, at least one of them always waiting for the next request.
+///
+/// The lock guards the list of threads only; no request is served under it.
+final class DeviceTransport: Transport {
+    private struct Threads {
+        var running = 0
+        /// Ended, not yet joined.
+        var ended: [pthread_t] = []
+        var reason: Errno?
+    }
+    private let descriptor: Int32
+    private let serve: @Sendable (Lane) -> Void
+    private let most: Int
+    /// Readers wait first in, first out: the fewer wait, the warmer is the one that wakes.
+    private let mostIdle = 4
+    private let idle = Atomic<Int>(0)
+    private let threads = Monitor(Threads())
+
+    /// `serve` is called with a lane whose message has been received.
+    init(descriptor: Int32, most: Int = 16, serve: @escaping @Sendable (Lane) -> Void) {
+        self.descriptor = descriptor
+        self.most = most
+        self.serve = serve
+    }
+
+    func send(_ message: UnsafePointer<iovec>, count: Int32) -> Int {
+        writev(descriptor, message, count)
+    }
+
+    /// Receives one message into the lane, waiting for it.
+    func receive(_ lane: Lane) throws(Errno) {
+        while true {
+            let count = Glibc.read(descriptor, lane.request.baseAddress, lane.request.count)
+            if count >= MemoryLayout<wire_header_in>.size {
+                lane.message = UnsafeRawBufferPointer(rebasing: lane.request[..<count])
+                return
+            }
+            if count >= 0 { continue }
+            let error = Errno(rawValue: errno)
+            // ENOENT: the request was withdrawn before it was read.
+            if error != .interrupted && error != .resourceTemporarilyUnavailable && error != .noSuchFileOrDirectory {
+                throw error
+            }
+        }
+    }
+
+    func run() -> Errno {
+        spawn()
+        while true {
+            // Joins whatever has ended; nil in `finished` once nothing is left.
+            let finished = threads.wait { state -> [pthread_t]? in
+                if state.ended.isEmpty && state.running > 0 { return nil }
+                defer { state.ended = [] }
+                return state.ended
+            }
+            if finished.isEmpty { break }
+            for thread in finished { pthread_join(thread, nil) }
+        }
+        return threads.with { $0.reason ?? .operationNotSupportedByDevice }
+    }
+
+    private func spawn() {
+        let room = threads.with { state in
+            guard state.running < most, state.reason == nil else { return false }
+            state.running += 1
+            return true
+        }
+        guard room else { return }
+        idle.add(1, ordering: .relaxed)
+        let context = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let failure = pthread_create(
+            &thread, nil,
+            { pointer in
+                guard let pointer else { return nil }
+                // Balances `passRetained` above.
+                Unmanaged<DeviceTransport>.fromOpaque(pointer).takeRetainedValue().read()
+                return nil
+            }, context.toOpaque())
+        guard failure != 0 else { return }
+        context.release()
+        idle.subtract(1, ordering: .relaxed)
+        threads.with { state in
+            state.running -= 1
+            // Without any reader there is nothing to wait for.
+            if state.running == 0 { state.reason = Errno(rawValue: failure) }
+        }
+    }
+
+    /// The life of a reader.
+    private func read() {
+        wire_name_thread("fuse-reader")
+        ThreadSetup.prepare()
+        let lane = Lane()
+        var reason: Errno?
+        lane.whileCurrent {
+            while true {
+                do throws(Errno) { try receive(lane) } catch {
+                    reason = error
+                    idle.subtract(1, ordering: .relaxed)
+                    break
+                }
+                if idle.subtract(1, ordering: .relaxed).newValue == 0 { spawn() }
+                serve(lane)
+                if idle.add(1, ordering: .relaxed).newValue > mostIdle {
+                    idle.subtract(1, ordering: .relaxed)
+                    break
+                }
+            }
+        }
+        threads.with { state in
+            state.running -= 1
+            state.ended.append(pthread_self())
+            if let reason, state.reason == nil { state.reason = reason }
+        }
+    }
+}
+
+/// What every thread that runs handlers does first.
+enum ThreadSetup {
+    /// Gives the thread a umask and working directory of its own, so that a handler may set the caller's umask before
+    /// it creates something, and leaves signals to the threads of the daemon.
+    static func prepare() {
+        _ = wire_own_file_system_context()
+        var signals = sigset_t()
+        sigfillset(&signals)
+        for signal in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT] { sigdelset(&signals, signal) }
+        pthread_sigmask(SIG_SETMASK, &signals, nil)
+    }
+}

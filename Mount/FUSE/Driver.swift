@@ -1,0 +1,149 @@
+// The session as the rest of the module sees it: takes messages from a transport, hands them to libfuse or serves them
+// itself, and gives the file system its way back to the kernel.
+
+import CFuse3
+import Glibc
+import SystemPackage
+
+/// What libfuse's callbacks find again: the file system, and what belongs to its session.
+///
+/// Sendable by hand: `fileSystem`, `session`, `transport` and `negotiation` are written before the first reader thread starts and
+/// after the last one has been joined; between, other threads reach them only through `gate`.
+final class Driver: @unchecked Sendable {
+    /// Until the end of the session: the file system may hold on to its session for longer.
+    private(set) var fileSystem: (any FileSystem)?
+    let gate = Gate()
+    let parked = ParkedOpens()
+    private(set) var session: OpaquePointer?
+    private(set) var transport: (any Transport)?
+    private var negotiation: Negotiation?
+    private(set) var features: Features?
+
+    init(fileSystem: any FileSystem) {
+        self.fileSystem = fileSystem
+    }
+
+    func begin(session: OpaquePointer, transport: any Transport) {
+        self.session = session
+        self.transport = transport
+    }
+
+    /// The session is about to be destroyed; nobody uses it any more.
+    func end() {
+        parked.cancel()
+        gate.close()
+        fileSystem = nil
+        session = nil
+        transport = nil
+    }
+
+    /// Passthrough was agreed to and does not work here.
+    func withdrawPassthrough() {
+        features?.passthrough = false
+    }
+
+    /// The driver of a request.
+    static func of(_ request: OpaquePointer) -> Driver? {
+        fuse_req_userdata(request).map { of(context: $0) }
+    }
+
+    /// The driver that was given to libfuse as its context; retained by ``MountedSession`` until the session is destroyed.
+    static func of(context: UnsafeMutableRawPointer) -> Driver {
+        Unmanaged<Driver>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// Serves the message of a lane, which is the calling thread's.
+    func serve(_ lane: Lane) {
+        guard let session, let header = lane.message.value(wire_header_in.self) else { return }
+        if header.opcode == Opcode.temporary {
+            serveTemporary(header, lane)
+            return
+        }
+        var buffer = fuse_buf()
+        buffer.mem = UnsafeMutableRawPointer(mutating: lane.message.baseAddress)
+        buffer.size = lane.message.count
+        fuse_session_process_buf(session, &buffer)
+    }
+
+    /// Serves the first message, INIT, and completes its answer.
+    func serveInit(_ lane: Lane) throws(Errno) -> Features {
+        negotiation = Negotiation(lane.message, privileged: geteuid() == 0)
+        serve(lane)
+        negotiation = nil
+        guard let features else { throw .protocolError }
+        return features
+    }
+
+    /// Sends what libfuse answers: the hook of ``fuse_session_custom_io``.
+    func send(_ vector: UnsafePointer<iovec>, count: Int32) -> Int {
+        guard let transport else {
+            errno = ENODEV
+            return -1
+        }
+        if let negotiation, count == 2, let head = vector[0].iov_base, vector[0].iov_len == 16,
+            let body = vector[1].iov_base,
+            negotiation.recognises(head.loadUnaligned(as: wire_header_out.self), bodyLength: vector[1].iov_len)
+        {
+            var reply = body.loadUnaligned(as: wire_init_out.self)
+            features = negotiation.complete(&reply)
+            // Patched in place, because a newer library's answer may be longer than what we know.
+            body.storeBytes(of: reply, as: wire_init_out.self)
+        }
+        return transport.send(vector, count: count)
+    }
+
+    /// O_TMPFILE, which libfuse 3.14 does not know.
+    private func serveTemporary(_ header: wire_header_in, _ lane: Lane) {
+        guard let fileSystem, let body = lane.body(wire_create_in.self) else {
+            send(error: .invalidArgument, to: header.unique)
+            return
+        }
+        let caller = Caller(
+            user: header.user, group: header.group, thread: pid_t(bitPattern: header.thread), umask: body.umask,
+            dropsSetID: body.open_flags & KillFlag.open != 0)
+        do {
+            let created = try fileSystem.createTemporary(
+                caller, parent: header.node, mode: body.mode, flags: Int32(bitPattern: body.flags))
+            var reply = wire_create_out(entry: wire_entry_out(created.entry), opened: wire_open_out(created.opened))
+            let sent = withUnsafeMutableBytes(of: &reply) { send(UnsafeRawBufferPointer($0), to: header.unique) }
+            if !sent { fileSystem.takeBack(created) }
+        } catch {
+            send(error: error, to: header.unique)
+        }
+    }
+
+    private func send(error: Errno, to unique: UInt64) {
+        var header = wire_header_out(length: 16, error: -error.answer, unique: unique)
+        withUnsafeMutableBytes(of: &header) { bytes in
+            var vector = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+            _ = send(&vector, count: 1)
+        }
+    }
+
+    private func send(_ body: UnsafeRawBufferPointer, to unique: UInt64) -> Bool {
+        let length = MemoryLayout<wire_header_out>.size + body.count
+        var header = wire_header_out(length: UInt32(truncatingIfNeeded: length), error: 0, unique: unique)
+        return withUnsafeMutableBytes(of: &header) { head in
+            let vector = [
+                iovec(iov_base: head.baseAddress, iov_len: head.count),
+                iovec(iov_base: UnsafeMutableRawPointer(mutating: body.baseAddress), iov_len: body.count),
+            ]
+            return vector.withUnsafeBufferPointer { vector in
+                vector.baseAddress.map { send($0, count: 2) == length } ?? false
+            }
+        }
+    }
+}
+
+extension FileSystem {
+    /// Undoes what an answer promised that the kernel did not take.
+    func takeBack(_ created: Created) {
+        release(node: created.entry.node, handle: created.opened.handle)
+        forget(created.entry.node, lookups: 1)
+    }
+}
+
+extension Errno {
+    /// As a positive number that the kernel takes for an error; anything else becomes EIO.
+    var answer: Int32 { (1..<512).contains(rawValue) ? rawValue : Errno.ioError.rawValue }
+}

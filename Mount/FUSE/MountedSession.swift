@@ -1,0 +1,141 @@
+// A mounted file system, from the mount to its end.
+
+import CFuse3
+import Glibc
+import Synchronization
+public import SystemPackage
+
+/// A file system mounted on a directory.
+///
+/// The mount exists from `init` on; requests are answered while ``run()`` runs. Signals are the daemon's: its handler's
+/// thread calls ``unmount(_:)``, then ``run()`` returns.
+public final class MountedSession: Sendable {
+    /// How a mount is to end.
+    public enum Departure: Sendable {
+        /// Only if nobody uses it; EBUSY otherwise.
+        case whenUnused
+        /// It leaves the tree at once and is served until its last user is done.
+        case detached
+        /// As detached; pending and later requests of its users fail. Needs root, without it the same as detached.
+        case aborted
+    }
+
+    /// The directory that is mounted on, absolute and without symbolic links.
+    public let mountpoint: FilePath
+    private let driver: Driver
+    private let device: DeviceTransport
+    private enum Stage { case mounted, running, over }
+    /// Guards the stage; nothing blocks under it.
+    private let stage = Mutex(Stage.mounted)
+
+    /// Mounts.
+    ///
+    /// - Parameters:
+    ///   - fsname: the source that mount tables show.
+    ///   - options: as for mount(8); `allow_other` is left out for users who are not allowed to use it.
+    /// - Throws: `noSuchFileOrDirectory` and the like for the directory, `invalidArgument` for options that libfuse does
+    ///   not know, `notPermitted` if the mount is refused (libfuse says why on standard error).
+    public init(
+        fileSystem: any FileSystem, mountpoint: FilePath, fsname: String, subtype: String = "versionsfs",
+        options: [String] = []
+    ) throws(Errno) {
+        self.mountpoint = try Self.resolve(mountpoint)
+        let driver = Driver(fileSystem: fileSystem)
+        // Released in `destroy`, after fuse_session_destroy.
+        let context = Unmanaged.passRetained(driver)
+        let argument = MountOptions.argument(fsname: fsname, subtype: subtype, options: options)
+        guard let session = Self.newSession(argument, context: context.toOpaque()) else {
+            context.release()
+            throw .invalidArgument
+        }
+        guard fuse_session_mount(session, self.mountpoint.string) == 0 else {
+            fuse_session_destroy(session)
+            context.release()
+            throw .notPermitted
+        }
+        let device = DeviceTransport(descriptor: fuse_session_fd(session)) { [unowned driver] in driver.serve($0) }
+        driver.begin(session: session, transport: device)
+        self.driver = driver
+        self.device = device
+        var io = fuse_custom_io()
+        io.writev = { _, vector, count, context in
+            guard let vector, let context else {
+                errno = EIO
+                return -1
+            }
+            return Driver.of(context: context).send(vector, count: count)
+        }
+        io.read = { descriptor, buffer, count, _ in Glibc.read(descriptor, buffer, count) }
+        guard wire_session_custom_io(session, &io, fuse_session_fd(session)) == 0 else {
+            destroy()
+            throw .ioError
+        }
+    }
+
+    deinit {
+        let unused = stage.withLock { $0 == .mounted }
+        if unused { destroy() }
+    }
+
+    /// Serves requests until the mount is gone. Call it once.
+    ///
+    /// - Throws: why it ended, unless that was an unmount.
+    public func run() throws(Errno) {
+        let first = stage.withLock { stage in
+            defer { if stage == .mounted { stage = .running } }
+            return stage == .mounted
+        }
+        guard first else { throw .alreadyInProcess }
+        let reason = serve()
+        stage.withLock { $0 = .over }
+        destroy()
+        if reason != .operationNotSupportedByDevice && reason != .connectionAbort { throw reason }
+    }
+
+    private func serve() -> Errno {
+        do {
+            let lane = Lane()
+            var features = Result<Features, Errno>.failure(.protocolError)
+            try device.receive(lane)
+            lane.whileCurrent {
+                features = Result { () throws(Errno) in try driver.serveInit(lane) }
+            }
+            driver.start(try features.get())
+        } catch {
+            return error
+        }
+        return device.run()
+    }
+
+    /// Takes the mount away; ``run()`` returns once the kernel has let go of it. Harmless when it is gone already.
+    public func unmount(_ departure: Departure = .detached) throws(Errno) {
+        guard stage.withLock({ $0 != .over }) else { return }
+        try Unmounting.unmount(mountpoint, departure)
+    }
+
+    /// Ends the session on our side. No thread of the transport is left by now.
+    private func destroy() {
+        guard let session = driver.session else { return }
+        driver.end()
+        fuse_session_unmount(session)
+        fuse_session_destroy(session)
+        // Balances `passRetained` in init: libfuse has forgotten its context.
+        Unmanaged.passUnretained(driver).release()
+    }
+
+    private static func newSession(_ options: String, context: UnsafeMutableRawPointer) -> OpaquePointer? {
+        var arguments = fuse_args(argc: 0, argv: nil, allocated: 0)
+        defer { fuse_opt_free_args(&arguments) }
+        for argument in ["versionsfs", "-o", options] where fuse_opt_add_arg(&arguments, argument) != 0 {
+            return nil
+        }
+        var table = operations()
+        return wire_session_new(&arguments, &table, context)
+    }
+
+    private static func resolve(_ path: FilePath) throws(Errno) -> FilePath {
+        guard let resolved = path.withPlatformString({ realpath($0, nil) }) else { throw Errno(rawValue: errno) }
+        defer { free(resolved) }
+        return FilePath(platformString: resolved)
+    }
+}

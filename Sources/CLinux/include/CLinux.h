@@ -1,0 +1,65 @@
+// Linux calls and constants that Swift's Glibc module does not show: variadic functions, and what needs _GNU_SOURCE.
+// Every function returns what the call returns, and sets errno as it does. Nothing here decides anything.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+// What statx(2) tells, without its padding.
+struct linux_stat {
+    uint64_t inode, size, blocks;
+    uint32_t mode, links, user, group, block_size;
+    uint32_t device_major, device_minor, special_major, special_minor;
+    struct timespec accessed, modified, changed, born;
+    int has_born;
+};
+
+extern const int linux_O_PATH, linux_O_TMPFILE, linux_O_NOATIME, linux_O_DIRECT;
+extern const int linux_AT_EMPTY_PATH;
+extern const int linux_SEEK_DATA, linux_SEEK_HOLE;
+extern const long linux_UTIME_NOW, linux_UTIME_OMIT;
+extern const unsigned linux_RENAME_NOREPLACE, linux_RENAME_EXCHANGE, linux_RENAME_WHITEOUT;
+extern const int linux_CLONE_FS;
+extern const short linux_POSIX_SPAWN_SETSID;
+
+int linux_statx(int directory, const char *name, int flags, struct linux_stat *result);
+int linux_openat(int directory, const char *name, int flags, mode_t mode);
+int linux_renameat2(int from, const char *name, int to, const char *new_name, unsigned flags);
+ssize_t linux_copy_file_range(int from, off_t *from_offset, int to, off_t *to_offset, size_t length);
+int linux_fallocate(int file, int mode, off_t offset, off_t length);
+ssize_t linux_getdents(int directory, void *buffer, size_t size);
+int linux_unshare(int flags);
+int linux_clone_file(int to, int from);              // FICLONE
+int linux_set_lease(int file, int type);             // F_SETLEASE: F_RDLCK, F_UNLCK
+int linux_ioctl(int file, unsigned long request, void *argument);
+int linux_mknodat(int directory, const char *name, mode_t mode, unsigned major, unsigned minor);
+uint64_t linux_makedev(unsigned major, unsigned minor);
+int linux_gettid(void);
+int linux_pidfd_open(int process);
+int linux_flock(int file, int operation);
+int linux_fcntl(int file, int command, long argument);
+
+// Extended attributes, of a descriptor or of a name in a directory (never following a symlink).
+ssize_t linux_fgetxattr(int file, const char *name, void *value, size_t size);
+ssize_t linux_flistxattr(int file, char *list, size_t size);
+int linux_fsetxattr(int file, const char *name, const void *value, size_t size, int flags);
+int linux_fremovexattr(int file, const char *name);
+ssize_t linux_lgetxattr(const char *path, const char *name, void *value, size_t size);
+ssize_t linux_llistxattr(const char *path, char *list, size_t size);
+int linux_lsetxattr(const char *path, const char *name, const void *value, size_t size, int flags);
+int linux_lremovexattr(const char *path, const char *name);
+
+// As they are; their headers would bring a second `struct stat` into Swift's view.
+int umount2(const char *target, int flags);
+ssize_t getxattr(const char *path, const char *name, void *value, size_t size);
+
+void linux_syslog(int priority, const char *text);   // as LOG_DAEMON
+
+// Events.
+int linux_epoll_create(void);                                            // closed on exec
+int linux_epoll_add(int epoll, int file, uint64_t tag);                  // watches for reading
+int linux_epoll_wait(int epoll, uint64_t *tags);                         // at least one event; at most 64 tags
+int linux_eventfd(void);                                                 // closed on exec
+int linux_eventfd_signal(int file);
+int linux_probe_thread(int process, int thread);                         // tgkill(2) with no signal: 0, EPERM or ESRCH

@@ -1,0 +1,115 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <syslog.h>
+#include <unistd.h>
+
+const int linux_O_PATH = O_PATH, linux_O_TMPFILE = O_TMPFILE, linux_O_NOATIME = O_NOATIME, linux_O_DIRECT = O_DIRECT;
+const int linux_AT_EMPTY_PATH = AT_EMPTY_PATH;
+const int linux_SEEK_DATA = SEEK_DATA, linux_SEEK_HOLE = SEEK_HOLE;
+const long linux_UTIME_NOW = UTIME_NOW, linux_UTIME_OMIT = UTIME_OMIT;
+const unsigned linux_RENAME_NOREPLACE = RENAME_NOREPLACE, linux_RENAME_EXCHANGE = RENAME_EXCHANGE;
+const unsigned linux_RENAME_WHITEOUT = RENAME_WHITEOUT;
+const int linux_CLONE_FS = CLONE_FS;
+const short linux_POSIX_SPAWN_SETSID = POSIX_SPAWN_SETSID;
+
+static struct timespec time_of(struct statx_timestamp t) {
+    return (struct timespec){.tv_sec = t.tv_sec, .tv_nsec = t.tv_nsec};
+}
+
+int linux_statx(int directory, const char *name, int flags, struct linux_stat *result) {
+    struct statx x;
+    if (statx(directory, name, flags, STATX_BASIC_STATS | STATX_BTIME, &x) != 0) return -1;
+    *result = (struct linux_stat){
+        .inode = x.stx_ino, .size = x.stx_size, .blocks = x.stx_blocks,
+        .mode = x.stx_mode, .links = x.stx_nlink, .user = x.stx_uid, .group = x.stx_gid, .block_size = x.stx_blksize,
+        .device_major = x.stx_dev_major, .device_minor = x.stx_dev_minor,
+        .special_major = x.stx_rdev_major, .special_minor = x.stx_rdev_minor,
+        .accessed = time_of(x.stx_atime), .modified = time_of(x.stx_mtime), .changed = time_of(x.stx_ctime),
+        .born = time_of(x.stx_btime), .has_born = (x.stx_mask & STATX_BTIME) != 0,
+    };
+    return 0;
+}
+
+int linux_openat(int directory, const char *name, int flags, mode_t mode) {
+    return openat(directory, name, flags, mode);
+}
+
+int linux_renameat2(int from, const char *name, int to, const char *new_name, unsigned flags) {
+    return renameat2(from, name, to, new_name, flags);
+}
+
+ssize_t linux_copy_file_range(int from, off_t *from_offset, int to, off_t *to_offset, size_t length) {
+    return copy_file_range(from, from_offset, to, to_offset, length, 0);
+}
+
+int linux_fallocate(int file, int mode, off_t offset, off_t length) { return fallocate(file, mode, offset, length); }
+
+ssize_t linux_getdents(int directory, void *buffer, size_t size) {
+    return syscall(SYS_getdents64, directory, buffer, size);
+}
+
+int linux_unshare(int flags) { return unshare(flags); }
+int linux_clone_file(int to, int from) { return ioctl(to, FICLONE, from); }
+int linux_set_lease(int file, int type) { return fcntl(file, F_SETLEASE, type); }
+int linux_ioctl(int file, unsigned long request, void *argument) { return ioctl(file, request, argument); }
+
+int linux_mknodat(int directory, const char *name, mode_t mode, unsigned major, unsigned minor) {
+    return mknodat(directory, name, mode, makedev(major, minor));
+}
+
+uint64_t linux_makedev(unsigned major, unsigned minor) { return makedev(major, minor); }
+int linux_gettid(void) { return (int)syscall(SYS_gettid); }
+int linux_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+int linux_flock(int file, int operation) { return flock(file, operation); }
+int linux_fcntl(int file, int command, long argument) { return fcntl(file, command, argument); }
+
+ssize_t linux_fgetxattr(int file, const char *name, void *value, size_t size) {
+    return fgetxattr(file, name, value, size);
+}
+ssize_t linux_flistxattr(int file, char *list, size_t size) { return flistxattr(file, list, size); }
+int linux_fsetxattr(int file, const char *name, const void *value, size_t size, int flags) {
+    return fsetxattr(file, name, value, size, flags);
+}
+int linux_fremovexattr(int file, const char *name) { return fremovexattr(file, name); }
+ssize_t linux_lgetxattr(const char *path, const char *name, void *value, size_t size) {
+    return lgetxattr(path, name, value, size);
+}
+ssize_t linux_llistxattr(const char *path, char *list, size_t size) { return llistxattr(path, list, size); }
+int linux_lsetxattr(const char *path, const char *name, const void *value, size_t size, int flags) {
+    return lsetxattr(path, name, value, size, flags);
+}
+int linux_lremovexattr(const char *path, const char *name) { return lremovexattr(path, name); }
+
+int linux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int linux_epoll_add(int epoll, int file, uint64_t tag) {
+    struct epoll_event event = {.events = EPOLLIN, .data = {.u64 = tag}};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, file, &event);
+}
+
+int linux_epoll_wait(int epoll, uint64_t *tags) {
+    struct epoll_event events[64];
+    int count = epoll_wait(epoll, events, 64, -1);
+    for (int index = 0; index < count; index++) tags[index] = events[index].data.u64;
+    return count;
+}
+
+int linux_eventfd(void) { return eventfd(0, EFD_CLOEXEC); }
+int linux_eventfd_signal(int file) { return eventfd_write(file, 1); }
+int linux_probe_thread(int process, int thread) { return (int)syscall(SYS_tgkill, process, thread, 0); }
+
+void linux_syslog(int priority, const char *text) { syslog(LOG_DAEMON | priority, "%s", text); }

@@ -1,0 +1,23 @@
+// The programs at which lineages end: what runs other programs without being their user (DESIGN 5.2).
+
+import VersionModel
+
+/// A set of program names, as `actors.boundaries` gives them.
+public struct Boundaries: Sendable {
+    private let names: [String]
+
+    public init(_ names: [String]) { self.names = names }
+
+    public static let standard = Boundaries([
+        "init", "systemd", "runit", "runsv", "s6-supervise", "s6-svscan", "openrc-run", "dumb-init", "tini",
+        "sshd", "dropbear", "login", "cron", "crond", "anacron", "fcron", "atd",
+        "tmux", "screen", "zellij", "dtach", "abduco", "mosh-server", "ttyd", "xinetd", "inetd",
+        "containerd-shim", "containerd", "dockerd", "conmon", "crun", "runc", "podman", "lxc-start", "supervisord",
+        "php-fpm", "apache2", "httpd", "nginx", "gunicorn", "uwsgi", "smbd", "vsftpd", "dbus-daemon", "dbus-broker",
+    ])
+
+    /// Whether a program is one of these. `tmux: server`, `php-fpm8.2`, `containerd-shim-runc-v2` and `SCREEN` are.
+    public func contain(_ program: String) -> Bool {
+        names.contains { ProgramName.matches(program, $0) }
+    }
+}

@@ -1,0 +1,115 @@
+// Observations as bytes, for an orderly remount: they serve the processes that are still alive then.
+
+import VersionModel
+
+extension Observations {
+    private static let magic: [UInt8] = Array("VFSobs1\n".utf8)
+
+    /// All observations as bytes. Their times are those of the clock of this boot.
+    /// - Parameter boot: what identifies the boot (`/proc/sys/kernel/random/boot_id`).
+    public func exported(boot: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.bytes += Self.magic
+        writer.put(boot)
+        writer.put(UInt64(ledgers.count))
+        for (actor, ledger) in ledgers {
+            writer.put(UInt64(UInt32(bitPattern: actor.process)))
+            writer.put(actor.started)
+            for trails in [ledger.own, ledger.lent] {
+                writer.put(UInt64(trails.count))
+                for (item, trail) in trails {
+                    writer.bytes += item.bytes
+                    writer.put(trail.last)
+                    writer.put(UInt64((trail.before == nil ? 0 : 1) | (trail.isBlind ? 2 : 0)))
+                    if let before = trail.before { writer.put(before) }
+                }
+            }
+        }
+        return writer.bytes
+    }
+
+    /// Reads what ``exported(boot:)`` wrote; nil if it is damaged or of another boot.
+    /// - Parameter isAlive: whether the process is still there; the observations of others are left out.
+    public init?(imported bytes: [UInt8], boot: [UInt8], limit: Int = 64 << 20, isAlive: (ActorRef) -> Bool) {
+        self.init(limit: limit)
+        var reader = ByteReader(bytes: bytes[...])
+        guard reader.take(Self.magic.count).map(Array.init) == Self.magic, reader.takeBytes() == boot,
+            let actors = reader.takeNumber()
+        else { return nil }
+        var found: [(mark: Mark, before: Mark?, isBlind: Bool, item: ItemID, actor: ActorRef, isOwn: Bool)] = []
+        for _ in 0..<actors {
+            guard let process = reader.takeNumber(), let started = reader.takeNumber() else { return nil }
+            let actor = ActorRef(process: Int32(truncatingIfNeeded: process), started: started)
+            let keeps = isAlive(actor)
+            for isOwn in [true, false] {
+                guard let count = reader.takeNumber() else { return nil }
+                for _ in 0..<count {
+                    guard let item = reader.take(16).flatMap({ ItemID(bytes: $0) }), let last = reader.takeMark(),
+                        let flags = reader.takeNumber(), flags < 4
+                    else { return nil }
+                    let before = flags & 1 != 0 ? reader.takeMark() : nil
+                    guard flags & 1 == 0 || before != nil else { return nil }
+                    if keeps { found.append((last, before, flags & 2 != 0, item, actor, isOwn)) }
+                }
+            }
+        }
+        guard reader.bytes.isEmpty else { return nil }
+        // In the order in which they were made, so that the oldest are the first to go.
+        for one in found.sorted(by: { $0.mark.sequence < $1.mark.sequence }) {
+            add(one.mark, of: one.item, to: one.actor, isOwn: one.isOwn)
+            let trail = Trail(last: one.mark, before: one.before, isBlind: one.isBlind)
+            if one.isOwn {
+                ledgers[one.actor]?.own[one.item] = trail
+            } else {
+                ledgers[one.actor]?.lent[one.item] = trail
+            }
+        }
+    }
+}
+
+/// Appends numbers (8 bytes, least significant first) and counted bytes.
+private struct ByteWriter {
+    var bytes: [UInt8] = []
+
+    mutating func put(_ number: UInt64) {
+        for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(shift)))) }
+    }
+
+    mutating func put(_ counted: [UInt8]) {
+        put(UInt64(counted.count))
+        bytes += counted
+    }
+
+    mutating func put(_ mark: Observations.Mark) {
+        bytes += mark.version.bytes
+        put(UInt64(bitPattern: mark.time))
+        put(mark.sequence << 1 | (mark.isRead ? 1 : 0))
+    }
+}
+
+/// Takes them off again; nil instead of reading past the end.
+private struct ByteReader {
+    var bytes: ArraySlice<UInt8>
+
+    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+        guard count >= 0, count <= bytes.count else { return nil }
+        defer { bytes = bytes.dropFirst(count) }
+        return bytes.prefix(count)
+    }
+
+    mutating func takeNumber() -> UInt64? {
+        take(8)?.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    mutating func takeBytes() -> [UInt8]? {
+        takeNumber().flatMap { Int(exactly: $0) }.flatMap { take($0) }.map(Array.init)
+    }
+
+    mutating func takeMark() -> Observations.Mark? {
+        guard let version = take(16).flatMap({ VersionID(bytes: $0) }), let time = takeNumber(),
+            let order = takeNumber()
+        else { return nil }
+        return Observations.Mark(
+            version: version, time: Int64(bitPattern: time), sequence: order >> 1, isRead: order & 1 == 1)
+    }
+}

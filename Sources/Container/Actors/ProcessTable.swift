@@ -1,0 +1,167 @@
+// Which process asked: from the thread number of a request to an actor with its lineage, cached until it ends.
+
+import Synchronization
+import VersionModel
+
+/// Knows the processes that use the mount (DESIGN 5.2).
+///
+/// What is cached does not change while a process lives, as far as it matters here: its start, session, terminal,
+/// control group and ancestors at the time it was first seen (a process whose parent ends keeps the lineage it had).
+/// An entry goes when its process ends. Two things do change and are not cached: which program runs (exec keeps the
+/// process, and a shell opens `sed … > file` before it becomes sed), read at the moments that need it, which are saves
+/// and temporary names and never plain opens; and which threads a process has, asked of the kernel by tgkill(2).
+public final class ProcessTable: Sendable {
+    private struct Entry {
+        var facts: ProcessFacts
+        var actor: FileActor
+        var used: UInt64
+    }
+
+    private struct State {
+        var processes: [Int32: Entry] = [:]
+        /// Threads other than the first of their process. A hint: the kernel is asked each time.
+        var threads: [Int32: Int32] = [:]
+        var clock: UInt64 = 0
+    }
+
+    /// Lineages longer than this are cut: a loop in what /proc says must not hang anyone.
+    private static let longestLineage = 64
+
+    private let reader: any ProcReader
+    private let watch: any ProcessWatching
+    private let boundaries: Boundaries
+    private let capacity: Int
+    private let onExit: @Sendable (ActorRef) -> Void
+    /// Guards the caches. Taken before the watch's own lock; /proc is read outside it.
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - boundaries: programs that end a lineage (`actors.boundaries`).
+    ///   - capacity: how many processes are known at once; each costs one descriptor.
+    ///   - onExit: called on the watch's thread, without a lock, when a known process has ended.
+    public init(
+        reader: any ProcReader = SystemProcReader(), watch: any ProcessWatching, boundaries: Boundaries = .standard,
+        capacity: Int = 1024, onExit: @escaping @Sendable (ActorRef) -> Void = { _ in }
+    ) {
+        self.reader = reader
+        self.watch = watch
+        self.boundaries = boundaries
+        self.capacity = max(8, capacity)
+        self.onExit = onExit
+    }
+
+    /// The actor that a request comes from. Race-free while the caller is blocked in the request.
+    /// - Parameter thread: the request's pid, which is a thread's; 0 comes from a foreign pid namespace.
+    /// - Returns: nil if nobody can tell.
+    public func actor(thread: Int32) -> FileActor? {
+        guard thread > 0 else { return nil }
+        if let known = cached(thread: thread) { return known }
+        guard let status = reader.contents(of: "\(thread)/status"),
+            let process = ProcessFacts.threadGroup(status: status)
+        else { return nil }
+        if process != thread {
+            state.withLock { state in
+                if state.threads.count >= 16 * capacity { state.threads.removeAll() }
+                state.threads[thread] = process
+            }
+            if let known = cached(process: process) { return known.actor }
+        }
+        return load(process: process, status: status, depth: 0)?.actor
+    }
+
+    /// The name of the program that a process runs now: the last component of its executable, or the name it goes by
+    /// where the executable may not be seen or is many programs in one. Reads one link (about a microsecond).
+    public func program(of process: Int32) -> String {
+        if let path = reader.target(of: "\(process)/exe"), let name = Self.lastComponent(path) {
+            if !Self.manyInOne.contains(name) { return name }
+        }
+        guard var name = reader.contents(of: "\(process)/comm") else { return "" }
+        if name.last == 10 { name.removeLast() }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    /// How many processes are known now.
+    public var count: Int { state.withLock { $0.processes.count } }
+
+    // MARK: The cache
+
+    private func cached(thread: Int32) -> FileActor? {
+        if let entry = cached(process: thread) { return entry.actor }
+        guard let process = state.withLock({ $0.threads[thread] }) else { return nil }
+        if watch.isThread(thread, of: process) { return cached(process: process)?.actor }
+        state.withLock { $0.threads[thread] = nil }
+        return nil
+    }
+
+    private func cached(process: Int32) -> Entry? {
+        state.withLock { state in
+            state.clock += 1
+            state.processes[process]?.used = state.clock
+            return state.processes[process]
+        }
+    }
+
+    private func load(process: Int32, status: [UInt8]?, depth: Int) -> Entry? {
+        if let known = cached(process: process) { return known }
+        guard let status = status ?? reader.contents(of: "\(process)/status"),
+            let facts = ProcessFacts(process: process, status: status, reader: reader)
+        else { return nil }
+        let actor = FileActor(facts.ref, lineage: lineage(of: facts, depth: depth))
+        let entry = Entry(facts: facts, actor: actor, used: 0)
+        keep(entry)
+        return entry
+    }
+
+    private func keep(_ entry: Entry) {
+        let ref = entry.facts.ref
+        state.withLock { state in
+            if state.processes.count >= capacity { makeRoom(&state) }
+            // In this order and under the lock, so that an exit finds the entry it has to drop.
+            guard watch.watch(ref.process, onExit: { [weak self] in self?.ended(ref) }) else { return }
+            state.clock += 1
+            state.processes[ref.process] = entry
+            state.processes[ref.process]?.used = state.clock
+        }
+    }
+
+    private func makeRoom(_ state: inout State) {
+        let byAge = state.processes.sorted { $0.value.used < $1.value.used }
+        for (process, _) in byAge.prefix(capacity / 8) {
+            watch.unwatch(process)
+            state.processes[process] = nil
+        }
+    }
+
+    private func ended(_ ref: ActorRef) {
+        state.withLock { state in
+            guard state.processes[ref.process]?.facts.ref == ref else { return }
+            state.processes[ref.process] = nil
+        }
+        onExit(ref)
+    }
+
+    // MARK: Lineage
+
+    private func lineage(of facts: ProcessFacts, depth: Int) -> [ActorRef] {
+        // A shell of a terminal does not count with the terminal's program: two windows are two actors.
+        guard !facts.leadsTerminalSession, facts.parent > 1, depth < Self.longestLineage else { return [] }
+        guard let parent = load(process: facts.parent, status: nil, depth: depth + 1) else { return [] }
+        // A parent that started later is another process, which got the number of the one that ended.
+        guard parent.facts.ref.started <= facts.ref.started, !parent.facts.isInit,
+            parent.facts.group == facts.group, !boundaries.contain(program(of: facts.parent))
+        else { return [] }
+        return [parent.facts.ref] + parent.actor.lineage
+    }
+
+    private static let manyInOne: Set<String> = ["busybox", "toybox", "coreutils"]
+
+    private static func lastComponent(_ path: [UInt8]) -> String? {
+        var path = path[...]
+        let replaced = Array(" (deleted)".utf8)
+        if path.count > replaced.count, path.suffix(replaced.count).elementsEqual(replaced) {
+            path = path.dropLast(replaced.count)
+        }
+        guard let name = path.split(separator: 47).last else { return nil }
+        return String(decoding: name, as: UTF8.self)
+    }
+}

@@ -1,0 +1,24 @@
+// SHA-256 of a file's first bytes.
+
+import Crypto
+import Glibc
+
+enum ContentHash {
+    /// The digest of the first `size` bytes of an open file; nil if they cannot be read or are not there.
+    static func sha256(of file: Int32, size: UInt64) -> [UInt8]? {
+        var hasher = SHA256()
+        var offset: UInt64 = 0
+        let chunk = Int(min(max(size, 1), 1 << 20))
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 16)
+        defer { buffer.deallocate() }
+        while offset < size {
+            let wanted = Int(min(UInt64(chunk), size - offset))
+            let count = pread(file, buffer.baseAddress, wanted, off_t(offset))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            offset += UInt64(count)
+        }
+        return Array(hasher.finalize())
+    }
+}

@@ -1,0 +1,71 @@
+// A document while the mount knows it: its item, the version in the file, and what is in progress.
+
+import Synchronization
+import VersionModel
+
+/// A document of the live tree. One exists per item, however many names it has; the ``DocumentIndex`` finds it by any.
+/// Lock order: behind the name lock, before the node table. The state is never locked for two documents at once but
+/// by a rename, which holds the name lock alone.
+final class Document: Sendable {
+    /// Who made a name, for telling ephemeral names from others of the same pattern.
+    struct Maker {
+        var actor: FileActor
+        var program: String
+        var time: Timestamp
+    }
+
+    struct State {
+        var item: ItemID
+        /// Where it is; empty once it is deleted.
+        var places: [Place]
+        /// The version in the file; nil before the first save of a new document.
+        var current: Version?
+        /// The catalog has rows for the item and its current version.
+        var isRecorded = false
+        /// The file has been compared with what the catalog says of it.
+        var isVerified = false
+        /// The file when `current` was recorded; nil while it certainly differs.
+        var stamp: Stamp?
+        /// `current`'s content has been kept as an object already, beside the live file.
+        var isKept = false
+        /// `current`'s content is nowhere but in the live file, and a version of another item names it too.
+        var sharesContent = false
+        /// The name was taken away and came back: the file below is a new one and `current` is kept elsewhere.
+        var isReturning = false
+        /// Who saved `current`; nil if nobody can tell.
+        var saver: FileActor?
+        /// When the last append was saved (DESIGN 5.1: appends within 60 s amend one version).
+        var appended: Timestamp?
+        /// Handles open for writing.
+        var writers = 0
+        /// Versions and names of this document are not recorded: it is ephemeral or ignored.
+        var isUnversioned = false
+        /// Who made it under an ephemeral name, and when.
+        var maker: Maker?
+        /// For a document that a rename made out of another: the version it started as.
+        var origin: VersionID?
+        /// Conflicts never arise (DESIGN 6.1); nil until someone asks.
+        var isQuiet: Bool?
+
+        init(item: ItemID, places: [Place]) {
+            self.item = item
+            self.places = places
+        }
+
+        /// Whether the file holds something else than `current`.
+        func differs(from stat: FileStat) -> Bool { stamp != Stamp(stat) }
+    }
+
+    let state: Mutex<State>
+
+    init(_ state: State) { self.state = Mutex(state) }
+
+    /// A document whose catalog rows were read.
+    convenience init(item: Item, current: Version, sharesContent: Bool) {
+        var state = State(item: item.id, places: item.places)
+        state.current = current
+        state.isRecorded = true
+        state.sharesContent = sharesContent
+        self.init(state)
+    }
+}

@@ -1,0 +1,68 @@
+// An open file: what a handle of the kernel stands for.
+
+import Glibc
+import Synchronization
+import VersionModel
+
+/// One open(2) of a regular file. Read-only handles that pass through share handle 0 and have none of these.
+final class OpenFile: Sendable {
+    /// What has happened through this handle.
+    struct State {
+        /// The version that its last save made; amended by the next.
+        var saved: VersionID?
+        /// It truncated the file to nothing: a replacing save.
+        var isReplacing = false
+    }
+
+    let id: UInt64
+    let node: Node
+    let descriptor: SharedDescriptor
+    let flags: Int32
+    let requester: Requester
+    /// Writes come to us before they reach the file.
+    let isMediated: Bool
+    let state = Mutex(State())
+
+    init(id: UInt64, node: Node, descriptor: SharedDescriptor, flags: Int32, requester: Requester, isMediated: Bool) {
+        self.id = id
+        self.node = node
+        self.descriptor = descriptor
+        self.flags = flags
+        self.requester = requester
+        self.isMediated = isMediated
+    }
+
+    var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
+    var isAppending: Bool { flags & O_APPEND != 0 }
+}
+
+/// All open files by handle. Lock order: last.
+final class OpenFileTable: Sendable {
+    private struct State {
+        var files: [UInt64: OpenFile] = [:]
+        var next: UInt64 = 1
+    }
+
+    /// The handle of every read-only open that passes through.
+    static let sharedReader: UInt64 = 0
+    private let state = Mutex(State())
+
+    subscript(handle: UInt64) -> OpenFile? { state.withLock { $0.files[handle] } }
+
+    func add(_ make: (UInt64) -> OpenFile) -> OpenFile {
+        state.withLock { state in
+            let file = make(state.next)
+            state.next += 1
+            state.files[file.id] = file
+            return file
+        }
+    }
+
+    func remove(_ handle: UInt64) -> OpenFile? { state.withLock { $0.files.removeValue(forKey: handle) } }
+
+    /// Some open file of a node.
+    func first(of node: Node) -> OpenFile? { state.withLock { $0.files.values.first { $0.node === node } } }
+
+    /// The files open now, in no order.
+    var all: [OpenFile] { state.withLock { Array($0.files.values) } }
+}

@@ -1,0 +1,23 @@
+// Files that lost their names while somebody had them open for writing.
+
+import Synchronization
+import VersionModel
+
+/// What a writer of a nameless file still belongs to.
+struct Orphan: Sendable {
+    let document: Document
+    /// The directory that the name was in.
+    let parent: Node
+    /// The file when it lost its name; nil if it was being changed then.
+    let stamp: Stamp?
+    /// What the writer started from.
+    let base: VersionID?
+}
+
+/// The orphans by node. Lock order: last.
+final class Orphans: Sendable {
+    private let orphans = Mutex<[UInt64: Orphan]>([:])
+
+    func add(_ orphan: Orphan, _ node: Node) { orphans.withLock { $0[node.id] = orphan } }
+    func take(_ node: Node) -> Orphan? { orphans.withLock { $0.removeValue(forKey: node.id) } }
+}

@@ -1,0 +1,164 @@
+// Creating files: under a new name, under a name that comes back, or without a name.
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Creates and opens a file, or opens it if the name has appeared meanwhile and O_EXCL is not asked for.
+    public func create(
+        _ caller: Caller, parent: UInt64, name bytes: [UInt8], mode: mode_t, flags: Int32
+    ) throws(Errno) -> Creation {
+        let parent = try node(parent)
+        let name = try name(bytes, in: parent, forChange: true)
+        let requester = requester(caller)
+        let made: (Found, SharedDescriptor)? = try names.writing { () throws(Errno) in
+            let directory = try descriptor(of: parent)
+            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK)
+            umask(caller.umask)
+            let file: SharedDescriptor
+            do throws(Errno) {
+                file = SharedDescriptor(
+                    try Backing.open(
+                        name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+                        mode: mode & 0o7777))
+            } catch {
+                guard error == .fileExists, flags & O_EXCL == 0 else { throw error }
+                return nil
+            }
+            let stat = try adopt(name, in: directory, for: caller, mode: mode)
+            let found = found(stat, as: Node.Name(parent: parent, name: name))
+            if !parent.isForeign { try begin(name, in: parent, found.node, stat, requester) }
+            return (found, file)
+        }
+        guard let (found, file) = made else {
+            guard let found = try lookup(caller, parent: parent.id, name: bytes) else { throw .noSuchFileOrDirectory }
+            return Creation(found: found, reply: try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)))
+        }
+        let node = try node(found.node)
+        knownDocument(of: node)?.state.withLock { $0.writers += 1 }
+        let reply = try serve(
+            node, flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0), isWriter: true,
+            isMediated: false, descriptor: file, requester: requester)
+        openFiles[reply.handle]?.state.withLock { $0.isReplacing = true }
+        return Creation(found: found, reply: reply)
+    }
+
+    /// Begins a document under a name: a new one, or the one that had this name until just now. Called with the name
+    /// lock held for writing.
+    func begin(
+        _ name: FileName, in parent: Node, _ id: UInt64, _ stat: FileStat, _ requester: Requester
+    ) throws(Errno) {
+        let place = Place(directory: parent.file, name: name)
+        observers.created(name, in: parent.file, by: requester)
+        if let tombstone = tombstones.take(at: place, now: now, isOpen: { $0.document.state.withLock { $0.writers > 0 } }) {
+            if try bringBack(tombstone, to: place, in: parent, requester) { return }
+        }
+        var state = Document.State(item: .random(), places: [place])
+        state.isVerified = true
+        state.stamp = nil
+        if observers.isEphemeral(name, requester) {
+            state.maker = observers.maker(requester, now: now)
+        }
+        state.isUnversioned = state.maker != nil || isIgnored(name, in: parent)
+        let item = state.item
+        let document = Document(state)
+        try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
+        guard !document.state.withLock(\.isUnversioned) else { return }
+        record(parent, [.change(change(.created, in: parent, name, item: item, by: requester))])
+    }
+
+    /// A name came back: its document goes on under it (DESIGN 5.1). The version that was current is kept, and stays
+    /// current until the new file is saved.
+    func bringBack(
+        _ tombstone: Tombstone, to place: Place, in parent: Node, _ requester: Requester
+    ) throws(Errno) -> Bool {
+        let document = tombstone.document
+        let rows: [VersionStore.Mutation]? = try document.state.withLock { state throws(Errno) in
+            guard let current = state.current else { return nil }
+            var rows: [VersionStore.Mutation] = []
+            switch tombstone.destination {
+            case .deleted(let deletion):
+                var version = current
+                version.kind = .history
+                let label = ContentStore.Label(
+                    version: version, path: path(of: place.name, in: parent), place: place)
+                try store.deletedArea.moveToContents(deletion, as: current.content, label)
+                nodes.relocate(deletion, to: current.content)
+                rows = [.removeDeletion(deletion)]
+            case .movedTo(let other):
+                try part(document, &state, at: other)
+            }
+            state.places = [place]
+            state.isReturning = true
+            state.stamp = nil
+            if tombstone.actor == requester.actor?.ref, case .deleted = tombstone.destination {
+                // Whoever unlinks a name before creating it works without a base (DESIGN 5.2).
+                observers.forgetBase(of: state.item, requester.actor)
+            }
+            if !state.isRecorded {
+                state.isRecorded = true
+                rows.insert(.version(current), at: 0)
+            }
+            let file = Item.LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0))
+            rows.append(.item(Item(id: state.item, places: [place], current: current.id, file: file)))
+            return rows
+        }
+        guard let rows else { return false }
+        try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
+        record(parent, rows)
+        return true
+    }
+
+    /// The document's file lives on under another name: there it becomes an item of its own, whose first version has the
+    /// same content and names the old one as its parent.
+    func part(_ document: Document, _ state: inout Document.State, at other: Place) throws(Errno) {
+        guard let current = state.current else { return }
+        var new = Document.State(item: .random(), places: [other])
+        new.isVerified = true
+        new.stamp = state.stamp
+        new.maker = state.maker
+        new.sharesContent = true
+        var first = current
+        first.id = .random()
+        first.item = new.item
+        first.parents = [current.id]
+        first.base = nil
+        first.kind = .current
+        new.current = first
+        new.writers = 0
+        let parted = Document(new)
+        try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(parted, at: other) }
+        // Recorded at once: the older version's content is found through it.
+        parted.state.withLock { $0.isRecorded = true }
+        let file = Item.LiveFile(
+            id: FileID(0), size: first.size, modified: first.modified)
+        store.commit([
+            .version(first), .item(Item(id: first.item, places: [other], current: first.id, file: file)),
+        ])
+    }
+
+    /// O_TMPFILE: a file without a name; it becomes a document when it is linked.
+    public func createTemporary(
+        _ caller: Caller, parent: UInt64, mode: mode_t, flags: Int32
+    ) throws(Errno) -> Creation {
+        let parent = try node(parent)
+        let directory = try names.reading { () throws(Errno) in try descriptor(of: parent) }
+        umask(caller.umask)
+        let exclusive = flags & O_EXCL
+        let file = SharedDescriptor(
+            try Backing.open(
+                path: ".", in: directory.raw, flags: linux_O_TMPFILE | O_RDWR | exclusive, mode: mode & 0o7777))
+        if options.servesOthers { try Backing.check { fchown(file.raw, caller.user, caller.group) } }
+        let stat = try Backing.stat(file.raw)
+        let node = nodes.internNameless(stat.key, file: fileID(stat), type: stat.type)
+        let reply = try serve(
+            node, flags & ~(O_CREAT | O_EXCL | linux_O_TMPFILE), isWriter: true, isMediated: false, descriptor: file,
+            requester: requester(caller))
+        let found = Found(node: node.id, attributes: attributes(stat, of: node), nameValid: Validity.none)
+        return Creation(found: found, reply: reply)
+    }
+}

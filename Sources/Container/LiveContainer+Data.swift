@@ -1,0 +1,186 @@
+// Reading, writing and closing through open handles.
+
+import CLinux
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    func openFile(_ handle: UInt64) throws(Errno) -> OpenFile {
+        guard let file = openFiles[handle] else { throw .badFileDescriptor }
+        return file
+    }
+
+    /// A descriptor for a call through a handle; the handle that readers share has none of its own.
+    private func descriptor(_ node: UInt64, _ handle: UInt64, flags: Int32 = O_RDONLY) throws(Errno) -> SharedDescriptor {
+        if handle != OpenFileTable.sharedReader { return try openFile(handle).descriptor }
+        let node = try self.node(node)
+        return try names.reading { () throws(Errno) in
+            let place = try location(of: node)
+            return SharedDescriptor(
+                try Backing.open(place.path, in: place.directory.raw, flags: flags | O_NOFOLLOW))
+        }
+    }
+
+    public func read(
+        node: UInt64, handle: UInt64, into buffer: UnsafeMutableRawBufferPointer, offset: off_t
+    ) throws(Errno) -> Int {
+        let descriptor = try descriptor(node, handle)
+        return try Backing.check { pread(descriptor.raw, buffer.baseAddress, buffer.count, offset) }
+    }
+
+    public func write(
+        node: UInt64, handle: UInt64, _ bytes: UnsafeRawBufferPointer, offset: off_t, dropsSetID: Bool
+    ) throws(Errno) -> Int {
+        let file = try openFile(handle)
+        if dropsSetID { dropSetID(file) }
+        guard file.isWritable else { throw .badFileDescriptor }
+        try willChange(file, appends: file.isAppending)
+        return try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
+    }
+
+    /// A write by somebody without the right to keep them takes a file's set-id bits away.
+    private func dropSetID(_ file: OpenFile) {
+        guard let stat = try? Backing.stat(file.descriptor.raw) else { return }
+        let kept = SetIDRule.afterChange(stat.permissions)
+        if kept != stat.permissions { fchmod(file.descriptor.raw, mode_t(kept)) }
+    }
+
+    /// Keeps the current content before the first byte of it is overwritten through a handle.
+    func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
+        guard !appends, let document = knownDocument(of: file.node) else { return }
+        try document.state.withLock { state throws(Errno) in
+            guard let current = state.current, !state.isKept, !state.isReturning, !state.isUnversioned else { return }
+            // What an earlier save through this handle made is amended, not kept.
+            if file.state.withLock({ $0.saved == current.id }), !current.flags.contains(.sealed) { return }
+            let stat = try Backing.stat(file.descriptor.raw)
+            guard !state.differs(from: stat) else { return }
+            try keepCopy(&state, of: file.node, from: file.descriptor.raw)
+        }
+    }
+
+    public func synchronize(node: UInt64, handle: UInt64, dataOnly: Bool) throws(Errno) {
+        let descriptor = try descriptor(node, handle)
+        try Backing.check { dataOnly ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
+    }
+
+    public func allocate(node: UInt64, handle: UInt64, mode: Int32, offset: off_t, length: off_t) throws(Errno) {
+        let file = try openFile(handle)
+        try willChange(file, appends: mode == 0)
+        try Backing.check { linux_fallocate(file.descriptor.raw, mode, offset, length) }
+    }
+
+    public func seek(node: UInt64, handle: UInt64, offset: off_t, whence: Int32) throws(Errno) -> off_t {
+        let descriptor = try descriptor(node, handle)
+        return try Backing.check { lseek(descriptor.raw, offset, whence) }
+    }
+
+    /// One side of a copy within the mount.
+    public struct CopyEnd: Sendable {
+        public var node: UInt64
+        public var handle: UInt64
+        public var offset: off_t
+
+        public init(node: UInt64, handle: UInt64, offset: off_t) {
+            self.node = node
+            self.handle = handle
+            self.offset = offset
+        }
+    }
+
+    public func copyRange(from source: CopyEnd, to target: CopyEnd, length: Int) throws(Errno) -> Int {
+        let from = try descriptor(source.node, source.handle)
+        let file = try openFile(target.handle)
+        try willChange(file, appends: false)
+        var (sourceOffset, targetOffset) = (source.offset, target.offset)
+        return try Backing.check {
+            linux_copy_file_range(from.raw, &sourceOffset, file.descriptor.raw, &targetOffset, length)
+        }
+    }
+
+    /// close(2) of a descriptor: the moment of a save (DESIGN 5.1).
+    public func flush(_ caller: Caller, handle: UInt64) {
+        guard let file = openFiles[handle], file.isWritable else { return }
+        // A child that ends closes what it inherited; only who opened the handle saves with it.
+        guard let opener = file.requester.actor?.ref,
+            observers.actor(thread: caller.thread)?.ref == opener
+        else { return }
+        var requester = file.requester
+        requester.author.program = observers.program(of: opener)
+        save(file, requester, isSealed: false, isLast: false)
+    }
+
+    /// The last close of an open handle: what was saved through it is sealed.
+    public func release(node id: UInt64, handle: UInt64) {
+        guard handle != OpenFileTable.sharedReader else {
+            if let node = nodes[id] { node.openings.state.withLock { $0.closeReader() } }
+            return
+        }
+        guard let file = openFiles.remove(handle) else { return }
+        let isWriter = file.isWritable
+        if isWriter {
+            seal(file)
+            noteMapping(file)
+        }
+        file.node.openings.state.withLock { state in
+            if isWriter { state.closeWriter() } else { state.closeReader() }
+        }
+        if isWriter { knownDocument(of: file.node)?.state.withLock { $0.writers = max(0, $0.writers - 1) } }
+    }
+
+    /// Saves what a handle has changed, for good.
+    func seal(_ file: OpenFile) { save(file, file.requester, isSealed: true, isLast: true) }
+
+    private func save(_ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool) {
+        guard let name = nodes.location(file.node).name, let document = knownDocument(of: file.node) else {
+            if isLast { settleOrphan(file, requester) }
+            return
+        }
+        do {
+            try document.state.withLock { state throws(Errno) in
+                let stat = try Backing.stat(file.descriptor.raw)
+                let isReplacing = file.state.withLock(\.isReplacing)
+                // An emptied file may be about to be written: only its last close says that it was meant (5.1).
+                if isReplacing, stat.size == 0, !isLast, state.current != nil { return }
+                let pending = PendingSave(
+                    kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: file.isAppending && !isReplacing,
+                    requester: requester, amends: file.state.withLock(\.saved), isSealed: isSealed)
+                let before = state.current?.id
+                let saved = try save(&state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending)
+                if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
+            }
+        } catch {
+            logger.error("a save could not be recorded: \(error)", metadata: ["file": "\(nodes.path(file.node) ?? .root)"])
+        }
+    }
+
+    /// A handle that could be mapped for writing was closed: the mapping may go on changing the file.
+    private func noteMapping(_ file: OpenFile) {
+        guard file.flags & O_ACCMODE == O_RDWR, kernel.side?.passesThrough == true else { return }
+        guard let check = try? openForLease(file.node) else { return }
+        let mapped = WritableMappings.exist(on: check.raw)
+        file.node.openings.state.withLock { $0.maybeMapped = mapped && $0.writers <= 1 }
+    }
+
+    private func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor {
+        try names.reading { () throws(Errno) in
+            let place = try location(of: node)
+            return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+        }
+    }
+}
+
+extension Openings.State {
+    mutating func closeReader() {
+        readers = max(0, readers - 1)
+        if count == 0 { cached = false }
+    }
+
+    mutating func closeWriter() {
+        writers = max(0, writers - 1)
+        if count == 0 { cached = false }
+    }
+}

@@ -1,0 +1,128 @@
+// Extended attributes: the file's own, and the ones through which the mount tells of versions (DESIGN 3.2).
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Ours on the files below; nobody sees them through the mount.
+    private static let hiddenPrefix = Array("user.versionsfs.".utf8)
+    private static let toldPrefix = Array("user.versions.".utf8)
+
+    public func extendedAttribute(_ caller: Caller, node id: UInt64, name: [UInt8]) throws(Errno) -> [UInt8] {
+        let node = try node(id)
+        if name.starts(with: Self.hiddenPrefix) { throw .noData }
+        if name.starts(with: Self.toldPrefix), !node.isForeign {
+            return try told(String(decoding: name.dropFirst(Self.toldPrefix.count), as: UTF8.self), of: node)
+        }
+        return try withPath(node) { path throws(Errno) in
+            try CText.lend(name) { attribute throws(Errno) in
+                try Self.value { buffer, size in linux_lgetxattr(path, attribute, buffer, size) }
+            }
+        }
+    }
+
+    public func extendedAttributes(_ caller: Caller, node id: UInt64) throws(Errno) -> [UInt8] {
+        let node = try node(id)
+        let all = try withPath(node) { path throws(Errno) in
+            try Self.value { buffer, size in
+                linux_llistxattr(path, buffer?.assumingMemoryBound(to: CChar.self), size)
+            }
+        }
+        var shown: [UInt8] = []
+        for name in all.split(separator: 0) where !name.starts(with: Self.hiddenPrefix) { shown += name + [0] }
+        return shown
+    }
+
+    public func setExtendedAttribute(
+        _ caller: Caller, node id: UInt64, name: [UInt8], value: UnsafeRawBufferPointer, flags: Int32
+    ) throws(Errno) {
+        let node = try changeable(id, name)
+        try names.reading { () throws(Errno) in
+            try preservingStamp(of: node.isRegular ? knownDocument(of: node) : nil, node) { () throws(Errno) in
+                try withPathLocked(node) { path throws(Errno) in
+                    try CText.lend(name) { attribute throws(Errno) in
+                        _ = try Backing.check {
+                            linux_lsetxattr(path, attribute, value.baseAddress, value.count, flags)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    public func removeExtendedAttribute(_ caller: Caller, node id: UInt64, name: [UInt8]) throws(Errno) {
+        let node = try changeable(id, name)
+        try names.reading { () throws(Errno) in
+            try preservingStamp(of: node.isRegular ? knownDocument(of: node) : nil, node) { () throws(Errno) in
+                try withPathLocked(node) { path throws(Errno) in
+                    try CText.lend(name) { attribute throws(Errno) in
+                        _ = try Backing.check { linux_lremovexattr(path, attribute) }
+                    }
+                }
+            }
+        }
+    }
+
+    private func changeable(_ id: UInt64, _ name: [UInt8]) throws(Errno) -> Node {
+        if name.starts(with: Self.hiddenPrefix) || name.starts(with: Self.toldPrefix) { throw .notPermitted }
+        return try node(id)
+    }
+
+    /// One of `user.versions.*`.
+    private func told(_ key: String, of node: Node) throws(Errno) -> [UInt8] {
+        switch key {
+        case "container": return Array(store.identity.container.hex.utf8)
+        case "socket":
+            guard let path = socketPath else { throw .noData }
+            return Array(path.utf8)
+        case "state": return Array("current".utf8)
+        case "item", "version", "conflicts":
+            guard node.isRegular else {
+                guard key == "item" else { throw .noData }
+                return Array(DerivedIdentity.item(node.file, in: store.identity.container).hex.utf8)
+            }
+            let document = try document(of: node, try stat(node))
+            let (item, version) = document.state.withLock { ($0.item, $0.current?.id) }
+            if key == "item" { return Array(item.hex.utf8) }
+            if key == "version" {
+                guard let version else { throw .noData }
+                return Array(version.hex.utf8)
+            }
+            let versions = try store(throwing: .ioError) { () throws(StoreError) in try store.versions(of: item) }
+            return Array(String(versions.count { $0.kind == .conflict }).utf8)
+        default: throw .noData
+        }
+    }
+
+    private func withPath<Result>(
+        _ node: Node, _ body: (UnsafePointer<CChar>) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        try names.reading { () throws(Errno) in try withPathLocked(node, body) }
+    }
+
+    private func withPathLocked<Result>(
+        _ node: Node, _ body: (UnsafePointer<CChar>) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        let place = try location(of: node)
+        return try CText.lend(Backing.descriptorPath(place.directory.raw, place.path), body)
+    }
+
+    /// Calls once for the size and once for the value, again if it grew in between.
+    private static func value(_ call: (UnsafeMutableRawPointer?, Int) -> Int) throws(Errno) -> [UInt8] {
+        while true {
+            let size = try Backing.check { call(nil, 0) }
+            guard size > 0 else { return [] }
+            var buffer = [UInt8](repeating: 0, count: size)
+            do {
+                let count = try Backing.check { buffer.withUnsafeMutableBytes { call($0.baseAddress, size) } }
+                return Array(buffer.prefix(count))
+            } catch .outOfRange {
+                continue
+            }
+        }
+    }
+}

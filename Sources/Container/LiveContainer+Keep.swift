@@ -1,0 +1,72 @@
+// Keeping the content of the current version before it is overwritten or leaves its name (DESIGN 7).
+
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// How big a content may be to be copied where an open or a write waits for it.
+    static let copiedAtOnce: UInt64 = 1 << 20
+
+    /// Keeps the current version's content by copying it out of the live file, which is about to change in place.
+    func keepCopy(
+        _ state: inout Document.State, of node: Node, from descriptor: Int32
+    ) throws(Errno) {
+        guard let current = state.current, needsKeeping(state) else { return }
+        guard store.contents.canReflink || current.size <= options.settings.maxFile else {
+            // Beyond `max-file` the older content is given up: the one exception to promise 1.
+            state.current?.flags.insert(.contentLost)
+            return
+        }
+        let label = label(of: current, state, node)
+        _ = try store.contents.keep(copying: FileDescriptor(rawValue: descriptor), as: current.content, label)
+        state.isKept = true
+    }
+
+    /// Keeps the current version's content when its file leaves its name, in one step if nobody can change the file any
+    /// more. Called with the name lock held for writing, before the name is taken over.
+    func keepDisplaced(
+        _ state: inout Document.State, of node: Node, _ name: FileName, in directory: SharedDescriptor, _ stat: FileStat
+    ) throws(Errno) {
+        guard let current = state.current, needsKeeping(state) else { return }
+        let label = label(of: current, state, node)
+        if state.writers == 0, stat.links == 1, !mayStillChange(node, name, in: directory) {
+            do {
+                try store.contents.keep(
+                    linking: name, in: FileDescriptor(rawValue: directory.raw), as: current.content, label)
+                state.isKept = true
+                return
+            } catch .notPermitted {
+                // fs.protected_hardlinks, or a file system without links: copied below.
+            }
+        }
+        let file = try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        defer { Glibc.close(file) }
+        try keepCopy(&state, of: node, from: file)
+    }
+
+    private func needsKeeping(_ state: Document.State) -> Bool {
+        !state.isKept && !state.isReturning && !state.isUnversioned
+    }
+
+    /// What a kept content says of itself: the version as history, which it will be unless told otherwise.
+    func label(of version: Version, _ state: Document.State, _ node: Node) -> ContentStore.Label {
+        var version = version
+        if version.kind == .current { version.kind = .history }
+        let place = state.places.first ?? Place(directory: .root, name: node.name?.name ?? Self.nameless)
+        return ContentStore.Label(version: version, path: nodes.path(node) ?? .root, place: place)
+    }
+
+    static let nameless = FileName(placeholder: ())
+
+    /// Whether a mapping from before may still write to a file that no handle has open for writing: while anyone does,
+    /// a read lease is refused.
+    private func mayStillChange(_ node: Node, _ name: FileName, in directory: SharedDescriptor) -> Bool {
+        guard node.openings.state.withLock(\.maybeMapped) else { return false }
+        guard let file = try? Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW) else { return true }
+        defer { Glibc.close(file) }
+        return WritableMappings.exist(on: file)
+    }
+}

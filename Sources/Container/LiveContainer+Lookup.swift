@@ -1,0 +1,161 @@
+// Finding files: look-ups, where a node's file is, its attributes.
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// The answer to a look-up.
+public struct Found: Sendable {
+    public var node: UInt64
+    public var attributes: FileAttributes
+    /// Seconds for which the kernel may keep the name.
+    public var nameValid: Double
+}
+
+/// A file's attributes and for how many seconds the kernel may keep them.
+public struct FileAttributes: Sendable {
+    public var stat: stat
+    public var valid: Double
+}
+
+/// How long the kernel may keep what it was told, in seconds. All changes come through the mount, so: long.
+enum Validity {
+    static let long: Double = 86_400
+    /// While a mapping may change the file unseen.
+    static let none: Double = 0
+}
+
+/// Where a file is below: a path relative to an open directory.
+struct Location {
+    var directory: SharedDescriptor
+    var path: [UInt8]
+}
+
+extension LiveContainer {
+    static let stateName = Array(".versionsfs".utf8)
+    static let browseName = Array(".versions".utf8)
+
+    /// For how many seconds the kernel may keep that a name does not exist.
+    public static let missingNameValid = Validity.long
+    /// A time that stands for the moment of the call (UTIME_NOW).
+    public static var timeNow: timespec { timespec(tv_sec: 0, tv_nsec: Int(linux_UTIME_NOW)) }
+
+    /// A name as a request may use it in a directory; the state directory does not exist for anyone, and `.versions`
+    /// cannot be made, removed or renamed (DESIGN 3.2).
+    func name(_ bytes: [UInt8], in parent: Node, forChange: Bool = false) throws(Errno) -> FileName {
+        guard bytes.count <= 255 else { throw .fileNameTooLong }
+        guard let name = FileName(bytes: bytes) else { throw .invalidArgument }
+        if parent.id == Node.rootID, bytes == Self.stateName { throw forChange ? .permissionDenied : .noSuchFileOrDirectory }
+        if forChange, bytes == Self.browseName { throw .permissionDenied }
+        return name
+    }
+
+    /// The node with this number; ESTALE if the kernel should not have it.
+    func node(_ id: UInt64) throws(Errno) -> Node {
+        guard let node = nodes[id] else { throw Errno(rawValue: ESTALE) }
+        return node
+    }
+
+    /// A directory's descriptor for `at` calls.
+    func descriptor(of directory: Node) throws(Errno) -> SharedDescriptor {
+        try directories.descriptor(of: directory) { node throws(Errno) in
+            let place = try self.location(of: node)
+            return (place.directory, place.path)
+        }
+    }
+
+    /// Where the node's file is; ENOENT if it is nowhere.
+    func location(of node: Node) throws(Errno) -> Location {
+        if node.id == Node.rootID { return Location(directory: root, path: [46]) }
+        let (name, whereabouts) = nodes.location(node)
+        switch whereabouts {
+        case .live:
+            guard let name else { throw .noSuchFileOrDirectory }
+            return Location(directory: try descriptor(of: name.parent), path: name.name.bytes)
+        case .kept(let content):
+            let place = store.contents.name(of: content)
+            return Location(directory: stateDescriptor(place.directory), path: Array(place.name.utf8))
+        case .deleted(let deletion):
+            let place = store.deletedArea.name(of: deletion)
+            return Location(directory: stateDescriptor(place.directory), path: Array(place.name.utf8))
+        case .gone:
+            throw .noSuchFileOrDirectory
+        }
+    }
+
+    /// Borrows a descriptor that the store owns for as long as the container lives.
+    private func stateDescriptor(_ descriptor: FileDescriptor) -> SharedDescriptor {
+        SharedDescriptor(borrowing: descriptor.rawValue)
+    }
+
+    /// Finds a name in a directory and counts a look-up.
+    public func lookup(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) -> Found? {
+        let parent = try node(parent)
+        let name = try name(bytes, in: parent)
+        return try names.reading { () throws(Errno) in
+            let directory = try descriptor(of: parent)
+            guard let stat = try Backing.statIfPresent(name.bytes, in: directory.raw) else { return nil }
+            return found(stat, as: Node.Name(parent: parent, name: name))
+        }
+    }
+
+    /// Makes the node of a file that was found under a name, with one look-up.
+    func found(_ stat: FileStat, as name: Node.Name) -> Found {
+        let node = intern(stat, as: name, lookups: 1)
+        return Found(node: node.id, attributes: attributes(stat, of: node), nameValid: Validity.long)
+    }
+
+    /// The node of a file that was found under a name.
+    func intern(_ stat: FileStat, as name: Node.Name, lookups: UInt64) -> Node {
+        nodes.intern(
+            stat.key, file: fileID(stat), type: stat.type, isForeign: stat.key.device != rootKey.device, as: name,
+            lookups: lookups)
+    }
+
+    /// The file's identity: what the mount shows as `st_ino`.
+    func fileID(_ stat: FileStat) -> FileID {
+        stat.key == rootKey ? .root : identity.id(device: stat.key.device, inode: stat.key.inode, born: stat.born)
+    }
+
+    public func forget(_ id: UInt64, lookups: UInt64) {
+        guard let node = nodes.forget(id, lookups: lookups) else { return }
+        if node.isDirectory { directories.drop(id) }
+        let backing = node.openings.state.withLock { state in
+            defer { state.backing = 0 }
+            return state.backing
+        }
+        if backing != 0 { kernel.side?.unregister(backing: backing) }
+    }
+
+    /// Attributes as the mount shows them.
+    func attributes(_ stat: FileStat, of node: Node) -> FileAttributes {
+        var links = stat.links
+        switch nodes.location(node).whereabouts {
+        case .live: if node.id == Node.rootID { links -= min(links, 1) }
+        // The name that is left is ours.
+        case .kept, .deleted: links = node.isDirectory ? 0 : links - min(links, 1)
+        case .gone: break
+        }
+        let opened = node.openings.state.withLock { ($0.writers, $0.maybeMapped) }
+        return FileAttributes(
+            stat: stat.posix(inode: node.file.number, links: links),
+            valid: opened.0 > 0 || opened.1 ? Validity.none : Validity.long)
+    }
+
+    public func attributes(_ caller: Caller, node id: UInt64, handle: UInt64?) throws(Errno) -> FileAttributes {
+        let node = try node(id)
+        return attributes(try stat(node, handle: handle), of: node)
+    }
+
+    /// The file below as it is now, through an open handle if there is one.
+    func stat(_ node: Node, handle: UInt64? = nil) throws(Errno) -> FileStat {
+        if let handle, let file = openFiles[handle] { return try Backing.stat(file.descriptor.raw) }
+        return try names.reading { () throws(Errno) in
+            let place = try location(of: node)
+            return try Backing.stat(place.path, in: place.directory.raw)
+        }
+    }
+}

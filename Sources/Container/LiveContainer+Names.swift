@@ -1,0 +1,118 @@
+// Making names: directories, symlinks, special files, hard links.
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    public func makeDirectory(_ caller: Caller, parent: UInt64, name: [UInt8], mode: mode_t) throws(Errno) -> Found {
+        try make(caller, parent: parent, name: name, mode: mode) { directory, name throws(Errno) in
+            try Backing.makeDirectory(name, in: directory, mode: mode & 0o7777)
+        }
+    }
+
+    public func makeSymlink(_ caller: Caller, parent: UInt64, name: [UInt8], target: [UInt8]) throws(Errno) -> Found {
+        try make(caller, parent: parent, name: name, mode: nil) { directory, name throws(Errno) in
+            try Backing.makeSymlink(name, in: directory, target: target)
+        }
+    }
+
+    public func makeNode(
+        _ caller: Caller, parent: UInt64, name: [UInt8], mode: mode_t, device: dev_t
+    ) throws(Errno) -> Found {
+        try make(caller, parent: parent, name: name, mode: mode) { directory, name throws(Errno) in
+            try Backing.makeNode(name, in: directory, mode: mode, device: device)
+        }
+    }
+
+    private func make(
+        _ caller: Caller, parent: UInt64, name bytes: [UInt8], mode: mode_t?,
+        _ body: (Int32, [UInt8]) throws(Errno) -> Void
+    ) throws(Errno) -> Found {
+        let parent = try node(parent)
+        let name = try name(bytes, in: parent, forChange: true)
+        return try names.writing { () throws(Errno) in
+            let directory = try descriptor(of: parent)
+            umask(caller.umask)
+            try body(directory.raw, name.bytes)
+            let stat = try adopt(name, in: directory, for: caller, mode: mode)
+            let found = found(stat, as: Node.Name(parent: parent, name: name))
+            if !parent.isForeign {
+                let place = Place(directory: parent.file, name: name)
+                _ = tombstones.take(at: place, now: now) { _ in false }
+                record(parent, [.change(change(.created, in: parent, name, by: requester(caller)))])
+            }
+            return found
+        }
+    }
+
+    /// Gives what was just made to whoever asked for it, as the kernel would have; its attributes then.
+    func adopt(
+        _ name: FileName, in directory: SharedDescriptor, for caller: Caller, mode: mode_t?
+    ) throws(Errno) -> FileStat {
+        let made = try Backing.stat(name.bytes, in: directory.raw)
+        guard options.servesOthers, made.raw.user != caller.user || made.raw.group != caller.group else { return made }
+        // In a set-group-id directory the file system has given it the directory's group already.
+        let parent = try Backing.stat(path: ".", in: directory.raw)
+        let group = parent.mode & UInt32(S_ISGID) != 0 ? gid_t.max : caller.group
+        try Backing.chown(name.bytes, in: directory.raw, user: caller.user, group: group)
+        if let mode, mode & 0o6000 != 0, made.permissions & 0o6000 != 0 {
+            try Backing.chmod(name.bytes, in: directory.raw, mode: mode_t(made.permissions))
+        }
+        return try Backing.stat(name.bytes, in: directory.raw)
+    }
+
+    public func link(_ caller: Caller, node id: UInt64, parent: UInt64, name bytes: [UInt8]) throws(Errno) -> Found {
+        let source = try node(id)
+        let parent = try node(parent)
+        let name = try name(bytes, in: parent, forChange: true)
+        return try names.writing { () throws(Errno) in
+            let directory = try descriptor(of: parent)
+            let document = source.isRegular ? knownDocument(of: source) : nil
+            try preservingStamp(of: document, source) { () throws(Errno) in
+                let place = try location(of: source)
+                if case .live = nodes.location(source).whereabouts {
+                    try Backing.link(place.path, in: place.directory.raw, to: name.bytes, in: directory.raw)
+                } else {
+                    try linkNameless(source, to: name, in: directory)
+                }
+            }
+            let stat = try Backing.stat(name.bytes, in: directory.raw)
+            nodes.addName(Node.Name(parent: parent, name: name), to: source)
+            let found = found(stat, as: Node.Name(parent: parent, name: name))
+            let new = Place(directory: parent.file, name: name)
+            if !parent.isForeign, source.isRegular {
+                _ = tombstones.take(at: new, now: now) { _ in false }
+                let document = try self.document(of: source, stat)
+                try store(throwing: Errno.ioError) { () throws(StoreError) in try documents.insert(document, at: new) }
+                let rows = document.state.withLock { state in
+                    state.places.append(new)
+                    return itemRows(state, stat)
+                }
+                record(parent, rows + [.change(change(.created, in: parent, name, by: requester(caller)))])
+            }
+            return found
+        }
+    }
+
+    /// Gives a file without a name (O_TMPFILE) one, through a handle that has it open.
+    private func linkNameless(_ node: Node, to name: FileName, in directory: SharedDescriptor) throws(Errno) {
+        guard let file = openFiles.all.first(where: { $0.node === node }) else { throw .noSuchFileOrDirectory }
+        try CText.lend(Array("/proc/self/fd/\(file.descriptor.raw)".utf8)) { old throws(Errno) in
+            try CText.lend(name.bytes) { new throws(Errno) in
+                _ = try Backing.check { linkat(AT_FDCWD, old, directory.raw, new, AT_SYMLINK_FOLLOW) }
+            }
+        }
+    }
+
+    public func readLink(_ caller: Caller, node id: UInt64) throws(Errno) -> [UInt8] {
+        let node = try node(id)
+        return try names.reading { () throws(Errno) in
+            let place = try location(of: node)
+            return try Backing.readLink(place.path, in: place.directory.raw)
+        }
+    }
+}

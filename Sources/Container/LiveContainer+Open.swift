@@ -1,0 +1,205 @@
+// Opening files: what is observed, what is kept before a writer may change it, and how the kernel is to serve the handle.
+
+import CLinux
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// How the kernel is to serve an open file; the mount translates it.
+public struct OpenReply: Sendable {
+    public var handle: UInt64
+    /// Not 0: reads and writes go to this registration, except where `isMediated`.
+    public var backing: Int32 = 0
+    /// Reads and writes come to us although the file is registered.
+    public var isMediated = false
+    /// The kernel's pages of the file are still good.
+    public var keepsCache = false
+    /// close(2) need not tell us.
+    public var needsNoFlush = false
+}
+
+/// The answer to a creation.
+public struct Creation: Sendable {
+    public var found: Found
+    public var reply: OpenReply
+}
+
+extension LiveContainer {
+    /// Opens a file that exists. `flags` as in open(2), O_TRUNC included.
+    public func open(_ caller: Caller, node id: UInt64, flags: Int32) throws(Errno) -> OpenReply {
+        let node = try node(id)
+        guard node.isRegular else { return try openPlain(caller, node, flags) }
+        if case .live = nodes.location(node).whereabouts, !node.isForeign {
+            return flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
+                ? try openForReading(caller, node, flags) : try openForWriting(caller, node, flags)
+        }
+        return try openPlain(caller, node, flags)
+    }
+
+    private func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+        if let actor = observers.actor(thread: caller.thread) {
+            let document = try document(of: node)
+            let (item, places, version) = document.state.withLock { ($0.item, $0.places, $0.current?.id) }
+            if let version { observers.read(version, of: item, at: places, by: actor, now: now) }
+        }
+        return try serve(node, flags, isWriter: false, isMediated: false, descriptor: nil, requester: nil)
+    }
+
+    /// The document of a node, reading its attributes only if nothing is known of it yet.
+    private func document(of node: Node) throws(Errno) -> Document {
+        if let document = knownDocument(of: node), document.state.withLock(\.isVerified) { return document }
+        return try document(of: node, try stat(node))
+    }
+
+    private func openForWriting(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+        let requester = requester(caller)
+        let descriptor = try openBelow(node, flags)
+        let stat = try Backing.stat(descriptor.raw)
+        let document = try document(of: node, stat)
+        let isReplacing = flags & O_TRUNC != 0
+        let isReadWrite = flags & O_ACCMODE == O_RDWR
+        var isMediated = false
+        try document.state.withLock { state throws(Errno) in
+            if isReplacing {
+                try truncate(&state, node, descriptor, to: 0)
+            } else if isReadWrite, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
+                // A mapping may write unseen: keep the content before anyone can make one.
+                if !state.differs(from: stat) { try keepCopy(&state, of: node, from: descriptor.raw) }
+            } else {
+                isMediated = true
+            }
+            state.writers += 1
+        }
+        do throws(Errno) {
+            let reply = try serve(
+                node, flags, isWriter: true, isMediated: isMediated, descriptor: descriptor, requester: requester)
+            if isReplacing { openFiles[reply.handle]?.state.withLock { $0.isReplacing = true } }
+            return reply
+        } catch {
+            document.state.withLock { $0.writers -= 1 }
+            throw error
+        }
+    }
+
+    /// Truncates the file below after keeping what is current.
+    func truncate(
+        _ state: inout Document.State, _ node: Node, _ descriptor: SharedDescriptor, to size: off_t
+    ) throws(Errno) {
+        let stat = try Backing.stat(descriptor.raw)
+        if !state.differs(from: stat) || state.current != nil && state.writers == 0 {
+            try keepCopy(&state, of: node, from: descriptor.raw)
+        }
+        try Backing.check { ftruncate(descriptor.raw, size) }
+    }
+
+    /// A descriptor of the file below that can do what the flags ask and be read by us.
+    private func openBelow(_ node: Node, _ flags: Int32) throws(Errno) -> SharedDescriptor {
+        try names.reading { () throws(Errno) in
+            let place = try location(of: node)
+            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | O_NOFOLLOW
+            do throws(Errno) {
+                return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept | O_RDWR))
+            } catch {
+                guard error == .permissionDenied else { throw error }
+                let access = flags & O_ACCMODE
+                return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept | access))
+            }
+        }
+    }
+
+    /// Opens what has no versions: on another file system, or displaced and reached through an old node.
+    private func openPlain(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+        let descriptor = try names.reading { () throws(Errno) in
+            let place = try location(of: node)
+            let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY) | O_NOFOLLOW
+            return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept))
+        }
+        return try serve(
+            node, flags, isWriter: flags & O_ACCMODE != O_RDONLY, isMediated: false, descriptor: descriptor,
+            requester: requester(caller))
+    }
+
+    /// Decides how the kernel serves a handle. All handles of a file open at one time must agree (fs/fuse/iomode.c).
+    func serve(
+        _ node: Node, _ flags: Int32, isWriter: Bool, isMediated: Bool, descriptor: SharedDescriptor?,
+        requester: Requester?
+    ) throws(Errno) -> OpenReply {
+        var reply = OpenReply(handle: OpenFileTable.sharedReader)
+        reply.needsNoFlush = !isWriter
+        let backing = registration(of: node, descriptor, isWriter: isWriter)
+        if backing != 0 {
+            reply.backing = backing
+            reply.isMediated = isMediated
+        } else {
+            // Without passthrough all changes of the content go through the kernel's pages.
+            reply.keepsCache = kernel.side?.passesThrough != true
+        }
+        if descriptor == nil, backing != 0 { return reply }
+        let file: SharedDescriptor
+        if let descriptor { file = descriptor } else { file = try openBelowForReading(node) }
+        let requester = requester ?? Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
+        reply.handle = openFiles.add { id in
+            OpenFile(
+                id: id, node: node, descriptor: file, flags: flags, requester: requester,
+                isMediated: isMediated || backing == 0)
+        }.id
+        return reply
+    }
+
+    private func openBelowForReading(_ node: Node) throws(Errno) -> SharedDescriptor {
+        try names.reading { () throws(Errno) in
+            let place = try location(of: node)
+            return SharedDescriptor(
+                try Backing.open(place.path, in: place.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+        }
+    }
+
+    /// The node's registration for passthrough, made if there is none, and the opening counted; 0 if the file is to be
+    /// served without.
+    private func registration(of node: Node, _ descriptor: SharedDescriptor?, isWriter: Bool) -> Int32 {
+        let known: Int32? = node.openings.state.withLock { state in
+            state.count(isWriter)
+            guard state.backing == 0, !state.cached else { return state.cached ? 0 : state.backing }
+            return nil
+        }
+        if let known { return known }
+        let made = register(node, descriptor)
+        var surplus: Int32 = 0
+        let chosen: Int32 = node.openings.state.withLock { state in
+            if state.cached || state.backing != 0 {
+                surplus = made
+                return state.cached ? 0 : state.backing
+            }
+            state.backing = made
+            if made == 0 { state.cached = true }
+            return made
+        }
+        if surplus != 0 { kernel.side?.unregister(backing: surplus) }
+        return chosen
+    }
+
+    private func register(_ node: Node, _ descriptor: SharedDescriptor?) -> Int32 {
+        guard let side = kernel.side, side.passesThrough, !node.isForeign else { return 0 }
+        do {
+            if let descriptor { return try side.register(backing: descriptor.raw) }
+            let path = try names.reading { () throws(Errno) in
+                let place = try location(of: node)
+                return SharedDescriptor(
+                    try Backing.open(place.path, in: place.directory.raw, flags: linux_O_PATH | O_NOFOLLOW))
+            }
+            return try side.register(backing: path.raw)
+        } catch {
+            logger.debug("a file is served without passthrough: \(error)")
+            return 0
+        }
+    }
+}
+
+extension Openings.State {
+    mutating func count(_ isWriter: Bool) {
+        if isWriter { writers += 1 } else { readers += 1 }
+    }
+}

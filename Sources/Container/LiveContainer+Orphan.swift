@@ -1,0 +1,76 @@
+// Saves that end on a file whose name is no longer its own: another save took it, or it was deleted.
+
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// The last close of a writer of a displaced or deleted file: what it wrote is a version too (DESIGN 5.1).
+    func settleOrphan(_ file: OpenFile, _ requester: Requester) {
+        guard let orphan = orphans.take(file.node) else { return }
+        do {
+            let stat = try Backing.stat(file.descriptor.raw)
+            guard Stamp(stat) != orphan.stamp else { return }
+            switch nodes.location(file.node).whereabouts {
+            case .deleted(let deletion): try settleDeleted(orphan, deletion, stat, requester)
+            default: try settleDisplaced(orphan, file, stat, requester)
+            }
+        } catch {
+            logger.error("what was written to a replaced file could not be kept: \(error)")
+        }
+    }
+
+    /// The content is the deleted entry itself: the item's current version and the entry's size follow it.
+    private func settleDeleted(
+        _ orphan: Orphan, _ deletion: DeletionID, _ stat: FileStat, _ requester: Requester
+    ) throws(Errno) {
+        guard var entry = try store(throwing: .ioError, { () throws(StoreError) in try store.deletion(deletion) }) else { return }
+        entry.size = stat.size
+        var rows: [VersionStore.Mutation] = [.deletion(entry)]
+        orphan.document.state.withLock { state in
+            guard var current = state.current, state.isRecorded else { return }
+            current.size = stat.size
+            current.modified = stat.modified
+            current.hash = nil
+            state.current = current
+            rows.append(.version(current))
+        }
+        store.commit(rows)
+    }
+
+    /// The name shows another save: this one becomes history or a conflict beside it (DESIGN 6.1).
+    private func settleDisplaced(
+        _ orphan: Orphan, _ file: OpenFile, _ stat: FileStat, _ requester: Requester
+    ) throws(Errno) {
+        let rows: [VersionStore.Mutation] = try orphan.document.state.withLock { state throws(Errno) in
+            guard let current = state.current, let place = state.places.first else { return [] }
+            let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file.descriptor.raw, size: stat.size) : nil
+            let pending = Save(
+                kind: .orphaned, actor: requester.actor, base: orphan.base,
+                equalsCurrent: hash != nil && hash == current.hash && stat.size == current.size)
+            let decision = SaveRule.decide(pending, current: current.id, saver: state.saver, isQuiet: state.isQuiet ?? false)
+            guard case .orphan(let kind, let base) = decision else { return [] }
+            let version = Version(
+                id: .random(), item: state.item, kind: kind, content: .random(), size: stat.size,
+                modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
+                author: requester.author, parents: base.map { [$0] } ?? [], base: base, hash: hash,
+                attributes: Attributes(stat), flags: .sealed)
+            let path = nodes.path(orphan.parent).map { $0.appending(place.name) } ?? .root
+            _ = try store.contents.keep(
+                copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content,
+                ContentStore.Label(version: version, path: path, place: place))
+            var rows: [VersionStore.Mutation] = [.version(version)]
+            if !state.isRecorded { rows += [.version(current)] + itemRows(state, stat) }
+            if kind == .conflict {
+                let event = change(
+                    .conflict, in: orphan.parent, place.name, item: state.item, version: version.id, by: requester)
+                rows.append(.change(event))
+            }
+            return rows
+        }
+        record(orphan.parent, rows)
+    }
+}

@@ -1,0 +1,168 @@
+// Documents and their rows: finding a node's document, and what the catalog is told of it.
+
+import CLinux
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Who is behind a request.
+    func requester(_ caller: Caller) -> Requester {
+        observers.requester(thread: caller.thread, user: caller.user)
+    }
+
+    /// The document of a regular file that is in use or recorded; nil if nothing is known of it.
+    func knownDocument(of node: Node) -> Document? {
+        for name in nodes.names(node) {
+            let place = Place(directory: name.parent.file, name: name.name)
+            if let document = try? documents.document(at: place) { return document }
+        }
+        return nil
+    }
+
+    /// The document of a live regular file, made from what is there if it was never touched, and compared with what is
+    /// recorded if it was.
+    func document(of node: Node, _ stat: FileStat) throws(Errno) -> Document {
+        let known = nodes.names(node)
+        guard let first = known.first else { throw .noSuchFileOrDirectory }
+        let places = known.map { Place(directory: $0.parent.file, name: $0.name) }
+        return try store(throwing: .ioError) { () throws(StoreError) in
+            for place in places {
+                guard let document = try documents.document(at: place) else { continue }
+                verify(document, node, in: first.parent, stat)
+                for other in places where other != place { _ = try documents.insertIfAbsent(document, at: other) }
+                return document
+            }
+            let document = Document(adopted(stat, places: places))
+            var result = document
+            for place in places { result = try documents.insertIfAbsent(document, at: place) }
+            return result
+        }
+    }
+
+    /// The state of a document that was there before us: its identities derive from the file, so that they need no row
+    /// until something happens to it.
+    private func adopted(_ stat: FileStat, places: [Place]) -> Document.State {
+        let file = fileID(stat)
+        var state = Document.State(item: DerivedIdentity.item(file, in: store.identity.container), places: places)
+        let version = VersionID(derivedFrom: state.item, stat)
+        state.current = Version(
+            id: version, item: state.item, kind: .current, content: ContentID(high: version.high, low: version.low),
+            size: stat.size, modified: stat.modified, saved: stat.modified,
+            time: HybridTime(wall: stat.modified, logical: 0), device: store.identity.device,
+            author: observers.owner(of: stat),
+            attributes: Attributes(stat), flags: .sealed)
+        state.stamp = Stamp(stat)
+        state.isVerified = true
+        return state
+    }
+
+    /// Notices an edit made while nobody looked: it becomes a version whose author is unknown.
+    private func verify(_ document: Document, _ node: Node, in parent: Node, _ stat: FileStat) {
+        let isUnseen = document.state.withLock { state in
+            guard !state.isVerified else { return false }
+            state.isVerified = true
+            if let current = state.current, current.size == stat.size, current.modified == stat.modified {
+                state.stamp = Stamp(stat)
+                return false
+            }
+            return true
+        }
+        guard isUnseen else { return }
+        adoptUnseenEdit(document, node, in: parent, stat)
+    }
+
+    /// Rows for a document's item as it is now; none if it is not recorded.
+    func itemRows(_ state: Document.State, _ stat: FileStat) -> [VersionStore.Mutation] {
+        guard state.isRecorded, let current = state.current else { return [] }
+        let file = Item.LiveFile(id: fileID(stat), size: stat.size, modified: stat.modified)
+        return [.item(Item(id: state.item, places: state.places, current: current.id, file: file))]
+    }
+
+    /// Commits rows that concern something in `parent`, with the rows of the directories above it.
+    func record(_ parent: Node, _ mutations: [VersionStore.Mutation]) {
+        guard !mutations.isEmpty else { return }
+        store.commit(recordedDirectories.missing(of: nodes.chain(parent)) + mutations)
+    }
+
+    /// A row of the change feed for a name in a directory.
+    func change(
+        _ event: ChangeEvent, in parent: Node, _ name: FileName, from: TreePath? = nil, item: ItemID? = nil,
+        version: VersionID? = nil, by requester: Requester?
+    ) -> Change {
+        Change(
+            event: event, path: path(of: name, in: parent), from: from, item: item, version: version, time: now,
+            author: requester?.author)
+    }
+
+    /// The path of a name in a directory, for people.
+    func path(of name: FileName, in parent: Node) -> TreePath {
+        (nodes.path(parent) ?? .root).appending(name)
+    }
+
+    /// Runs a change of a file's metadata so that it does not look like a change of its content.
+    func preservingStamp<Result>(
+        of document: Document?, _ node: Node, handle: UInt64? = nil, _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        guard let document else { return try body() }
+        let wasClean = try document.state.withLock { state throws(Errno) in
+            !state.differs(from: try self.statLocked(node, handle: handle))
+        }
+        let result = try body()
+        guard wasClean else { return result }
+        try document.state.withLock { state throws(Errno) in
+            let stat = try self.statLocked(node, handle: handle)
+            state.stamp = Stamp(stat)
+        }
+        return result
+    }
+
+    /// As ``stat(_:handle:)`` for who holds the name lock already.
+    func statLocked(_ node: Node, handle: UInt64? = nil) throws(Errno) -> FileStat {
+        if let handle, let file = openFiles[handle] { return try Backing.stat(file.descriptor.raw) }
+        let place = try location(of: node)
+        return try Backing.stat(place.path, in: place.directory.raw)
+    }
+
+    /// Runs a call of the store, logging what went wrong and answering with `error`.
+    func store<Result>(throwing error: Errno, _ body: () throws(StoreError) -> Result) throws(Errno) -> Result {
+        do throws(StoreError) {
+            return try body()
+        } catch let problem {
+            logger.error("the catalog did not answer: \(problem)")
+            throw error
+        }
+    }
+}
+
+/// Identities of documents that were there before the container: derived, not stored.
+enum DerivedIdentity {
+    static func item(_ file: FileID, in container: ContainerID) -> ItemID {
+        ItemID(high: mix(file.number ^ container.high), low: mix(file.number &+ container.low))
+    }
+
+    /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): spreads a number over 64 bits.
+    static func mix(_ value: UInt64) -> UInt64 {
+        var value = value &+ 0x9e37_79b9_7f4a_7c15
+        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
+        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+        return value ^ value >> 31
+    }
+}
+
+extension VersionID {
+    /// The first version of a document that was there before the container: the same as long as nobody touches it.
+    init(derivedFrom item: ItemID, _ stat: FileStat) {
+        let state = DerivedIdentity.mix(stat.size ^ UInt64(bitPattern: stat.modified.nanoseconds))
+        self.init(high: DerivedIdentity.mix(item.high ^ state), low: DerivedIdentity.mix(item.low &+ state))
+    }
+}
+
+extension Attributes {
+    init(_ stat: FileStat) {
+        self.init(mode: stat.permissions, owner: stat.raw.user, group: stat.raw.group)
+    }
+}

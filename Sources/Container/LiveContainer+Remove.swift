@@ -1,0 +1,181 @@
+// Deletion: what is unlinked moves to the deleted area, unless it is nobody's work (DESIGN 3.2, 5.1).
+
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    public func unlink(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) {
+        let parent = try node(parent)
+        let name = try name(bytes, in: parent, forChange: true)
+        try names.writing { () throws(Errno) in
+            let directory = try descriptor(of: parent)
+            let stat = try Backing.stat(name.bytes, in: directory.raw)
+            guard !stat.isDirectory else { throw .isDirectory }
+            let entry = Entry(parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key))
+            if parent.isForeign || stat.key.device != rootKey.device {
+                try Backing.unlink(name.bytes, in: directory.raw)
+                leave(entry, now: .gone)
+            } else if stat.isRegular {
+                try unlinkDocument(entry, requester(caller))
+            } else {
+                try unlinkOther(entry, requester(caller))
+            }
+        }
+    }
+
+    /// Symlinks go to the deleted area too, but for those that a program uses as locks (`.#f`).
+    private func unlinkOther(_ entry: Entry, _ requester: Requester) throws(Errno) {
+        guard observers.isEphemeral(entry.name, requester) || isIgnored(entry.name, in: entry.parent) else {
+            return try moveToDeleted(entry, nil, requester)
+        }
+        try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+        leave(entry, now: .gone)
+    }
+
+    public func removeDirectory(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) {
+        let parent = try node(parent)
+        let name = try name(bytes, in: parent, forChange: true)
+        try names.writing { () throws(Errno) in
+            let directory = try descriptor(of: parent)
+            let stat = try Backing.stat(name.bytes, in: directory.raw)
+            guard stat.isDirectory else { throw .notDirectory }
+            let entry = Entry(parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key))
+            guard !parent.isForeign, stat.key.device == rootKey.device else {
+                try Backing.unlink(name.bytes, in: directory.raw, flags: AT_REMOVEDIR)
+                return leave(entry, now: .gone)
+            }
+            let inner = SharedDescriptor(
+                try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
+            guard try Backing.isEmpty(inner.raw) else { throw .directoryNotEmpty }
+            try moveToDeleted(entry, nil, requester(caller))
+            if let node = entry.node { directories.drop(node.id) }
+        }
+    }
+
+    /// A name that is about to go.
+    struct Entry {
+        var parent: Node
+        var name: FileName
+        var directory: SharedDescriptor
+        var stat: FileStat
+        var node: Node?
+
+        var place: Place { Place(directory: parent.file, name: name) }
+    }
+
+    private func unlinkDocument(_ entry: Entry, _ requester: Requester) throws(Errno) {
+        guard entry.stat.links == 1 else { return try unlinkName(entry, requester) }
+        let node = entry.node ?? intern(entry.stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
+        defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
+        var entry = entry
+        entry.node = node
+        let document = try document(of: node, entry.stat)
+        observers.unlinked(entry.place, item: document.state.withLock(\.item), by: requester)
+        if vanishes(entry, document, requester) {
+            try document.state.withLock { state throws(Errno) in
+                guard state.sharesContent else { return }
+                // An older version of another item is in this file and nowhere else.
+                try keepDisplaced(&state, of: node, entry.name, in: entry.directory, entry.stat)
+            }
+            try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+            leave(entry, now: .gone)
+            try forget(document, at: entry.place)
+            return
+        }
+        try moveToDeleted(entry, document, requester)
+    }
+
+    /// Whether an unlinked document is nobody's work: ephemeral in its maker's hands, ignored, or git's own.
+    private func vanishes(_ entry: Entry, _ document: Document, _ requester: Requester) -> Bool {
+        let maker = document.state.withLock(\.maker)
+        if let maker, observers.isMaker(maker, requester, now: now) { return true }
+        return isIgnored(entry.name, in: entry.parent)
+            || isRepositoryInternal(entry.parent) && requester.author.program.hasPrefix("git")
+    }
+
+    /// Drops a document without a trace.
+    func forget(_ document: Document, at place: Place) throws(Errno) {
+        try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: place) }
+        let rows: [VersionStore.Mutation] = document.state.withLock { state in
+            state.places.removeAll { $0 == place }
+            return state.isRecorded && state.places.isEmpty ? [.forgetItem(state.item)] : []
+        }
+        if !rows.isEmpty { store.commit(rows) }
+    }
+
+    /// One of several names goes: the document lives on under the others.
+    private func unlinkName(_ entry: Entry, _ requester: Requester) throws(Errno) {
+        let document = try store(throwing: .ioError) { () throws(StoreError) in try documents.document(at: entry.place) }
+        try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+        leave(entry, now: .gone)
+        try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
+        let rows: [VersionStore.Mutation] = document?.state.withLock { state in
+            state.places.removeAll { $0 == entry.place }
+            if state.stamp == Stamp(entry.stat), let node = entry.node, let stat = try? statLocked(node) {
+                state.stamp = Stamp(stat)
+            }
+            return itemRows(state, entry.stat)
+        } ?? []
+        record(entry.parent, rows + [.change(change(.deleted, in: entry.parent, entry.name, by: requester))])
+    }
+
+    /// Moves what a name stands for to the deleted area.
+    private func moveToDeleted(_ entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) {
+        let deletion = try deletion(of: entry, document, requester)
+        try store.deletedArea.moveIn(
+            entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
+        leave(entry, now: .deleted(deletion.id))
+        var rows: [VersionStore.Mutation] = []
+        if let document {
+            try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
+            rows = document.state.withLock { state in
+                state.places.removeAll { $0 == entry.place }
+                if state.writers > 0, let node = entry.node {
+                    orphans.add(
+                        Orphan(
+                            document: document, parent: entry.parent,
+                            stamp: (try? statLocked(node)).map { Stamp($0) }, base: state.current?.id), node)
+                }
+                return itemRows(state, entry.stat)
+            }
+            if let actor = requester.actor {
+                tombstones.leave(
+                    Tombstone(document: document, destination: .deleted(deletion.id), actor: actor.ref, time: now),
+                    at: entry.place)
+            }
+        }
+        let event = change(.deleted, in: entry.parent, entry.name, item: deletion.item, by: requester)
+        record(entry.parent, rows + [.deletion(deletion), .change(event)])
+    }
+
+    private func deletion(of entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) -> Deletion {
+        let id = DeletionID.random()
+        let parentTimes = try Backing.stat(path: ".", in: entry.directory.raw)
+        let group = requester.actor.map { deletionGroups.group(of: id, by: $0.ref, now: now) } ?? id
+        return Deletion(
+            id: id, place: entry.place, path: path(of: entry.name, in: entry.parent), type: entry.stat.entryType,
+            file: fileID(entry.stat), item: document?.state.withLock(\.item), size: entry.stat.size, deleted: now,
+            author: requester.author, group: group, parentAccessed: parentTimes.accessed,
+            parentModified: parentTimes.modified, attributes: Attributes(entry.stat))
+    }
+
+    /// The node of a name that is gone loses it.
+    func leave(_ entry: Entry, now whereabouts: Node.Whereabouts) {
+        guard let node = entry.node else { return }
+        nodes.removeName(entry.name, in: entry.parent, of: node, now: whereabouts)
+        if case .gone = whereabouts { dropRegistration(node) }
+    }
+
+    /// Lets the kernel free the blocks of a file that is gone and not open.
+    func dropRegistration(_ node: Node) {
+        let backing: Int32 = node.openings.state.withLock { state in
+            guard state.count == 0 else { return 0 }
+            defer { state.backing = 0 }
+            return state.backing
+        }
+        if backing != 0 { kernel.side?.unregister(backing: backing) }
+    }
+}

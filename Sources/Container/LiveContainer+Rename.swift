@@ -1,0 +1,369 @@
+// Renames: moves, saves by rename over a document, exchanges (DESIGN 5.1).
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// `flags` as in renameat2(2).
+    public func rename(
+        _ caller: Caller, parent: UInt64, name bytes: [UInt8], newParent: UInt64, newName newBytes: [UInt8], flags: UInt32
+    ) throws(Errno) {
+        let parent = try node(parent)
+        let newParent = try node(newParent)
+        let name = try name(bytes, in: parent, forChange: true)
+        let newName = try self.name(newBytes, in: newParent, forChange: true)
+        let requester = requester(caller)
+        try names.writing { () throws(Errno) in
+            let from = try descriptor(of: parent)
+            let to = try descriptor(of: newParent)
+            let source = entry(name, parent, from, try Backing.stat(name.bytes, in: from.raw))
+            let target = try Backing.statIfPresent(newName.bytes, in: to.raw).map { entry(newName, newParent, to, $0) }
+            let move = Move(source: source, newParent: newParent, newName: newName, newDirectory: to, flags: flags)
+            guard !isForeign(source), !newParent.isForeign, target.map({ !isForeign($0) }) ?? true else {
+                return try movePlainly(move, target)
+            }
+            if flags & linux_RENAME_EXCHANGE != 0 {
+                guard let target else { throw .noSuchFileOrDirectory }
+                return try exchange(move, target, requester)
+            }
+            guard let target else { return try moveToNew(move, requester) }
+            if target.stat.key == source.stat.key { return try Backing.rename(move) }
+            if source.stat.isRegular, target.stat.isRegular { return try moveOver(move, target, requester) }
+            try moveOverOther(move, target, requester)
+        }
+    }
+
+    /// One rename with all that was found out about it.
+    struct Move {
+        var source: Entry
+        var newParent: Node
+        var newName: FileName
+        var newDirectory: SharedDescriptor
+        var flags: UInt32
+
+        var newPlace: Place { Place(directory: newParent.file, name: newName) }
+    }
+
+    private func entry(_ name: FileName, _ parent: Node, _ directory: SharedDescriptor, _ stat: FileStat) -> Entry {
+        Entry(parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key))
+    }
+
+    private func isForeign(_ entry: Entry) -> Bool {
+        entry.parent.isForeign || entry.stat.key.device != rootKey.device
+    }
+
+    private func movePlainly(_ move: Move, _ target: Entry?) throws(Errno) {
+        try Backing.rename(move)
+        if let target { leave(target, now: .gone) }
+        moveNode(move)
+    }
+
+    private func moveNode(_ move: Move) {
+        guard let node = move.source.node else { return }
+        nodes.moveName(
+            move.source.name, in: move.source.parent, of: node,
+            to: Node.Name(parent: move.newParent, name: move.newName))
+    }
+
+    // MARK: To a name that is free
+
+    private func moveToNew(_ move: Move, _ requester: Requester) throws(Errno) {
+        let now = now
+        if move.source.stat.isRegular,
+            let tombstone = tombstones.take(
+                at: move.newPlace, now: now, isOpen: { $0.document.state.withLock { $0.writers > 0 } })
+        {
+            return try comeBack(move, tombstone, requester)
+        }
+        let old = move.source.place
+        let document = try moved(move)
+        try preservingStamp(of: document, at: move) { () throws(Errno) in try Backing.rename(move) }
+        moveNode(move)
+        if move.source.stat.isDirectory {
+            let rows = recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
+            return record(move.newParent, rows + [renamed(move, item: nil, requester)])
+        }
+        guard let document else { return record(move.newParent, [renamed(move, item: nil, requester)]) }
+        try store(throwing: .ioError) { () throws(StoreError) in
+            try documents.remove(at: old)
+            try documents.insert(document, at: move.newPlace)
+        }
+        let (rows, item): ([VersionStore.Mutation], ItemID) = document.state.withLock { state in
+            state.places = state.places.map { $0 == old ? move.newPlace : $0 }
+            publish(&state, move, requester)
+            return (itemRows(state, move.source.stat), state.item)
+        }
+        if let actor = requester.actor {
+            tombstones.leave(
+                Tombstone(document: document, destination: .movedTo(move.newPlace), actor: actor.ref, time: now), at: old)
+        }
+        record(move.newParent, rows + [renamed(move, item: item, requester)])
+    }
+
+    /// A document under an ephemeral name that is renamed to an ordinary one is work; one renamed to a backup name by
+    /// its maker is ephemeral from then on.
+    private func publish(_ state: inout Document.State, _ move: Move, _ requester: Requester) {
+        if observers.isEphemeral(move.newName, requester) || observers.isBackup(move.newName, of: move.source.name) {
+            state.maker = observers.maker(requester, now: now)
+            return
+        }
+        state.maker = nil
+        guard state.isUnversioned, !isIgnored(move.newName, in: move.newParent) else { return }
+        state.isUnversioned = false
+        guard let file = try? Backing.open(move.newName.bytes, in: move.newDirectory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        else { return }
+        defer { Glibc.close(file) }
+        if let node = move.source.node {
+            state.stamp = nil
+            _ = try? save(
+                &state, node, in: move.newParent, move.newName, file: file,
+                PendingSave(kind: .replacing, requester: requester, isSealed: state.writers == 0))
+        }
+    }
+
+    private func moved(_ move: Move) throws(Errno) -> Document? {
+        guard move.source.stat.isRegular else { return nil }
+        if let node = move.source.node { return try document(of: node, move.source.stat) }
+        let node = intern(move.source.stat, as: Node.Name(parent: move.source.parent, name: move.source.name), lookups: 0)
+        defer { _ = nodes.forget(node.id, lookups: 0) }
+        return try document(of: node, move.source.stat)
+    }
+
+    private func preservingStamp(of document: Document?, at move: Move, _ body: () throws(Errno) -> Void) throws(Errno) {
+        let wasClean = document?.state.withLock { !$0.differs(from: move.source.stat) } ?? false
+        try body()
+        guard wasClean, let document else { return }
+        let stat = try Backing.stat(move.newName.bytes, in: move.newDirectory.raw)
+        document.state.withLock { $0.stamp = Stamp(stat) }
+    }
+
+    private func renamed(_ move: Move, item: ItemID?, _ requester: Requester) -> VersionStore.Mutation {
+        .change(
+            change(
+                .renamed, in: move.newParent, move.newName,
+                from: path(of: move.source.name, in: move.source.parent), item: item, by: requester))
+    }
+
+    // MARK: Onto a document
+
+    /// A rename over a document is a save of that document.
+    private func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+        if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
+        let node = target.node ?? intern(target.stat, as: Node.Name(parent: target.parent, name: target.name), lookups: 0)
+        defer { if target.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
+        var target = target
+        target.node = node
+        let document = try document(of: node, target.stat)
+        try document.state.withLock { state throws(Errno) in
+            let wasClean = !state.differs(from: target.stat)
+            if target.stat.links > 1 {
+                try partOtherNames(&state, of: document, target)
+            } else if wasClean || !state.isRecorded {
+                try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
+            }
+            try Backing.rename(move)
+            if state.writers > 0 {
+                orphans.add(
+                    Orphan(
+                        document: document, parent: target.parent, stamp: wasClean ? state.stamp : nil,
+                        base: state.current?.id), node)
+                state.writers = 0
+            }
+            let content = state.current?.content
+            leave(target, now: state.isKept ? content.map { .kept($0) } ?? .gone : .gone)
+            try takeOver(&state, document, move, requester)
+        }
+    }
+
+    /// The other names of a displaced file become an item of their own (DESIGN 5.1).
+    private func partOtherNames(
+        _ state: inout Document.State, of document: Document, _ target: Entry
+    ) throws(Errno) {
+        let others = state.places.filter { $0 != target.place }
+        guard let other = others.first else {
+            // The other names were never seen: they may change the file any time, so the content is copied.
+            let file = try Backing.open(target.name.bytes, in: target.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+            defer { Glibc.close(file) }
+            guard let node = target.node else { return }
+            return try keepCopy(&state, of: node, from: file)
+        }
+        try part(document, &state, at: other)
+        guard let parted = try store(throwing: .ioError, { () throws(StoreError) in try documents.document(at: other) })
+        else { return }
+        for place in others.dropFirst() {
+            try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(parted, at: place) }
+        }
+        parted.state.withLock { $0.places = others }
+        state.places = [target.place]
+        state.isReturning = true
+    }
+
+    /// The document's file is now what was renamed over it: records the save.
+    private func takeOver(
+        _ state: inout Document.State, _ document: Document, _ move: Move, _ requester: Requester
+    ) throws(Errno) {
+        let former = try store(throwing: .ioError) { () throws(StoreError) in
+            let former = try documents.document(at: move.source.place)
+            try documents.remove(at: move.source.place)
+            try documents.insert(document, at: move.newPlace)
+            return former
+        }
+        moveNode(move)
+        let node = move.source.node
+            ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
+        defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
+        let (content, writers) = absorb(former, at: move.source.place, move.source.stat)
+        let file = try Backing.open(move.newName.bytes, in: move.newDirectory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        defer { Glibc.close(file) }
+        // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
+        state.stamp = nil
+        state.isVerified = true
+        let saved = try save(
+            &state, node, in: move.newParent, move.newName, file: file,
+            PendingSave(kind: .replacing, requester: requester, content: content, isSealed: writers == 0))
+        state.writers = writers
+        for file in openFiles.all where file.node === node && file.isWritable { file.state.withLock { $0.saved = saved } }
+    }
+
+    /// What was renamed away had a document of its own: its first and only version was never published and goes; a
+    /// longer history stays, without a name.
+    private func absorb(_ former: Document?, at place: Place, _ stat: FileStat) -> (content: ContentID?, writers: Int) {
+        guard let former else { return (nil, 0) }
+        let result: (ContentID?, Int, [VersionStore.Mutation]) = former.state.withLock { state in
+            state.places.removeAll { $0 == place }
+            guard state.isRecorded, state.places.isEmpty, let current = state.current else {
+                return (nil, state.writers, [])
+            }
+            let isFresh = current.parents.isEmpty || state.origin != nil
+            if isFresh { return (nil, state.writers, [.forgetItem(state.item)]) }
+            let content = state.differs(from: stat) ? nil : current.content
+            return (content, state.writers, [.kind(current.id, .history)] + itemRows(state, stat))
+        }
+        if !result.2.isEmpty { store.commit(result.2) }
+        return (result.0, result.1)
+    }
+
+    /// A file is renamed to a name that was just taken away: a save of the document that had it.
+    private func comeBack(_ move: Move, _ tombstone: Tombstone, _ requester: Requester) throws(Errno) {
+        try Backing.rename(move)
+        guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else {
+            return moveNode(move)
+        }
+        try tombstone.document.state.withLock { state throws(Errno) in
+            try takeOver(&state, tombstone.document, move, requester)
+        }
+    }
+
+    // MARK: Onto something else
+
+    private func moveOverOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+        let document = try moved(move)
+        try preservingStamp(of: document, at: move) { () throws(Errno) in try Backing.rename(move) }
+        leave(target, now: .gone)
+        moveNode(move)
+        if target.stat.isRegular {
+            try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: target.place) }
+        }
+        if let document {
+            try store(throwing: .ioError) { () throws(StoreError) in
+                try documents.remove(at: move.source.place)
+                try documents.insert(document, at: move.newPlace)
+            }
+        }
+        var rows: [VersionStore.Mutation] = []
+        if move.source.stat.isDirectory {
+            rows = recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
+        } else if let document {
+            rows = document.state.withLock { state in
+                state.places = state.places.map { $0 == move.source.place ? move.newPlace : $0 }
+                return itemRows(state, move.source.stat)
+            }
+        }
+        record(move.newParent, rows + [renamed(move, item: nil, requester)])
+    }
+
+    // MARK: Exchange
+
+    /// Each name keeps its item and gets the other's content as a new version.
+    private func exchange(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+        guard move.source.stat.isRegular, target.stat.isRegular else { return try exchangeOther(move, target, requester) }
+        let first = try moved(move)
+        let second = try moved(
+            Move(
+                source: target, newParent: move.source.parent, newName: move.source.name,
+                newDirectory: move.source.directory, flags: 0))
+        guard let first, let second, first !== second else { return try Backing.rename(move) }
+        try keep(first, move.source)
+        try keep(second, target)
+        try Backing.rename(move)
+        moveNodes(move, target)
+        try savedByExchange(first, move.source, requester)
+        try savedByExchange(second, target, requester)
+    }
+
+    private func keep(_ document: Document, _ entry: Entry) throws(Errno) {
+        let file = try Backing.open(entry.name.bytes, in: entry.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        defer { Glibc.close(file) }
+        guard let node = entry.node ?? nodes.node(entry.stat.key) else { return }
+        try document.state.withLock { state throws(Errno) in try keepCopy(&state, of: node, from: file) }
+    }
+
+    private func savedByExchange(_ document: Document, _ entry: Entry, _ requester: Requester) throws(Errno) {
+        let file = try Backing.open(entry.name.bytes, in: entry.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        defer { Glibc.close(file) }
+        let stat = try Backing.stat(file)
+        let node = intern(stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
+        try document.state.withLock { state throws(Errno) in
+            state.stamp = nil
+            try save(
+                &state, node, in: entry.parent, entry.name, file: file,
+                PendingSave(kind: .replacing, requester: requester, isSealed: true))
+        }
+    }
+
+    private func exchangeOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+        try Backing.rename(move)
+        moveNodes(move, target)
+        var rows: [VersionStore.Mutation] = []
+        if move.source.stat.isDirectory { rows += recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace) }
+        if target.stat.isDirectory { rows += recordedDirectories.moved(fileID(target.stat), to: move.source.place) }
+        try store(throwing: .ioError) { () throws(StoreError) in
+            let first = try documents.document(at: move.source.place)
+            let second = try documents.document(at: target.place)
+            try documents.remove(at: move.source.place)
+            try documents.remove(at: target.place)
+            for (document, old, new, stat) in [
+                (first, move.source.place, target.place, move.source.stat),
+                (second, target.place, move.source.place, target.stat),
+            ] {
+                guard let document else { continue }
+                try documents.insert(document, at: new)
+                rows += document.state.withLock { state in
+                    state.places = state.places.map { $0 == old ? new : $0 }
+                    return itemRows(state, stat)
+                }
+            }
+        }
+        record(move.newParent, rows + [renamed(move, item: nil, requester)])
+    }
+
+    private func moveNodes(_ move: Move, _ target: Entry) {
+        moveNode(move)
+        guard let node = target.node else { return }
+        nodes.moveName(
+            target.name, in: target.parent, of: node,
+            to: Node.Name(parent: move.source.parent, name: move.source.name))
+    }
+}
+
+extension Backing {
+    static func rename(_ move: LiveContainer.Move) throws(Errno) {
+        try rename(
+            move.source.name.bytes, in: move.source.directory.raw, to: move.newName.bytes,
+            in: move.newDirectory.raw, flags: move.flags)
+    }
+}

@@ -1,0 +1,214 @@
+// Saves: a changed file becomes a version, and the rules say what becomes of the one before (DESIGN 5.1, 6.1).
+
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// A save that is about to be recorded.
+struct PendingSave {
+    var kind: Save.Kind
+    var isAppend = false
+    var requester: Requester?
+    /// The version that an earlier save through the same open made; it is amended.
+    var amends: VersionID?
+    /// The content that the file has already, if it had one of its own (a file renamed over another).
+    var content: ContentID?
+    var isSealed = false
+}
+
+extension LiveContainer {
+    /// Appends within this time of one another amend one version.
+    static let appendWindowNanoseconds: Int64 = 60_000_000_000
+    /// Contents up to this size are hashed before the save is answered.
+    static let hashedAtOnce: UInt64 = 1 << 20
+
+    /// Records the file's content as a version if it differs from the current one.
+    /// - Parameters:
+    ///   - file: the file, open for reading.
+    ///   - place: the directory and name the document is saved under.
+    /// - Returns: the version that is current now.
+    @discardableResult
+    func save(
+        _ state: inout Document.State, _ node: Node, in parent: Node, _ name: FileName, file: Int32, _ save: PendingSave
+    ) throws(Errno) -> VersionID? {
+        let stat = try Backing.stat(file)
+        guard state.isReturning || state.current == nil || state.differs(from: stat) else {
+            if save.isSealed { seal(&state, parent) }
+            return state.current?.id
+        }
+        if state.isUnversioned {
+            state.stamp = Stamp(stat)
+            return nil
+        }
+        let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
+        if canAmend(state, save, stat) {
+            amend(&state, parent, name, stat, hash, save)
+        } else if let current = state.current {
+            supersede(current, &state, node, parent, name, stat, hash, save)
+        } else {
+            first(&state, parent, name, stat, hash, save)
+        }
+        return state.current?.id
+    }
+
+    private func canAmend(_ state: Document.State, _ save: PendingSave, _ stat: FileStat) -> Bool {
+        guard let current = state.current, !state.isKept, !state.isReturning else { return false }
+        if save.amends == current.id { return true }
+        guard save.isAppend, let appended = state.appended, stat.size >= current.size else { return false }
+        return now.since(appended) <= Self.appendWindowNanoseconds && !current.flags.contains(.pinned)
+    }
+
+    private func amend(
+        _ state: inout Document.State, _ parent: Node, _ name: FileName, _ stat: FileStat, _ hash: [UInt8]?,
+        _ save: PendingSave
+    ) {
+        guard var version = state.current else { return }
+        version.size = stat.size
+        version.modified = stat.modified
+        version.saved = now
+        version.time = time.next()
+        version.hash = hash
+        version.attributes = Attributes(stat)
+        if save.isSealed { version.flags.insert(.sealed) }
+        state.current = version
+        state.stamp = Stamp(stat)
+        if save.isAppend { state.appended = version.saved }
+        let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
+        record(parent, [.version(version)] + itemRows(state, stat) + [.change(event)])
+        hashLater(version)
+    }
+
+    /// The first version of a new document.
+    private func first(
+        _ state: inout Document.State, _ parent: Node, _ name: FileName, _ stat: FileStat, _ hash: [UInt8]?,
+        _ save: PendingSave
+    ) {
+        let version = version(state.item, stat, hash, save, parents: state.origin.map { [$0] } ?? [], base: nil)
+        install(version, &state, stat, save)
+        let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
+        record(parent, [.version(version)] + itemRows(state, stat) + [.change(event)])
+        hashLater(version)
+    }
+
+    private func supersede(
+        _ current: Version, _ state: inout Document.State, _ node: Node, _ parent: Node, _ name: FileName,
+        _ stat: FileStat, _ hash: [UInt8]?, _ save: PendingSave
+    ) {
+        let actor = save.requester?.actor
+        let base = actor.flatMap { observers.base(of: $0, item: state.item) }
+        let equals = isSame(current, state, stat, hash)
+        let decision = SaveRule.decide(
+            Save(kind: save.kind, actor: actor, base: base, equalsCurrent: equals), current: current.id,
+            saver: state.saver, isQuiet: isQuiet(&state, parent, name))
+        var mutations: [VersionStore.Mutation] = []
+        var events: [VersionStore.Mutation] = []
+        var loser = current
+        switch decision {
+        case .nothing:
+            // The file holds C again; a copy of it that was kept serves the next time it is displaced.
+            state.stamp = Stamp(stat)
+            state.isKept = state.isKept || state.isReturning
+            state.isReturning = false
+            observers.saved(current.id, of: state.item, by: actor, now: now)
+            record(parent, itemRows(state, stat))
+            return
+        case .supersede, .orphan:
+            loser.kind = .history
+        case .conflict(let base):
+            loser.kind = .conflict
+            loser.base = base
+            events.append(
+                .change(change(.conflict, in: parent, name, item: state.item, version: loser.id, by: save.requester)))
+        }
+        var sharing = save
+        if save.isAppend, !state.isKept, !state.isReturning, stat.size >= current.size {
+            // What is appended to stays the beginning of the file: both versions name one content, C its first bytes.
+            sharing.content = current.content
+        }
+        let parents: [VersionID] = if case .conflict(let base) = decision { [base] } else { [current.id] }
+        let version = version(
+            state.item, stat, hash, sharing, parents: parents, base: base == current.id ? nil : base)
+        if let base, base != current.id { mutations += settle(base, of: state.item) }
+        if loser.kind == .conflict { relabel(loser, state, node) }
+        mutations.append(.version(loser))
+        install(version, &state, stat, sharing)
+        events.insert(
+            .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
+        record(parent, mutations + [.version(version)] + itemRows(state, stat) + events)
+        hashLater(version)
+    }
+
+    /// A conflict version that its author has carried on into a new save is history.
+    private func settle(_ version: VersionID, of item: ItemID) -> [VersionStore.Mutation] {
+        guard let found = try? store.version(version), found.item == item, found.kind == .conflict else { return [] }
+        return [.kind(version, .history)]
+    }
+
+    /// Makes `version` the current one.
+    private func install(_ version: Version, _ state: inout Document.State, _ stat: FileStat, _ save: PendingSave) {
+        state.current = version
+        state.isRecorded = true
+        state.stamp = Stamp(stat)
+        state.isKept = false
+        state.sharesContent = false
+        state.isReturning = false
+        state.saver = save.requester?.actor
+        state.appended = save.isAppend ? version.saved : nil
+        observers.saved(version.id, of: state.item, by: save.requester?.actor, now: version.saved)
+    }
+
+    private func version(
+        _ item: ItemID, _ stat: FileStat, _ hash: [UInt8]?, _ save: PendingSave, parents: [VersionID], base: VersionID?
+    ) -> Version {
+        Version(
+            id: .random(), item: item, kind: .current, content: save.content ?? .random(), size: stat.size,
+            modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
+            author: save.requester?.author ?? observers.owner(of: stat),
+            parents: parents, base: base, hash: hash, attributes: Attributes(stat), flags: save.isSealed ? .sealed : [])
+    }
+
+    /// Whether the file holds what the current version was.
+    private func isSame(_ current: Version, _ state: Document.State, _ stat: FileStat, _ hash: [UInt8]?) -> Bool {
+        guard current.size == stat.size, let hash else { return false }
+        if let known = current.hash { return known == hash }
+        guard state.isKept || state.isReturning, let kept = try? store.contents.open(current.content) else { return false }
+        defer { try? kept.close() }
+        return ContentHash.sha256(of: kept.rawValue, size: current.size) == hash
+    }
+
+    private func relabel(_ version: Version, _ state: Document.State, _ node: Node) {
+        do {
+            try store.contents.relabel(version.content, label(of: version, state, node))
+        } catch {
+            logger.warning("a conflict's content could not be labelled: \(error)", metadata: ["version": "\(version.id)"])
+        }
+    }
+
+    /// Says that the current version will not be amended any more.
+    func seal(_ state: inout Document.State, _ parent: Node) {
+        guard let current = state.current, state.isRecorded, !current.flags.contains(.sealed) else { return }
+        state.current?.flags.insert(.sealed)
+        record(parent, [.flags(current.id, current.flags.union(.sealed))])
+    }
+
+    /// An edit that was made while the container was not mounted becomes a version of its own.
+    func adoptUnseenEdit(_ document: Document, _ node: Node, in parent: Node, _ stat: FileStat) {
+        guard let name = nodes.location(node).name, let directory = try? descriptor(of: name.parent),
+            let file = try? Backing.open(name.name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        else { return }
+        defer { Glibc.close(file) }
+        document.state.withLock { state in
+            // The content that was current is gone, unless a copy was kept.
+            if let current = state.current, !store.contents.contains(current.content) {
+                state.current?.flags.insert(.contentLost)
+            }
+            state.isKept = true
+            _ = try? save(
+                &state, node, in: name.parent, name.name, file: file,
+                PendingSave(kind: .replacing, requester: nil, isSealed: true))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// A container in use: the live tree with its documents, versions and deletions. Everything that the mount, the control
+// socket and the background work do to a container goes through here.
+
+import CLinux
+import Glibc
+import Logging
+import SystemPackage
+import Synchronization
+import VersionModel
+import VersionStore
+
+/// File semantics without a kernel: what each request does to the tree below and to the history kept of it. The file is
+/// only the frame; each family of operations is an extension in a file of its own.
+///
+/// Locks, in the order they may be taken: ``names``, a document's state, the node table, then the small tables
+/// (descriptors, open files, openings, tombstones, observations), under which nothing else is locked.
+public final class LiveContainer: Sendable {
+    /// What a container needs from its surroundings.
+    public struct Options: Sendable {
+        public var clock: any WallClock
+        public var logger: Logger
+        public var settings: Settings
+        /// Requests come from other users than the daemon's: new files are given to whoever asked.
+        public var servesOthers: Bool
+
+        public init(clock: any WallClock, logger: Logger, settings: Settings, servesOthers: Bool) {
+            self.clock = clock
+            self.logger = logger
+            self.settings = settings
+            self.servesOthers = servesOthers
+        }
+    }
+
+    public let store: VersionStore
+    public let options: Options
+    let root: SharedDescriptor
+    let rootKey: BackingKey
+    let identity: FileIdentity
+    let names = ReadWriteLock()
+    let nodes: NodeTable
+    let directories: DirectoryDescriptors
+    let documents: DocumentIndex
+    let openFiles = OpenFileTable()
+    let openDirectories = OpenDirectoryTable()
+    let tombstones = Tombstones()
+    let orphans = Orphans()
+    let pendingHashes = PendingHashes()
+    let observers: Observers
+    let time: ContainerClock
+    let recordedDirectories: RecordedDirectories
+    let deletionGroups = DeletionGroups()
+    let kernel = KernelLink()
+    let ignore: IgnorePatterns
+    let quiet: QuietRule
+    private let socket = Mutex<String?>(nil)
+
+    /// Serves the tree below `root`, which stays the caller's to close after ``close()``.
+    public init(root: FileDescriptor, store: VersionStore, options: Options) throws(StoreError) {
+        self.store = store
+        self.options = options
+        let stat: FileStat
+        let descriptor: Int32
+        do {
+            stat = try Backing.stat(root.rawValue)
+            descriptor = try Backing.open(path: ".", in: root.rawValue, flags: linux_O_PATH | O_DIRECTORY)
+        } catch {
+            throw .io(error, "the container's root")
+        }
+        self.root = SharedDescriptor(descriptor)
+        rootKey = stat.key
+        identity = FileIdentity(container: store.identity.container, rootDevice: stat.key.device)
+        nodes = NodeTable(root: stat)
+        directories = DirectoryDescriptors(root: self.root)
+        documents = DocumentIndex(store: store, recorded: try store.recordedDirectories())
+        time = ContainerClock(wall: options.clock)
+        observers = Observers(boundaries: options.settings.actorBoundaries)
+        recordedDirectories = RecordedDirectories(try store.directories())
+        ignore = IgnorePatterns(lines: options.settings.ignorePatterns)
+        quiet = options.settings.quietPatterns.map { QuietRule(patterns: $0) } ?? QuietRule()
+    }
+
+    /// Ends the container's use: what is open is sealed, and the store closed.
+    public func close() {
+        for file in openFiles.all where file.isWritable { seal(file) }
+        store.close()
+    }
+
+    /// Where the control socket is, once there is one.
+    public var socketPath: String? {
+        get { socket.withLock { $0 } }
+        set { socket.withLock { $0 = newValue } }
+    }
+
+    var now: Timestamp { options.clock.now() }
+    var logger: Logger { options.logger }
+}

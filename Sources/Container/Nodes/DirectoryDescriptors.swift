@@ -1,0 +1,53 @@
+// Descriptors of directories, kept for the ones in use so that a path is not walked for every request.
+
+import Collections
+import DequeModule
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+
+/// A bounded cache of O_PATH descriptors. A directory's descriptor stays right when it is renamed. Lock order: last.
+final class DirectoryDescriptors: Sendable {
+    private struct State {
+        var open: [UInt64: SharedDescriptor] = [:]
+        var order: Deque<UInt64> = []
+    }
+
+    private let root: SharedDescriptor
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    init(root: SharedDescriptor, capacity: Int = 512) {
+        self.root = root
+        self.capacity = capacity
+    }
+
+    /// The directory's descriptor; `locate` says where to open it if it is not at hand.
+    func descriptor(
+        of node: Node, locate: (Node) throws(Errno) -> (parent: SharedDescriptor, name: [UInt8])
+    ) throws(Errno) -> SharedDescriptor {
+        if node.id == Node.rootID { return root }
+        if let known = state.withLock({ $0.open[node.id] }) { return known }
+        let (parent, name) = try locate(node)
+        let raw = try CText.lend(name) { pointer throws(Errno) in
+            try Backing.check {
+                linuxOpenDirectory(parent.raw, pointer)
+            }
+        }
+        let descriptor = SharedDescriptor(raw)
+        state.withLock { state in
+            if state.open.updateValue(descriptor, forKey: node.id) == nil { state.order.append(node.id) }
+            while state.order.count > capacity, let oldest = state.order.popFirst() { state.open[oldest] = nil }
+        }
+        return descriptor
+    }
+
+    /// Lets go of a directory that the kernel has forgotten or that is gone.
+    func drop(_ id: UInt64) {
+        state.withLock { state in
+            // Its place in `order` stays behind and is passed over when it comes to the front.
+            state.open[id] = nil
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// What the kernel knows of a file or directory: its number, its file below, its names.
+
+import Glibc
+import VersionModel
+
+/// A file or directory of the live tree that the kernel has looked up. Fields that change are guarded by the
+/// ``NodeTable`` that owns it.
+final class Node: @unchecked Sendable {
+    /// A name in a directory.
+    struct Name {
+        var parent: Node
+        var name: FileName
+    }
+
+    /// Where a node's file is.
+    enum Whereabouts {
+        /// Under its names.
+        case live
+        /// Displaced by a save: now a kept content.
+        case kept(ContentID)
+        /// In the deleted area.
+        case deleted(DeletionID)
+        /// Unlinked for good; only open descriptors reach it.
+        case gone
+    }
+
+    let id: UInt64
+    let file: FileID
+    /// `st_mode & S_IFMT`
+    let type: UInt32
+    /// Lies on another file system than the container: passed through without versions.
+    let isForeign: Bool
+
+    // Guarded by the table.
+    var key: BackingKey
+    var name: Name?
+    var otherNames: [Name] = []
+    var lookups: UInt64 = 0
+    var whereabouts = Whereabouts.live
+
+    /// How the file is open; has its own lock.
+    let openings = Openings()
+
+    init(id: UInt64, file: FileID, type: UInt32, key: BackingKey, isForeign: Bool) {
+        self.id = id
+        self.file = file
+        self.type = type
+        self.key = key
+        self.isForeign = isForeign
+    }
+
+    var isDirectory: Bool { type == UInt32(S_IFDIR) }
+    var isRegular: Bool { type == UInt32(S_IFREG) }
+    static let rootID: UInt64 = 1
+}

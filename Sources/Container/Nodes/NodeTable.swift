@@ -1,0 +1,179 @@
+// All nodes the kernel holds, by number and by file.
+
+import Synchronization
+import VersionModel
+
+/// Owns the nodes and guards their names. Lock order: behind the name lock and a document's; no system call is made
+/// and nothing else is locked under it.
+final class NodeTable: Sendable {
+    private struct State {
+        var byID: [UInt64: Node] = [:]
+        var byKey: [BackingKey: Node] = [:]
+        var nextID = Node.rootID + 1
+    }
+
+    let root: Node
+    private let state: Mutex<State>
+
+    init(root: FileStat) {
+        let node = Node(id: Node.rootID, file: .root, type: root.type, key: root.key, isForeign: false)
+        node.lookups = 1
+        self.root = node
+        var state = State()
+        state.byID[node.id] = node
+        state.byKey[node.key] = node
+        self.state = Mutex(state)
+    }
+
+    var count: Int { state.withLock { $0.byID.count } }
+
+    subscript(id: UInt64) -> Node? { state.withLock { $0.byID[id] } }
+
+    func node(_ key: BackingKey) -> Node? { state.withLock { $0.byKey[key] } }
+
+    /// The node of a file that was found under a name; counts `lookups` look-ups.
+    func intern(
+        _ key: BackingKey, file: FileID, type: UInt32, isForeign: Bool, as name: Node.Name, lookups: UInt64
+    ) -> Node {
+        state.withLock { state in
+            if let node = state.byKey[key], node.file == file {
+                node.lookups += lookups
+                node.add(name)
+                return node
+            }
+            let node = Node(id: state.nextID, file: file, type: type, key: key, isForeign: isForeign)
+            state.nextID += 1
+            node.name = name
+            node.lookups = lookups
+            state.byID[node.id] = node
+            state.byKey[key] = node
+            return node
+        }
+    }
+
+    /// Adds a node that has no name (O_TMPFILE); counts one look-up.
+    func internNameless(_ key: BackingKey, file: FileID, type: UInt32) -> Node {
+        state.withLock { state in
+            let node = Node(id: state.nextID, file: file, type: type, key: key, isForeign: false)
+            state.nextID += 1
+            node.lookups = 1
+            node.whereabouts = .gone
+            state.byID[node.id] = node
+            state.byKey[key] = node
+            return node
+        }
+    }
+
+    /// Takes look-ups back; true if the node is no longer known.
+    func forget(_ id: UInt64, lookups: UInt64) -> Node? {
+        state.withLock { state in
+            guard let node = state.byID[id], id != Node.rootID else { return nil }
+            node.lookups -= min(lookups, node.lookups)
+            guard node.lookups == 0 else { return nil }
+            state.byID[id] = nil
+            if state.byKey[node.key] === node { state.byKey[node.key] = nil }
+            return node
+        }
+    }
+
+    /// The node's first name and where its file is.
+    func location(_ node: Node) -> (name: Node.Name?, whereabouts: Node.Whereabouts) {
+        state.withLock { _ in (node.name, node.whereabouts) }
+    }
+
+    /// All names the kernel knows the node by.
+    func names(_ node: Node) -> [Node.Name] {
+        state.withLock { _ in (node.name.map { [$0] } ?? []) + node.otherNames }
+    }
+
+    func addName(_ name: Node.Name, to node: Node) {
+        state.withLock { _ in
+            node.add(name)
+            node.whereabouts = .live
+        }
+    }
+
+    /// Takes a name away; `whereabouts` says where the file is now if that was the last.
+    func removeName(_ name: FileName, in parent: Node, of node: Node, now whereabouts: Node.Whereabouts) {
+        state.withLock { state in
+            node.remove(name, in: parent)
+            guard node.name == nil else { return }
+            node.whereabouts = whereabouts
+            // Its inode number may be given out again: nobody may find this node by it.
+            if case .gone = whereabouts, state.byKey[node.key] === node { state.byKey[node.key] = nil }
+        }
+    }
+
+    func moveName(_ name: FileName, in parent: Node, of node: Node, to new: Node.Name) {
+        state.withLock { _ in
+            node.remove(name, in: parent)
+            node.add(new)
+        }
+    }
+
+    /// A deleted file became a kept content.
+    func relocate(_ deletion: DeletionID, to content: ContentID) {
+        state.withLock { state in
+            for node in state.byID.values {
+                if case .deleted(deletion) = node.whereabouts { node.whereabouts = .kept(content) }
+            }
+        }
+    }
+
+    /// The node's file was swapped for another one below; the kernel sees no difference.
+    func replaceKey(of node: Node, with key: BackingKey) {
+        state.withLock { state in
+            if state.byKey[node.key] === node { state.byKey[node.key] = nil }
+            node.key = key
+            state.byKey[key] = node
+        }
+    }
+
+    /// The path of a directory or file; nil if it has none any more.
+    func path(_ node: Node) -> TreePath? {
+        state.withLock { _ in
+            var names: [FileName] = []
+            var current = node
+            while current.id != Node.rootID {
+                guard let name = current.name else { return nil }
+                names.append(name.name)
+                current = name.parent
+            }
+            return TreePath(names: names.reversed())
+        }
+    }
+
+    /// A directory's ancestors with their places, from itself up to below the root.
+    func chain(_ node: Node) -> [(node: Node, place: Place)] {
+        state.withLock { _ in
+            var result: [(Node, Place)] = []
+            var current = node
+            while current.id != Node.rootID, let name = current.name {
+                result.append((current, Place(directory: name.parent.file, name: name.name)))
+                current = name.parent
+            }
+            return result
+        }
+    }
+}
+
+extension Node {
+    fileprivate func add(_ new: Name) {
+        guard let first = name else {
+            name = new
+            return
+        }
+        let same = { (other: Name) in other.parent === new.parent && other.name == new.name }
+        guard !same(first), !otherNames.contains(where: same) else { return }
+        // A directory has one name; finding it elsewhere means that it was moved.
+        if isDirectory { name = new } else { otherNames.append(new) }
+    }
+
+    fileprivate func remove(_ old: FileName, in parent: Node) {
+        if let first = name, first.parent === parent, first.name == old {
+            name = otherNames.popLast()
+        } else {
+            otherNames.removeAll { $0.parent === parent && $0.name == old }
+        }
+    }
+}

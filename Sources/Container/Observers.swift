@@ -1,0 +1,160 @@
+// Who does what: the processes behind requests, what they have seen, and which names are theirs to throw away.
+
+import CLinux
+import Glibc
+import Synchronization
+import VersionModel
+
+/// Joins the process table, the observations and the temporary names. Lock order: last.
+final class Observers: Sendable {
+    /// How long a maker may take back what it made under an ephemeral name.
+    static let makersTimeNanoseconds: Int64 = 3_600_000_000_000
+    /// How recent a read must be to count as the one that a backup is made from.
+    private static let backupWindowNanoseconds: Int64 = 10_000_000_000
+
+    private struct Read {
+        var item: ItemID
+        var places: [Place]
+        var time: Int64
+    }
+
+    private struct State {
+        var observations = Observations()
+        /// The last read of each process, for telling a read that only serves a backup.
+        var lastReads: [ActorRef: Read] = [:]
+        /// The backup names that a process has just made.
+        var backups: [ActorRef: Place] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let processes: ProcessTable?
+    private let users = UserNames()
+
+    init(boundaries: [String]?) {
+        let exits = ExitRelay()
+        processes = ProcessWatch.start().map { watch in
+            ProcessTable(
+                watch: watch, boundaries: boundaries.map(Boundaries.init) ?? .standard, onExit: { exits.ended($0) })
+        }
+        exits.connect { [weak self] actor in self?.ended(actor) }
+    }
+
+    // MARK: Who
+
+    func actor(thread: pid_t) -> FileActor? { processes?.actor(thread: thread) }
+
+    func program(of actor: ActorRef) -> String { processes?.program(of: actor.process) ?? "" }
+
+    func requester(thread: pid_t, user: uid_t) -> Requester {
+        let actor = actor(thread: thread)
+        return Requester(
+            actor: actor,
+            author: Author(
+                userID: user, user: users.name(of: user), program: actor.map { program(of: $0.ref) } ?? "",
+                process: actor?.ref.process ?? 0))
+    }
+
+    /// Who is said to have saved what was there before anyone looked: the file's owner.
+    func owner(of stat: FileStat) -> Author {
+        Author(userID: stat.raw.user, user: users.name(of: stat.raw.user), program: "", process: 0)
+    }
+
+    private func ended(_ actor: ActorRef) {
+        state.withLock { state in
+            state.observations.exited(actor, now: Self.now)
+            state.lastReads[actor] = nil
+            state.backups[actor] = nil
+        }
+    }
+
+    // MARK: What they have seen
+
+    /// A file was opened for reading. A read that only copies the file to a backup is no observation: the backup's name
+    /// was made just before (nano -B), or will be just after (vim, joe, mg; see ``created(_:in:by:)``).
+    func read(_ version: VersionID, of item: ItemID, at places: [Place], by actor: FileActor, now: Timestamp) {
+        let now = Self.now
+        state.withLock { state in
+            if let backup = state.backups[actor.ref],
+                places.contains(where: {
+                    $0.directory == backup.directory && TemporaryNames.isBackup(backup.name, of: $0.name)
+                })
+            {
+                return
+            }
+            state.observations.record(.read, of: item, version: version, by: actor, now: now)
+            state.lastReads[actor.ref] = Read(item: item, places: places, time: now)
+        }
+    }
+
+    func saved(_ version: VersionID, of item: ItemID, by actor: FileActor?, now: Timestamp) {
+        guard let actor else { return }
+        state.withLock { $0.observations.record(.save, of: item, version: version, by: actor, now: Self.now) }
+    }
+
+    func base(of actor: FileActor, item: ItemID) -> VersionID? {
+        state.withLock { $0.observations.base(of: item, for: actor, now: Self.now) }
+    }
+
+    /// Whoever unlinks a name before creating it saves without a base.
+    func forgetBase(of item: ItemID, _ actor: FileActor?) {
+        guard let actor else { return }
+        state.withLock { $0.observations.noBase(for: item, by: actor, now: Self.now) }
+    }
+
+    /// Versions that somebody may be working from: not to be thinned.
+    var bases: Set<VersionID> { state.withLock { $0.observations.bases } }
+
+    /// A file was created: if it is a backup of what its maker has just read, that read did not count.
+    func created(_ name: FileName, in directory: FileID, by requester: Requester) {
+        guard let actor = requester.actor else { return }
+        state.withLock { state in
+            // Backups made before they are filled: `f~`, by nano -B.
+            if name.bytes.last == 126 { state.backups[actor.ref] = Place(directory: directory, name: name) }
+            guard let read = state.lastReads[actor.ref], Self.now - read.time <= Self.backupWindowNanoseconds,
+                read.places.contains(where: {
+                    $0.directory == directory && TemporaryNames.isBackup(name, of: $0.name)
+                })
+            else { return }
+            state.observations.retractLastRead(of: read.item, by: actor)
+        }
+    }
+
+    func unlinked(_ place: Place, item: ItemID, by requester: Requester) {
+        guard let actor = requester.actor else { return }
+        state.withLock { if $0.backups[actor.ref] == place { $0.backups[actor.ref] = nil } }
+    }
+
+    // MARK: Whose names
+
+    func isEphemeral(_ name: FileName, _ requester: Requester) -> Bool {
+        TemporaryNames.ephemeral(name, program: requester.author.program, process: requester.author.process)
+    }
+
+    func isBackup(_ name: FileName, of original: FileName) -> Bool { TemporaryNames.isBackup(name, of: original) }
+
+    func maker(_ requester: Requester, now: Timestamp) -> Document.Maker? {
+        requester.actor.map { Document.Maker(actor: $0, program: requester.author.program, time: now) }
+    }
+
+    /// Whether a document under an ephemeral name is in its maker's hands, or its kin's, in time.
+    func isMaker(_ maker: Document.Maker, _ requester: Requester, now: Timestamp) -> Bool {
+        guard let actor = requester.actor, now.since(maker.time) <= Self.makersTimeNanoseconds else { return false }
+        return maker.actor.isKin(of: actor)
+    }
+
+    /// A clock that goes on while the system sleeps and is never set, in nanoseconds.
+    private static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Timestamp(time).nanoseconds
+    }
+}
+
+/// Lets the process table be made before whoever listens to it.
+private final class ExitRelay: Sendable {
+    private struct State { var listener: (@Sendable (ActorRef) -> Void)? }
+    private let state = Mutex(State())
+
+    func connect(_ listener: @escaping @Sendable (ActorRef) -> Void) { state.withLock { $0.listener = listener } }
+    func ended(_ actor: ActorRef) { state.withLock(\.listener)?(actor) }
+}

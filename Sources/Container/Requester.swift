@@ -1,0 +1,32 @@
+// Who asks for something: as the kernel says it, and as /proc explains it.
+
+import Glibc
+import VersionModel
+
+/// What a request of the kernel says of its caller.
+public struct Caller: Sendable {
+    public var user: uid_t
+    public var group: gid_t
+    /// The thread, in the daemon's pid namespace; 0 if it is outside.
+    public var thread: pid_t
+    public var umask: mode_t
+
+    public init(user: uid_t, group: gid_t, thread: pid_t, umask: mode_t = 0) {
+        self.user = user
+        self.group = group
+        self.thread = thread
+        self.umask = umask
+    }
+}
+
+/// The process behind a request.
+public struct Requester: Sendable {
+    /// nil if nobody can tell.
+    public var actor: FileActor?
+    public var author: Author
+
+    public init(actor: FileActor?, author: Author) {
+        self.actor = actor
+        self.author = author
+    }
+}

@@ -1,0 +1,28 @@
+// The settings of a container (DESIGN 3.5) as the code uses them; their defaults are the design's.
+
+import VersionModel
+
+/// What `config.toml` says.
+public struct Settings: Sendable {
+    /// What a save from stale content does (DESIGN 6.3).
+    public enum StaleWrites: String, Sendable, CaseIterable { case keep, merge, refuse }
+
+    public var staleWrites = StaleWrites.keep
+    /// How long an open that replaces waits for others that do, in nanoseconds.
+    public var replaceWaitNanoseconds: Int64 = 2_000_000_000
+    /// Bytes; contents beyond it are not copied where the file system cannot share blocks.
+    public var maxFile: UInt64 = 1 << 30
+    /// Share of the file system that history may take, in percent.
+    public var historyShare: Double = 10
+    public var deletedShare: Double = 10
+    /// How long deleted entries are kept, in nanoseconds.
+    public var keepDeletedNanoseconds: Int64 = 30 * 86_400_000_000_000
+    /// gitignore patterns of what gets no versions.
+    public var ignorePatterns: [String] = []
+    /// Further patterns of what never conflicts; nil for the defaults.
+    public var quietPatterns: [String]?
+    /// Programs that end a lineage; nil for the defaults.
+    public var actorBoundaries: [String]?
+
+    public init() {}
+}

@@ -1,0 +1,79 @@
+// Requests about what is kept and for how long: pin, thin, purge, forget.
+
+import VersionModel
+
+/// Keeps a version from being thinned, or lets it go again.
+public struct PinRequest: ControlRequest {
+    public static let method = "pin"
+    public typealias Reply = VersionInfo
+    public var target: Target
+    /// A version's id or its first digits.
+    public var version: String
+    public var pinned: Bool
+    public init(_ target: Target, version: String, pinned: Bool) {
+        self.target = target
+        self.version = version
+        self.pinned = pinned
+    }
+}
+
+/// Thins history by its schedule now.
+public struct ThinRequest: ControlRequest {
+    public static let method = "thin"
+    public static let isLong = true
+    public typealias Reply = Removed
+    /// Only say what would go.
+    public var dryRun: Bool
+    public init(dryRun: Bool) { self.dryRun = dryRun }
+}
+
+/// Removes versions of a document for good: one, or all but the current one and unresolved losers.
+public struct PurgeRequest: ControlRequest {
+    public static let method = "purge"
+    public static let isLong = true
+    public typealias Reply = Removed
+    public var target: Target
+    /// A version's id or its first digits; nil: all other versions.
+    public var version: String?
+    public init(_ target: Target, version: String?) {
+        self.target = target
+        self.version = version
+    }
+}
+
+/// Empties the deleted area.
+public struct PurgeDeletedRequest: ControlRequest {
+    public static let method = "purgeDeleted"
+    public static let isLong = true
+    public typealias Reply = Removed
+    /// Only what was deleted before this moment; nil: all.
+    public var before: Timestamp?
+    public init(before: Timestamp?) { self.before = before }
+}
+
+/// What is gone, or would go.
+public struct Removed: Hashable, Sendable, Codable {
+    /// The versions concerned; at most 10,000 are listed.
+    public var versions: [VersionInfo]
+    public var versionCount: Int
+    /// Entries of the deleted area.
+    public var deletedCount: Int
+    public var bytes: UInt64
+    public init(versions: [VersionInfo], versionCount: Int, deletedCount: Int, bytes: UInt64) {
+        self.versions = versions
+        self.versionCount = versionCount
+        self.deletedCount = deletedCount
+        self.bytes = bytes
+    }
+}
+
+/// Removes the state of an unmounted container: served by `versionsfs --offline` only.
+public struct ForgetRequest: ControlRequest {
+    public static let method = "forget"
+    public static let isLong = true
+    /// What is in the state that goes.
+    public typealias Reply = ContainerStatus
+    /// False: only say what would go.
+    public var confirmed: Bool
+    public init(confirmed: Bool) { self.confirmed = confirmed }
+}

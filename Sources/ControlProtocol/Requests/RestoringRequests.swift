@@ -1,0 +1,64 @@
+// Requests that bring back: versions, directories as of a time, deleted things.
+
+import VersionModel
+
+/// Makes a version current again, or puts it elsewhere.
+public struct RestoreRequest: ControlRequest {
+    public static let method = "restore"
+    public typealias Reply = Restored
+    public var target: Target
+    /// A version's id or its first digits.
+    public var version: String
+    /// Where to put it instead, relative to the container's root; must not exist.
+    public var to: Path?
+    public init(_ target: Target, version: String, to: Path?) {
+        self.target = target
+        self.version = version
+        self.to = to
+    }
+}
+
+/// Brings a directory back as it was at a time: in place (newer names go to the deleted area), or as a copy.
+public struct RestoreDirectoryRequest: ControlRequest {
+    public static let method = "restoreDirectory"
+    public static let isLong = true
+    public typealias Reply = Restored
+    public var target: Target
+    public var at: Timestamp
+    /// Where to put the copy, relative to the container's root; must not exist.
+    public var to: Path?
+    public init(_ target: Target, at: Timestamp, to: Path?) {
+        self.target = target
+        self.at = at
+        self.to = to
+    }
+}
+
+/// Brings back what was deleted: a path's last deletion (for a directory with its group), or an entry by its id.
+public struct UndeleteRequest: ControlRequest {
+    public static let method = "undelete"
+    public static let isLong = true
+    public typealias Reply = Restored
+    public var target: Target
+    /// Where to put it instead of where it was, relative to the container's root; must not exist.
+    public var to: Path?
+    public init(_ target: Target, to: Path?) {
+        self.target = target
+        self.to = to
+    }
+}
+
+/// What was brought back.
+public struct Restored: Hashable, Sendable, Codable {
+    /// Where it is now, relative to the container's root.
+    public var document: Path
+    /// How many documents, directories and other entries were written or moved.
+    public var entries: Int
+    /// Newer names that went to the deleted area.
+    public var displaced: Int
+    public init(document: Path, entries: Int, displaced: Int = 0) {
+        self.document = document
+        self.entries = entries
+        self.displaced = displaced
+    }
+}

@@ -1,0 +1,61 @@
+// Watching the change feed, from any sequence number on.
+
+/// Subscribes to the changes at or below a path. Events follow as ``EventsNotification`` on the same connection.
+public struct WatchRequest: ControlRequest {
+    public static let method = "watch"
+    public var target: Target
+    /// The last sequence number the client has seen; nil: from now on.
+    public var after: UInt64?
+    public init(_ target: Target, after: UInt64?) {
+        self.target = target
+        self.after = after
+    }
+
+    public struct Reply: Hashable, Sendable, Codable {
+        /// Names the subscription in its events.
+        public var subscription: UInt64
+        /// Events begin behind this sequence number.
+        public var sequence: UInt64
+        public init(subscription: UInt64, sequence: UInt64) {
+            self.subscription = subscription
+            self.sequence = sequence
+        }
+    }
+}
+
+/// Ends a subscription.
+public struct UnwatchRequest: ControlRequest {
+    public static let method = "unwatch"
+    public typealias Reply = Done
+    public var subscription: UInt64
+    public init(subscription: UInt64) { self.subscription = subscription }
+}
+
+/// Changes, in order.
+public struct EventsNotification: ControlNotification {
+    public static let method = "events"
+    public var subscription: UInt64
+    public var events: [WatchEvent]
+    /// Everything up to here was considered: what to resume from, also when `events` is empty.
+    public var sequence: UInt64
+    public init(subscription: UInt64, events: [WatchEvent], sequence: UInt64) {
+        self.subscription = subscription
+        self.events = events
+        self.sequence = sequence
+    }
+}
+
+/// The daemon ended a subscription: the client read too slowly, or the feed no longer reaches back so far.
+public struct WatchEndedNotification: ControlNotification {
+    public static let method = "watchEnded"
+    public var subscription: UInt64
+    /// What to resume from.
+    public var sequence: UInt64
+    /// A sentence.
+    public var reason: String
+    public init(subscription: UInt64, sequence: UInt64, reason: String) {
+        self.subscription = subscription
+        self.sequence = sequence
+        self.reason = reason
+    }
+}

@@ -1,0 +1,152 @@
+// What `status` gives: DESIGN 3.3's fields, and what the container wants people to know.
+
+import FoundationEssentials
+import VersionModel
+
+/// A container's state, as `versionsctl status` shows it.
+public struct ContainerStatus: Hashable, Sendable, Codable {
+    public var container: ContainerID
+    /// Where it is mounted; nil when it is not.
+    public var mountpoint: Path?
+    /// The device's name.
+    public var device: String
+    public var items: Int
+    public var versions: Int
+    /// Unresolved losers.
+    public var conflicts: Int
+    public var deleted: Count
+    /// Bytes.
+    public var space: SpaceUse
+    /// Where it exchanges versions; nil if nowhere.
+    public var hub: String?
+    public var transport: Transport
+    /// Where the log goes: `syslog`, `stderr`, or a path.
+    public var log: String
+    /// The daemon's version.
+    public var version: String
+    /// What each file system below can do; more than the fixed fields.
+    public var fileSystems: [FileSystem]
+    /// Sentences that people should read: files too large for versions, patterns ignored, a clock that jumped.
+    public var notes: [String]
+
+    /// Entries and bytes.
+    public struct Count: Hashable, Sendable, Codable {
+        public var count: Int
+        public var bytes: UInt64
+        public init(count: Int, bytes: UInt64) {
+            self.count = count
+            self.bytes = bytes
+        }
+    }
+
+    /// What the kernel and libfuse offer and we use.
+    public struct Transport: Hashable, Sendable, Codable {
+        public var passthrough: Bool
+        public var ring: Bool
+        public init(passthrough: Bool, ring: Bool) {
+            self.passthrough = passthrough
+            self.ring = ring
+        }
+    }
+
+    /// A file system in the tree, and what was probed there.
+    public struct FileSystem: Hashable, Sendable, Codable {
+        /// Where it begins, relative to the container's root.
+        public var path: Path
+        public var type: String
+        /// What it can do, in words such as `reflink`, `xattr`, `acl`, `passthrough`, `versions`.
+        public var can: [String]
+        public init(path: Path, type: String, can: [String]) {
+            self.path = path
+            self.type = type
+            self.can = can
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: TextKey.self)
+            path = try container.decodePath(forKey: "path")
+            type = try container.decode(String.self, forKey: "type")
+            can = try container.decode([String].self, forKey: "can")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: TextKey.self)
+            try container.encode(path: path, forKey: "path")
+            try container.encode(type, forKey: "type")
+            try container.encode(can, forKey: "can")
+        }
+    }
+
+    public init(
+        container: ContainerID, mountpoint: Path?, device: String, items: Int, versions: Int, conflicts: Int,
+        deleted: Count, space: SpaceUse, hub: String? = nil, transport: Transport, log: String, version: String,
+        fileSystems: [FileSystem] = [], notes: [String] = []
+    ) {
+        self.container = container
+        self.mountpoint = mountpoint
+        self.device = device
+        self.items = items
+        self.versions = versions
+        self.conflicts = conflicts
+        self.deleted = deleted
+        self.space = space
+        self.hub = hub
+        self.transport = transport
+        self.log = log
+        self.version = version
+        self.fileSystems = fileSystems
+        self.notes = notes
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: TextKey.self)
+        container = try values.decode(ContainerID.self, forKey: "container")
+        mountpoint = try values.decodePathIfPresent(forKey: "mountpoint")
+        device = try values.decode(String.self, forKey: "device")
+        items = try values.decode(Int.self, forKey: "items")
+        versions = try values.decode(Int.self, forKey: "versions")
+        conflicts = try values.decode(Int.self, forKey: "conflicts")
+        deleted = try values.decode(Count.self, forKey: "deleted")
+        space = try values.decode(SpaceUse.self, forKey: "space")
+        hub = try values.decode(String?.self, forKey: "hub")
+        transport = try values.decode(Transport.self, forKey: "transport")
+        log = try values.decode(String.self, forKey: "log")
+        version = try values.decode(String.self, forKey: "version")
+        fileSystems = try values.decodeIfPresent([FileSystem].self, forKey: "fileSystems") ?? []
+        notes = try values.decodeIfPresent([String].self, forKey: "notes") ?? []
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: TextKey.self)
+        try values.encode(container, forKey: "container")
+        if let mountpoint {
+            try values.encode(path: mountpoint, forKey: "mountpoint")
+        } else {
+            try values.encodeNil(forKey: "mountpoint")
+        }
+        try values.encode(device, forKey: "device")
+        try values.encode(items, forKey: "items")
+        try values.encode(versions, forKey: "versions")
+        try values.encode(conflicts, forKey: "conflicts")
+        try values.encode(deleted, forKey: "deleted")
+        try values.encode(space, forKey: "space")
+        try values.encode(hub, forKey: "hub")
+        try values.encode(transport, forKey: "transport")
+        try values.encode(log, forKey: "log")
+        try values.encode(version, forKey: "version")
+        try values.encode(fileSystems, forKey: "fileSystems")
+        try values.encode(notes, forKey: "notes")
+    }
+}
+
+/// Bytes in the tree, in other versions, and in the deleted area.
+public struct SpaceUse: Hashable, Sendable, Codable {
+    public var live: UInt64
+    public var history: UInt64
+    public var deleted: UInt64
+    public init(live: UInt64, history: UInt64, deleted: UInt64) {
+        self.live = live
+        self.history = history
+        self.deleted = deleted
+    }
+}

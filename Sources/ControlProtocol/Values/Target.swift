@@ -1,0 +1,26 @@
+// What a request is about: a path in the container, or an item or version by its id.
+
+/// A document or directory, named as a client may name it (DESIGN 3.3: an item or version id serves for a path).
+public enum Target: Hashable, Sendable, Codable {
+    /// A path relative to the container's root; empty for the root. A path through `.versions` names that version.
+    case path(Path)
+    /// An item's or version's id, or the first digits of one (at least 6).
+    case id(String)
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: TextKey.self)
+        if let id = try container.decodeIfPresent(String.self, forKey: "id") {
+            self = .id(id)
+        } else {
+            self = .path(try container.decodePath(forKey: "path"))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: TextKey.self)
+        switch self {
+        case .path(let path): try container.encode(path: path, forKey: "path")
+        case .id(let id): try container.encode(id, forKey: "id")
+        }
+    }
+}

@@ -1,0 +1,319 @@
+// One connection: lines in, calls to the backend's threads, lines out; reads no faster than it can answer.
+
+import ControlProtocol
+import Logging
+import NIOCore
+
+/// A client's connection. All of it runs on the server's event loop.
+final class ConnectionHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let shared: ConnectionShared
+    private var framer: LineFramer
+    private var context: ChannelHandlerContext?
+    private var peer: Peer?
+    /// Lines that were read and wait for their turn; reading pauses while there are any.
+    private var backlog: [LineFramer.Frame] = []
+    /// Whether a read was asked for while reading paused.
+    private var readIsPending = false
+    private var inputIsClosed = false
+    private var calls: [UInt64: ControlCall] = [:]
+    private var nextCall: UInt64 = 1
+    private var subscriptions: [UInt64: Subscription] = [:]
+    /// Calls of ours that the client has not answered.
+    private var questions: [RequestID: EventLoopPromise<[UInt8]>] = [:]
+    private var nextQuestion: Int64 = 1
+
+    init(_ shared: ConnectionShared) {
+        self.shared = shared
+        framer = LineFramer(limit: shared.limits.lineByteCount)
+    }
+
+    // MARK: - Beginning and end
+
+    func channelActive(context: ChannelHandlerContext) {
+        self.context = context
+        let peer = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self
+        ) { Peer(socket: $0) }
+        guard let known = peer.flatMap({ $0 }) else {
+            return refuse(ControlError(.denied, "the kernel does not say who is calling"), context)
+        }
+        if let refusal = shared.refusal(of: known) { return refuse(refusal, context) }
+        self.peer = known
+        shared.opened(self, peer: known, on: context.eventLoop)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        shared.closed(self)
+        self.context = nil
+        calls.values.forEach { $0.cancel() }
+        calls = [:]
+        subscriptions = [:]
+        backlog = []
+        questions.values.forEach { $0.fail(ControlError(.disconnected, "the client closed the connection")) }
+        questions = [:]
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        shared.logger.debug("control connection failed", metadata: ["error": "\(error)"])
+        context.close(promise: nil)
+    }
+
+    /// Ends the connection.
+    func close() { context?.close(promise: nil) }
+
+    private func refuse(_ error: ControlError, _ context: ChannelHandlerContext) {
+        let line = context.channel.allocator.buffer(bytes: Wire.line(failing: error, to: nil))
+        context.writeAndFlush(wrapOutboundOut(line)).assumeIsolated().whenComplete { _ in
+            context.close(promise: nil)
+        }
+    }
+
+    // MARK: - Lines in
+
+    func read(context: ChannelHandlerContext) {
+        if backlog.isEmpty { context.read() } else { readIsPending = true }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard peer != nil else { return }
+        var frames: [LineFramer.Frame] = []
+        unwrapInboundIn(data).withUnsafeReadableBytes { bytes in framer.feed(bytes) { frames.append($0) } }
+        backlog.append(contentsOf: frames)
+        work()
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.flush()
+        context.fireChannelReadComplete()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable {
+            work()
+            subscriptions.keys.sorted().forEach(pump)
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    /// Takes lines from the backlog while answers can go out, then lets reading go on.
+    private func work() {
+        var taken = 0
+        while let context, context.channel.isWritable, taken < backlog.count,
+            calls.count < shared.limits.callCountPerConnection
+        {
+            handle(backlog[taken])
+            taken += 1
+        }
+        backlog.removeFirst(min(taken, backlog.count))
+        if taken > 0 { context?.flush() }
+        if backlog.isEmpty, readIsPending {
+            readIsPending = false
+            context?.read()
+        }
+        closeIfDone()
+    }
+
+    /// The client has shut its end down, as `nc` does behind a pipe: it still gets the answers it waits for.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event {
+            inputIsClosed = true
+            closeIfDone()
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func closeIfDone() {
+        guard inputIsClosed, backlog.isEmpty, calls.isEmpty, subscriptions.isEmpty, let context else { return }
+        // Behind what is still to be written, not before it.
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
+            context.close(promise: nil)
+        }
+    }
+
+    private func handle(_ frame: LineFramer.Frame) {
+        guard case .line(let line) = frame else {
+            let limit = shared.limits.lineByteCount
+            return write(Wire.line(failing: ControlError(.invalidRequest, "a line over \(limit) bytes"), to: nil))
+        }
+        do {
+            switch try Message(line: line) {
+            case .request(let id, WatchRequest.method): watch(line, id)
+            case .request(let id, UnwatchRequest.method): unwatch(line, id)
+            case .request(let id, let method): call(method, line, id)
+            case .notification: break  // None is defined from client to daemon; JSON-RPC has them ignored.
+            case .reply(let id, let error): answered(id, error, line)
+            }
+        } catch {
+            write(Wire.line(failing: error.error, to: error.id))
+        }
+    }
+
+    private func write(_ line: [UInt8]) {
+        guard let context else { return }
+        context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: line)), promise: nil)
+    }
+
+    // MARK: - Calls of the client
+
+    private func call(_ method: String, _ line: [UInt8], _ id: RequestID) {
+        guard let route = shared.router[method] else {
+            return write(Wire.line(failing: ControlError(.unknownMethod, "no method \(method.prefix(64))"), to: id))
+        }
+        run(long: route.isLong, id) { call in
+            do throws(ControlError) {
+                return try route.answer(line, id, call)
+            } catch {
+                return Wire.line(failing: error, to: id)
+            }
+        }
+    }
+
+    /// Runs work for the client on a backend's thread and writes the line it gives.
+    private func run(
+        long isLong: Bool, _ id: RequestID, _ work: @escaping @Sendable (ControlCall) -> [UInt8],
+        then next: @escaping (ConnectionHandler) -> Void = { _ in }
+    ) {
+        guard let context, let peer else { return }
+        let loop = context.eventLoop
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        let next = NIOLoopBound(next, eventLoop: loop)
+        let throttle = ProgressThrottle()
+        let call = ControlCall(peer: peer) { done, total, unit in
+            guard throttle.lets() else { return }
+            loop.execute { handler.value.progressed(id, done, total, unit) }
+        }
+        let number = nextCall
+        nextCall += 1
+        calls[number] = call
+        shared.run(long: isLong) {
+            let reply = work(call)
+            loop.execute {
+                let handler = handler.value
+                guard handler.calls.removeValue(forKey: number) != nil else { return }
+                handler.write(reply)
+                handler.context?.flush()
+                next.value(handler)
+                handler.work()
+            }
+        }
+    }
+
+    private func progressed(_ id: RequestID, _ done: UInt64, _ total: UInt64?, _ unit: String) {
+        // Progress that cannot go out at once is worth nothing later.
+        guard let context, context.channel.isWritable else { return }
+        let notification = ProgressNotification(request: id, done: done, total: total, unit: unit)
+        guard let line = try? Wire.line(notifying: notification) else { return }
+        write(line)
+        context.flush()
+    }
+
+    // MARK: - Watching
+
+    private func watch(_ line: [UInt8], _ id: RequestID) {
+        let number = nextCall
+        let backend = shared.backend
+        let box = SubscriptionBox()
+        run(long: false, id) { _ in
+            do throws(ControlError) {
+                let request = try Wire.parameters(WatchRequest.self, in: line)
+                let sequence = if let after = request.after { after } else { try backend.lastSequence() }
+                box.set(Subscription(target: request.target, sequence: sequence))
+                return try Wire.line(
+                    replying: WatchRequest.Reply(subscription: number, sequence: sequence), to: id)
+            } catch {
+                return Wire.line(failing: error, to: id)
+            }
+        } then: { handler in
+            guard let subscription = box.take() else { return }
+            handler.subscriptions[number] = subscription
+            handler.pump(number)
+        }
+    }
+
+    private func unwatch(_ line: [UInt8], _ id: RequestID) {
+        do throws(ControlError) {
+            let request = try Wire.parameters(UnwatchRequest.self, in: line)
+            guard subscriptions.removeValue(forKey: request.subscription) != nil else {
+                throw ControlError(.notFound, "no subscription \(request.subscription)")
+            }
+            write(try Wire.line(replying: Done(), to: id))
+        } catch {
+            write(Wire.line(failing: error, to: id))
+        }
+    }
+
+    /// The backend recorded changes.
+    func changesHappened() {
+        for number in subscriptions.keys.sorted() {
+            subscriptions[number]?.changesHappened()
+            pump(number)
+        }
+    }
+
+    /// Fetches the next piece of the feed for a subscriber that has taken the last one. A slow subscriber thus stays
+    /// behind at its own place and holds no memory here.
+    private func pump(_ number: UInt64) {
+        guard let context, let peer, var subscription = subscriptions[number] else { return }
+        let mayFetch = subscription.beginFetch(isWritable: context.channel.isWritable)
+        subscriptions[number] = subscription
+        guard mayFetch else { return }
+        let (backend, limit, loop) = (shared.backend, shared.limits.changesPerPage, context.eventLoop)
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        shared.run(long: false) { [subscription] in
+            let page = Result { () throws(ControlError) in
+                try backend.changes(
+                    after: subscription.sequence, limit: limit, within: subscription.target, peer: peer)
+            }
+            loop.execute { handler.value.fetched(page, for: number) }
+        }
+    }
+
+    private func fetched(_ page: Result<ChangePage, ControlError>, for number: UInt64) {
+        guard var subscription = subscriptions[number] else { return }
+        switch page {
+        case .success(let page):
+            subscription.took(upTo: page.upTo)
+            subscriptions[number] = subscription
+            if !page.events.isEmpty {
+                notify(EventsNotification(subscription: number, events: page.events, sequence: page.upTo))
+            }
+            pump(number)
+        case .failure(let error):
+            subscriptions[number] = nil
+            notify(WatchEndedNotification(
+                subscription: number, sequence: subscription.sequence, reason: error.message))
+        }
+    }
+
+    private func notify(_ notification: some ControlNotification) {
+        guard let line = try? Wire.line(notifying: notification) else { return }
+        write(line)
+        context?.flush()
+    }
+
+    // MARK: - Calls to the client
+
+    /// Asks the client; the promise gets the line of its reply. The caller keeps the deadline.
+    func ask(_ request: some ControlRequest, _ promise: EventLoopPromise<[UInt8]>) {
+        let id = RequestID.number(nextQuestion)
+        nextQuestion += 1
+        guard context != nil, let line = try? Wire.line(calling: request, id: id) else {
+            return promise.fail(ControlError(.disconnected, "the client closed the connection"))
+        }
+        questions[id] = promise
+        write(line)
+        context?.flush()
+    }
+
+    private func answered(_ id: RequestID?, _ error: ControlError?, _ line: [UInt8]) {
+        // An answer to nothing we asked is not answered back: two confused ends would never stop.
+        guard let id, let promise = questions.removeValue(forKey: id) else { return }
+        if let error { promise.fail(error) } else { promise.succeed(line) }
+    }
+}

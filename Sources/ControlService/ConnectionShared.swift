@@ -1,0 +1,93 @@
+// What all connections of one server have in common: the methods, the threads, the bounds, the list of themselves.
+
+import ControlProtocol
+import Glibc
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Shared by a server's connections. What is marked so is touched on the server's one event loop only.
+final class ConnectionShared: Sendable {
+    let backend: any ControlBackend
+    let router: Router
+    let limits: ControlServer.Limits
+    let logger: Logger
+    /// Quick calls, and long ones apart from them, so that checks cannot keep a `status` waiting.
+    private let quick = NIOThreadPool(numberOfThreads: 4)
+    private let long = NIOThreadPool(numberOfThreads: 2)
+    /// Set while a wake-up is on its way to the loop: changes in between need none of their own.
+    private let wakeIsScheduled = Atomic(false)
+    /// The open connections. Taken alone, never while another lock is held; only the event loop changes it.
+    private let connections = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    private struct Entry: Sendable {
+        var userID: UInt32
+        var handler: NIOLoopBound<ConnectionHandler>
+    }
+
+    init(backend: any ControlBackend, limits: ControlServer.Limits, logger: Logger) {
+        self.backend = backend
+        self.limits = limits
+        self.logger = logger
+        router = Router(backend)
+        quick.start()
+        long.start()
+    }
+
+    /// Runs a backend's method on a thread of its kind; not at all once the server stops.
+    func run(long isLong: Bool, _ work: @escaping @Sendable () -> Void) {
+        (isLong ? long : quick).submit { state in
+            if case .active = state { work() }
+        }
+    }
+
+    /// Why the peer may not connect; nil if it may.
+    func refusal(of peer: Peer) -> ControlError? {
+        let daemon = geteuid()
+        guard daemon == 0 || peer.userID == daemon || peer.isRoot else {
+            return ControlError(.denied, "this container is served to its owner and root only")
+        }
+        let (all, own) = connections.withLock { list in
+            (list.count, list.values.count { $0.userID == peer.userID })
+        }
+        let isLimited = !peer.isRoot && peer.userID != daemon
+        guard all < limits.connectionCount, !isLimited || own < limits.connectionCountPerUser else {
+            return ControlError(.busy, "too many connections", advice: "close some")
+        }
+        return nil
+    }
+
+    func opened(_ handler: ConnectionHandler, peer: Peer, on loop: any EventLoop) {
+        let entry = Entry(userID: peer.userID, handler: NIOLoopBound(handler, eventLoop: loop))
+        connections.withLock { $0[ObjectIdentifier(handler)] = entry }
+    }
+
+    func closed(_ handler: ConnectionHandler) {
+        _ = connections.withLock { $0.removeValue(forKey: ObjectIdentifier(handler)) }
+    }
+
+    /// Called by the backend on any thread.
+    func changesHappened(on loop: any EventLoop) {
+        guard !wakeIsScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        loop.execute {
+            self.wakeIsScheduled.store(false, ordering: .releasing)
+            for handler in self.handlers() { handler.changesHappened() }
+        }
+    }
+
+    /// Call on the event loop.
+    func closeAll() {
+        for handler in handlers() { handler.close() }
+    }
+
+    func stopThreads() {
+        try? quick.syncShutdownGracefully()
+        try? long.syncShutdownGracefully()
+    }
+
+    /// Call on the event loop.
+    private func handlers() -> [ConnectionHandler] {
+        connections.withLock { $0.values.map(\.handler) }.map(\.value)
+    }
+}

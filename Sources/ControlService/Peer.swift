@@ -1,0 +1,24 @@
+// Who is at the other end of a connection, as the kernel says.
+
+import VersionModel
+
+/// The process and the rights of a caller at the moment it connected (SO_PEERCRED, SO_PEERGROUPS).
+public struct Peer: Hashable, Sendable {
+    public var userID: UInt32
+    /// The primary group.
+    public var groupID: UInt32
+    /// The supplementary groups.
+    public var groups: [UInt32]
+    /// 0 if the process is in another pid namespace.
+    public var process: Int32
+
+    public init(userID: UInt32, groupID: UInt32, groups: [UInt32], process: Int32) {
+        self.userID = userID
+        self.groupID = groupID
+        self.groups = groups
+        self.process = process
+    }
+
+    /// Whether the caller's rights are those of root.
+    public var isRoot: Bool { userID == 0 }
+}

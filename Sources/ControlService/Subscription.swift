@@ -1,0 +1,60 @@
+// A subscriber's place in the change feed, and whether it is time to fetch more for it.
+
+import ControlProtocol
+import Synchronization
+
+/// A pure machine: one fetch at a time, another when changes happened meanwhile or the last piece was not empty.
+struct Subscription: Sendable {
+    let target: Target
+    /// Everything up to here was sent or did not concern the subscriber.
+    private(set) var sequence: UInt64
+    private var isFetching = false
+    /// There may be more than the last fetch gave.
+    private var isStale = true
+
+    init(target: Target, sequence: UInt64) {
+        self.target = target
+        self.sequence = sequence
+    }
+
+    mutating func changesHappened() { isStale = true }
+
+    /// Whether to fetch now; if so, the fetch counts as begun.
+    mutating func beginFetch(isWritable: Bool) -> Bool {
+        guard isStale, isWritable, !isFetching else { return false }
+        isFetching = true
+        isStale = false
+        return true
+    }
+
+    /// A fetch came back; one that moved on may not have been the last.
+    mutating func took(upTo: UInt64) {
+        isFetching = false
+        guard upTo > sequence else { return }
+        sequence = upTo
+        isStale = true
+    }
+}
+
+/// Carries a subscription from a backend's thread to the event loop.
+final class SubscriptionBox: Sendable {
+    /// Guards the value alone.
+    private let value = Mutex<Subscription?>(nil)
+    func set(_ subscription: Subscription) { value.withLock { $0 = subscription } }
+    func take() -> Subscription? { value.withLock { $0.take() } }
+}
+
+/// Lets ten reports a second through.
+final class ProgressThrottle: Sendable {
+    /// Guards the time of the last report alone.
+    private let last = Mutex<ContinuousClock.Instant?>(nil)
+
+    func lets() -> Bool {
+        let now = ContinuousClock.now
+        return last.withLock { last in
+            if let last, now - last < .milliseconds(100) { return false }
+            last = now
+            return true
+        }
+    }
+}

@@ -1,0 +1,37 @@
+// Who reads and saves: a process with its start time, and the ancestors that count with it (DESIGN 5.2).
+
+/// A process that cannot be confused with a later one of the same number.
+public struct ActorRef: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The process id (of the thread group), as the daemon sees it.
+    public let process: Int32
+    /// When it started: field 22 of `/proc/PID/stat`, in clock ticks since boot.
+    public let started: UInt64
+
+    public init(process: Int32, started: UInt64) {
+        self.process = process
+        self.started = started
+    }
+
+    public var description: String { "\(process)@\(started)" }
+
+    public static func < (left: ActorRef, right: ActorRef) -> Bool {
+        (left.started, left.process) < (right.started, right.process)
+    }
+}
+
+/// An actor with its lineage. (Not called `Actor`: that is a protocol of the language.)
+public struct FileActor: Hashable, Sendable {
+    public let ref: ActorRef
+    /// Its ancestors, nearest first, as far as they count with it; never itself.
+    public let lineage: [ActorRef]
+
+    public init(_ ref: ActorRef, lineage: [ActorRef] = []) {
+        self.ref = ref
+        self.lineage = lineage
+    }
+
+    /// Whether the two are one process, or one is in the other's lineage. Siblings under one parent are not.
+    public func isKin(of other: FileActor) -> Bool {
+        ref == other.ref || lineage.contains(other.ref) || other.lineage.contains(ref)
+    }
+}

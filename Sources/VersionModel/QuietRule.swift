@@ -1,0 +1,31 @@
+// Which items have history but never conflicts (DESIGN 6.1).
+
+/// Decides whether an item is quiet.
+public struct QuietRule: Sendable {
+    /// `conflicts.quiet` as it is by default.
+    public static let standardPatterns = [
+        "*_history", ".lesshst", ".viminfo*", "workspace.xml", "workspace*.json", "*.log", "*.pid", "*.lock",
+    ]
+
+    private static let repositories: Set<[UInt8]> = Set([".git", ".hg", ".jj", ".svn"].map { Array($0.utf8) })
+
+    private let patterns: IgnorePatterns
+
+    public init(patterns: [String] = standardPatterns) { self.patterns = IgnorePatterns(lines: patterns) }
+
+    /// Whether a file never conflicts.
+    /// - Parameters:
+    ///   - path: relative to the container's root.
+    ///   - header: the first ``Databases/headerLength`` bytes of its content, if they are at hand.
+    ///   - isIgnoredByRepository: whether the repository that it is in excludes it (see ``IgnoreLists``).
+    public func isQuiet(_ path: TreePath, header: [UInt8] = [], isIgnoredByRepository: Bool = false) -> Bool {
+        guard let name = path.name else { return false }
+        return isIgnoredByRepository || Self.isInRepositoryData(path) || Databases.isDatabase(name, header: header)
+            || patterns.ignores(path, isDirectory: false)
+    }
+
+    /// Whether a path is a repository's own data: `.git` and the like, or anything in it.
+    public static func isInRepositoryData(_ path: TreePath) -> Bool {
+        path.bytes.split(separator: 47).contains { repositories.contains(Array($0)) }
+    }
+}

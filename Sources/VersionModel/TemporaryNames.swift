@@ -1,0 +1,183 @@
+// Which names are a program's scaffolding and not documents: always a name together with its maker (DESIGN 5.1).
+
+/// Ephemeral names: the patterns of how programs save, each with the programs that make them up. `.env.sample` has the
+/// shape of rsync's temporary names and `sedentary` that of sed's; made by anything else they are documents.
+public enum TemporaryNames {
+    /// Whether a name is ephemeral if this program, in this process, has just made it.
+    /// - Parameters:
+    ///   - program: as ``Author/program``: the last component of the executable.
+    ///   - process: the maker's process id, which some programs put into their names; 0 if unknown.
+    public static func ephemeral(_ name: FileName, program: String, process: Int32) -> Bool {
+        if isVimProbe(name.bytes), vim.contains(where: { ProgramName.matches(program, $0) }) { return true }
+        let name = name.bytes
+        if process > 0, name.contains(String(process).utf8) {
+            if ownProcess.contains(where: { $0.matches(name, process: process) }) { return true }
+        }
+        return rules.contains { rule in
+            // Cheapest first: this runs at every creation.
+            rule.patterns.contains { $0.mayMatch(name) }
+                && (rule.makers.isEmpty || rule.makers.contains { ProgramName.matches(program, $0) })
+                && rule.patterns.contains { $0.matches(name, process: process) }
+        }
+    }
+
+    /// Whether a name is what programs call the backup of a document of that name: to where they move or copy it before
+    /// they save. Says nothing about who made it.
+    public static func isBackup(_ name: FileName, of original: FileName) -> Bool {
+        let (name, original) = (name.bytes, original.bytes)
+        if backupPatterns.contains(where: { $0.matches(name, process: 0) }) { return true }
+        if name.starts(with: original) {
+            let suffix = Array(name.dropFirst(original.count))
+            return backupSuffixes.contains { $0.matches(suffix, process: 0) }
+        }
+        // `.f~` beside f, and vim's `f.txz~` for f.txt where `f.txt~` exists and is not its own.
+        return name == [46] + original + [126]
+            || name.count == original.count + 1 && name.last == 126 && name.dropLast(2) == original.dropLast(1)
+                && name.dropLast().last?.isLetter == true
+    }
+
+    /// vim creates 4913 to see whether it may, else 5036, and so on in steps of 123.
+    private static func isVimProbe(_ name: [UInt8]) -> Bool {
+        guard name.count <= 6, name.allSatisfy(\.isDigit), let number = Int(String(decoding: name, as: UTF8.self))
+        else { return false }
+        return number >= 4913 && (number - 4913).isMultiple(of: 123)
+    }
+
+    // MARK: The makers
+
+    private static let vim = ["vim", "vi", "nvim", "gvim", "view", "vimdiff", "gview", "rvim", "evim", "ex", "vimx"]
+    private static let emacs = ["emacs", "emacsclient", "temacs", "xemacs", "mg", "joe", "jmacs", "jove", "zile"]
+    private static let office = ["soffice", "oosplash", "libreoffice", "swriter", "scalc"]
+    /// Windows programs, and those who pass their calls on: Samba, Wine, rdp and VM shares.
+    private static let windows = ["smbd", "wine", "wine64", "wineserver", "winword.exe", "excel.exe", "powerpnt.exe"]
+    private static let jetbrains = [
+        "java", "idea", "idea64", "pycharm", "clion", "goland", "webstorm", "phpstorm", "rider", "rubymine", "rustrover",
+        "datagrip", "studio", "studio64", "fsnotifier",
+    ]
+    /// Programs of Qt and GLib, whose QSaveFile and g_file_set_contents write `NAME.XXXXXX`.
+    private static let toolkits = [
+        "kate", "kwrite", "kdevelop", "okular", "krita", "kile", "dolphin", "konsole", "kdenlive", "digikam", "lokalize",
+        "umbrello", "calligra", "kmymoney", "kontact", "kmail", "korganizer", "akonadi", "plasmashell", "qtcreator",
+        "keepassxc", "texstudio", "texmaker", "qbittorrent", "nextcloud", "gedit", "gnome", "xed", "pluma", "mousepad",
+        "geany", "gio", "gsettings", "dconf", "tracker", "nautilus", "nemo", "thunar", "meld", "inkscape", "gimp",
+        "anjuta", "builder", "evolution", "rhythmbox", "lyx",
+    ]
+    private static let scripts = ["node", "nodejs", "bun", "deno", "electron", "code", "codium", "cursor", "windsurf"]
+    private static let browsers = [
+        "firefox", "librewolf", "waterfox", "thunderbird", "chrome", "google", "chromium", "brave", "msedge", "vivaldi",
+        "opera", "electron", "epiphany",
+    ]
+    private static let fetchers = [
+        "wget", "wget2", "curl", "aria2c", "kget", "axel", "yt", "python", "transmission", "rclone", "lftp", "steam",
+    ]
+    private static let llvm = ["clang", "clang++", "lld", "ld.lld", "llvm", "swift", "swiftc", "rustc", "flang", "dsymutil"]
+    private static let rust = ["jj", "cargo", "rustup", "rustfmt", "ruff", "uv", "zed", "codex", "typst", "sk", "helix", "hx"]
+
+    // MARK: The patterns
+
+    private struct Rule: Sendable {
+        /// Empty where the pattern alone is unmistakable.
+        var makers: [String] = []
+        var patterns: [NamePattern]
+    }
+
+    private static let rules: [Rule] = unmistakable + editors + tools
+
+    /// An agent's or a script's own process number, beside a word that says what the file is.
+    private static let ownProcess: [NamePattern] = [
+        [.anything, .text(".tmp."), .process], [.anything, .text(".tmp."), .process, .text("."), .anything],
+        [.anything, .text(".tmp-"), .process], [.anything, .text(".tmp"), .process],
+        [.anything, .text("."), .process, .text(".tmp")], [.anything, .text("-"), .process, .text(".tmp")],
+        [.anything, .text("."), .process, .text("."), .anything, .text(".tmp")],
+        [.text(".tmp"), .process, .anything], [.text("tmp."), .process], [.text(".tmp."), .process],
+    ]
+
+    private static let unmistakable: [Rule] = [
+        Rule(patterns: [
+            [.text(".goutputstream-"), .random(6)], [.anything, .text("___jb_tmp___")],
+            [.anything, .text("___jb_old___")], [.anything, .text(".vsctmp")], [.anything, .text(".crswap")],
+            [.text(".~lock."), .anything, .text("#")], [.text(".fuse_hidden"), .hex(8), .anything],
+            [.text(".nfs"), .hex(16), .anything],
+        ]),
+    ]
+
+    private static let editors: [Rule] = [
+        Rule(makers: vim + ["nano", "pico"], patterns: [
+            // .swp, then .swo to .swa, then .svz and so on; .swx is a probe.
+            [.text("."), .anything, .text(".s"), .random(2)], [.text(".sw"), .random(1)],
+            [.text(".viminf"), .random(1), .text(".tmp")], [.text("viminf"), .random(1), .text(".tmp")],
+            [.anything, .text(".shada.tmp."), .random(1)],
+        ]),
+        Rule(makers: vim + emacs + ["nano", "pico"] + jetbrains, patterns: [[.anything, .text("~")]]),
+        Rule(makers: emacs, patterns: [
+            [.text(".#"), .anything], [.text("#"), .anything, .text("#")], [.text("tmp"), .random(6)],
+        ]),
+        Rule(makers: ["mg"], patterns: [[.anything, .text("."), .random(10)]]),
+        Rule(makers: ["kak"], patterns: [[.text("."), .anything, .text(".kak."), .random(6)]]),
+        Rule(makers: ["hx", "helix"], patterns: [[.anything, .random(6), .text(".bck")]]),
+        Rule(makers: toolkits, patterns: [
+            [.anything, .text("."), .random(6)], [.text("."), .anything, .text(".kate-swp")],
+        ]),
+        Rule(makers: jetbrains, patterns: [[.anything, .text(".tmp")]]),
+        Rule(makers: ["sublime_text", "subl", "plugin_host"], patterns: [[.text(".subl"), .anything, .text(".tmp")]]),
+        Rule(makers: office, patterns: [[.text("lu"), .anything, .text(".tmp")], [.anything, .text(".tmp")]]),
+        Rule(makers: office + windows, patterns: [
+            [.text("~$"), .anything], [.text("~wrd"), .digits(1, 8), .text(".tmp")],
+            [.text("~wrl"), .digits(1, 8), .text(".tmp")], [.text("ppt"), .hex(4), .text(".tmp")],
+        ]),
+        Rule(makers: windows, patterns: [
+            [.hex(8)], [.hex(8), .text(".tmp")],
+            [.anything, .text(".sb-"), .random(8), .text("-"), .random(6)],
+        ]),
+        Rule(makers: ["blender"], patterns: [[.anything, .text("@")]]),
+    ]
+
+    private static let tools: [Rule] = [
+        Rule(makers: ["sed"], patterns: [[.text("sed"), .random(6)]]),
+        Rule(makers: ["perl"], patterns: [[.text("XX"), .random(6)]]),
+        Rule(makers: ["patch"], patterns: [[.anything, .text(".o"), .random(6)], [.text("p"), .random(6)]]),
+        Rule(makers: ["rsync"], patterns: [[.text("."), .anything, .text("."), .random(6)], [.text(".~tmp~")]]),
+        Rule(makers: ["ln", "cp", "mv"], patterns: [[.text("Cu"), .random(6)]]),
+        Rule(makers: ["strip", "objcopy", "ar", "ranlib", "x86_64-linux-gnu-strip"], patterns: [[.text("st"), .random(6)]]),
+        Rule(makers: ["dpkg"], patterns: [[.anything, .text(".dpkg-new")], [.anything, .text(".dpkg-tmp")]]),
+        Rule(makers: ["git"], patterns: [
+            [.anything, .text(".lock")], [.text("tmp_obj_"), .random(6)], [.text("tmp_pack_"), .random(6)],
+            [.text("tmp_idx_"), .random(6)], [.text("tmp_rev_"), .random(6)], [.text(".merge_file_"), .random(6)],
+            [.text(".tmp-"), .digits(1, 10), .text("-pack-"), .anything],
+        ]),
+        Rule(makers: ["hg", "python", "rhg"], patterns: [
+            [.text("."), .anything, .text("-"), .random(8)], [.text("."), .anything, .text("-"), .random(8), .text("~")],
+        ]),
+        Rule(makers: ["svn"], patterns: [[.text("svn-"), .random(6)], [.anything, .text(".tmp")]]),
+        Rule(makers: ["python", "pypy", "black", "ipython", "jupyter"], patterns: [[.text("tmp"), .random(8)]]),
+        Rule(makers: rust, patterns: [[.text(".tmp"), .random(6)]]),
+        // write-file-atomic of npm: the name and a hash in decimal.
+        Rule(makers: scripts, patterns: [[.anything, .text("."), .digits(7, 10)]]),
+        Rule(makers: ["gofmt", "goimports", "go", "gopls", "terraform", "tofu", "packer"], patterns: [
+            [.anything, .text("."), .digits(6, 10)], [.anything, .digits(6, 10), .text(".tmp")],
+            [.text("."), .anything, .digits(6, 20)],
+        ]),
+        Rule(makers: llvm, patterns: [
+            [.anything, .text("-"), .hex(8), .anything, .text(".tmp")], [.anything, .text("-"), .hex(8), .text(".tmp")],
+            [.anything, .text(".tmp"), .hex(8)], [.anything, .text(".temp-stream-"), .hex(6)],
+        ]),
+        Rule(makers: browsers + fetchers, patterns: [
+            [.anything, .text(".part")], [.anything, .text(".crdownload")], [.anything, .text(".partial")],
+            [.anything, .text(".download")], [.anything, .text(".opdownload")], [.anything, .text(".aria2")],
+            [.anything, .text(".ytdl")], [.text(".com.google.Chrome."), .random(6)],
+            [.text(".org.chromium.Chromium."), .random(6)],
+        ]),
+        Rule(makers: ["qbittorrent"], patterns: [[.anything, .text(".!qB")]]),
+    ]
+
+    private static let backupSuffixes: [NamePattern] = [
+        [.text("~")], [.text(".bak")], [.text(".bak~")], [.text(".orig")], [.text(".old")], [.text(".save")],
+        [.text(".backup")], [.text(".bck")], [.text(".sav")], [.text(".~"), .digits(1, 9), .text("~")],
+        [.text("."), .random(10)], [.text("___jb_old___")], [.text("___jb_bak___")], [.digits(1, 2)],
+        [.random(6), .text(".bck")],
+    ]
+
+    private static let backupPatterns: [NamePattern] = [
+        [.text("~wrl"), .digits(1, 8), .text(".tmp")], [.text("Backup of "), .anything, .text(".wbk")],
+    ]
+}

@@ -1,0 +1,20 @@
+// Where the time comes from: the system, or a test that turns the clock itself.
+
+import Glibc
+
+/// A source of wall-clock time.
+public protocol WallClock: Sendable {
+    /// The moment of the call.
+    func now() -> Timestamp
+}
+
+/// The system's clock (`CLOCK_REALTIME`).
+public struct SystemClock: WallClock {
+    public init() {}
+
+    public func now() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
+    }
+}

@@ -1,0 +1,122 @@
+// Bytes of labels and catalog records: little-endian fixed numbers, LEB128 counts, counted byte strings.
+
+/// Why bytes are not what they should be. The decoders throw it for any bytes they cannot read; they never trap.
+struct CodingError: Error {}
+
+/// Appends values to a buffer.
+struct ByteWriter {
+    private(set) var bytes: [UInt8] = []
+
+    init(capacity: Int = 320) { bytes.reserveCapacity(capacity) }
+
+    mutating func byte(_ value: UInt8) { bytes.append(value) }
+
+    mutating func fixed(_ value: UInt64) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func fixed(_ value: Int64) { fixed(UInt64(bitPattern: value)) }
+
+    mutating func fixed(_ value: UInt32) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// LEB128.
+    mutating func count(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    mutating func string(_ value: [UInt8]) {
+        count(UInt64(value.count))
+        bytes.append(contentsOf: value)
+    }
+
+    mutating func text(_ value: String) {
+        let utf8 = value.utf8
+        count(UInt64(utf8.count))
+        bytes.append(contentsOf: utf8)
+    }
+
+    /// A flag byte, then the value if there is one.
+    mutating func optional<Value>(_ value: Value?, _ write: (inout ByteWriter, Value) -> Void) {
+        guard let value else { return byte(0) }
+        byte(1)
+        write(&self, value)
+    }
+}
+
+/// Takes values from a buffer, in the order in which they were written.
+struct ByteReader {
+    private let bytes: [UInt8]
+    private(set) var position: Int
+
+    init(_ bytes: [UInt8], from position: Int = 0) {
+        self.bytes = bytes
+        self.position = position
+    }
+
+    var remaining: Int { bytes.count - position }
+
+    mutating func byte() throws(CodingError) -> UInt8 {
+        guard position < bytes.count else { throw CodingError() }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    mutating func take(_ length: Int) throws(CodingError) -> ArraySlice<UInt8> {
+        guard length >= 0, length <= remaining else { throw CodingError() }
+        defer { position += length }
+        return bytes[position..<(position + length)]
+    }
+
+    mutating func fixed64() throws(CodingError) -> UInt64 {
+        try take(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    mutating func signed64() throws(CodingError) -> Int64 { Int64(bitPattern: try fixed64()) }
+
+    mutating func fixed32() throws(CodingError) -> UInt32 {
+        try take(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    mutating func count() throws(CodingError) -> UInt64 {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 64, by: 7) {
+            let next = try byte()
+            guard shift < 63 || next <= 1 else { throw CodingError() }
+            value |= UInt64(next & 0x7f) << shift
+            if next < 0x80 { return value }
+        }
+        throw CodingError()
+    }
+
+    mutating func count32() throws(CodingError) -> UInt32 {
+        guard let value = UInt32(exactly: try count()) else { throw CodingError() }
+        return value
+    }
+
+    /// A count of things of which each takes at least `size` bytes: never more than the rest can hold.
+    mutating func count(ofAtLeast size: Int) throws(CodingError) -> Int {
+        guard let value = Int(exactly: try count()), value <= remaining / max(size, 1) else { throw CodingError() }
+        return value
+    }
+
+    mutating func string() throws(CodingError) -> [UInt8] { Array(try take(try count(ofAtLeast: 1))) }
+
+    mutating func text() throws(CodingError) -> String { String(decoding: try string(), as: UTF8.self) }
+
+    mutating func optional<Value>(
+        _ read: (inout ByteReader) throws(CodingError) -> Value
+    ) throws(CodingError) -> Value? {
+        switch try byte() {
+        case 0: return nil
+        case 1: return try read(&self)
+        default: throw CodingError()
+        }
+    }
+}

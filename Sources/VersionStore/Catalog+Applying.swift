@@ -1,0 +1,113 @@
+// What each mutation does to the rows.
+
+internal import GRDB
+internal import GRDBSQLite
+import VersionModel
+
+extension Catalog {
+    static func apply(_ mutation: VersionStore.Mutation, to database: Database, _ rows: inout [Row]) throws {
+        switch mutation {
+        case .item(let item): try put(item, database)
+        case .forgetItem(let id):
+            try SQLStatement.run(database, "DELETE FROM place WHERE item = ?", .blob(id.bytes))
+            try SQLStatement.run(database, "DELETE FROM version WHERE item = ?", .blob(id.bytes))
+            try SQLStatement.run(database, "DELETE FROM item WHERE id = ?", .blob(id.bytes))
+        case .version(let version): try put(version, database)
+        case .kind(let id, let kind):
+            try SQLStatement.run(
+                database, "UPDATE version SET kind = ? WHERE id = ?", .integer(Int64(kind.code)), .blob(id.bytes))
+        case .flags(let id, let flags):
+            try SQLStatement.run(
+                database, "UPDATE version SET flags = ? WHERE id = ?", .integer(Int64(flags.rawValue)), .blob(id.bytes))
+        case .hash(let id, let hash):
+            try SQLStatement.run(database, "UPDATE version SET hash = ? WHERE id = ?", .blob(hash), .blob(id.bytes))
+        case .removeVersion(let id):
+            try SQLStatement.run(database, "DELETE FROM version WHERE id = ?", .blob(id.bytes))
+        case .deletion(let deletion): try put(deletion, database)
+        case .removeDeletion(let id):
+            try SQLStatement.run(database, "DELETE FROM deletion WHERE id = ?", .blob(id.bytes))
+        case .directory(let directory):
+            try SQLStatement.run(
+                database, "INSERT OR REPLACE INTO directory (id, parent, name) VALUES (?, ?, ?)",
+                .number(directory.id.number), .number(directory.place.directory.number),
+                .blob(directory.place.name.bytes))
+        case .removeDirectory(let id):
+            try SQLStatement.run(database, "DELETE FROM directory WHERE id = ?", .number(id.number))
+        case .change(let change): rows.append((try append(change, database), change))
+        case .setting(let key, let value): try set(key, value, database)
+        }
+    }
+
+    private static func put(_ item: Item, _ database: Database) throws {
+        let id = item.id.bytes
+        try SQLStatement.run(
+            database,
+            """
+            INSERT INTO item (id, current, file, size, modified) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET current = excluded.current, file = excluded.file, size = excluded.size,
+                modified = excluded.modified
+            """,
+            .blob(id), .blob(item.current.bytes), .number(item.file.id.number), .number(item.file.size),
+            .integer(item.file.modified.nanoseconds))
+        try SQLStatement.run(database, "DELETE FROM place WHERE item = ?", .blob(id))
+        for place in item.places {
+            try SQLStatement.run(
+                database, "INSERT OR REPLACE INTO place (directory, name, item) VALUES (?, ?, ?)",
+                .number(place.directory.number), .blob(place.name.bytes), .blob(id))
+        }
+    }
+
+    private static func put(_ version: Version, _ database: Database) throws {
+        var writer = ByteWriter()
+        writer.version(version)
+        try SQLStatement.run(
+            database,
+            """
+            INSERT INTO version (id, item, content, kind, flags, size, wall, logical, hash, record)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET item = excluded.item, content = excluded.content, kind = excluded.kind,
+                flags = excluded.flags, size = excluded.size, wall = excluded.wall, logical = excluded.logical,
+                hash = excluded.hash, record = excluded.record
+            """,
+            .blob(version.id.bytes), .blob(version.item.bytes), .blob(version.content.bytes),
+            .integer(Int64(version.kind.code)), .integer(Int64(version.flags.rawValue)), .number(version.size),
+            .integer(version.time.wall.nanoseconds), .integer(Int64(version.time.logical)), .optional(version.hash),
+            .blob(writer.bytes))
+    }
+
+    private static func put(_ deletion: Deletion, _ database: Database) throws {
+        var writer = ByteWriter()
+        writer.deletion(deletion)
+        try SQLStatement.run(
+            database,
+            """
+            INSERT INTO deletion (id, directory, path, item, size, deleted, groupid, record)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET directory = excluded.directory, path = excluded.path, item = excluded.item,
+                size = excluded.size, deleted = excluded.deleted, groupid = excluded.groupid, record = excluded.record
+            """,
+            .blob(deletion.id.bytes), .number(deletion.place.directory.number), .blob(deletion.path.bytes),
+            .optional(deletion.item?.bytes), .number(deletion.size), .integer(deletion.deleted.nanoseconds),
+            .blob(deletion.group.bytes), .blob(writer.bytes))
+    }
+
+    private static func append(_ change: Change, _ database: Database) throws -> UInt64 {
+        var writer = ByteWriter()
+        writer.change(change)
+        try SQLStatement.run(database, "INSERT INTO change (record) VALUES (?)", .blob(writer.bytes))
+        let sequence = sqlite3_last_insert_rowid(database.sqliteConnection)
+        // Now and then, so that it costs nothing for each change.
+        if sequence % 1000 == 0 {
+            try SQLStatement.run(database, "DELETE FROM change WHERE sequence <= ?", .integer(sequence - feedLength))
+        }
+        return UInt64(bitPattern: sequence)
+    }
+
+    private static func set(_ key: String, _ value: [UInt8]?, _ database: Database) throws {
+        guard let value else {
+            return try SQLStatement.run(database, "DELETE FROM setting WHERE key = ?", .text(key))
+        }
+        try SQLStatement.run(
+            database, "INSERT OR REPLACE INTO setting (key, value) VALUES (?, ?)", .text(key), .blob(value))
+    }
+}

@@ -1,0 +1,228 @@
+// Rows back into the model's values.
+
+internal import GRDB
+import VersionModel
+
+/// The queries, as functions of a connection: readers and recovery share them.
+enum Query {
+    private static let itemColumns = "item.id, item.current, item.file, item.size, item.modified"
+    private static let versionColumns = "version.record, version.kind, version.flags, version.hash"
+
+    // MARK: Items
+
+    static func item(at place: Place, _ database: Database) throws -> Item? {
+        try SQLStatement(
+            database,
+            "SELECT \(itemColumns) FROM place JOIN item ON item.id = place.item WHERE directory = ? AND name = ?",
+            .number(place.directory.number), .blob(place.name.bytes)
+        ).first(bareItem).map { try withPlaces($0, database) }
+    }
+
+    static func item(_ id: ItemID, _ database: Database) throws -> Item? {
+        try SQLStatement(database, "SELECT \(itemColumns) FROM item WHERE id = ?", .blob(id.bytes))
+            .first(bareItem).map { try withPlaces($0, database) }
+    }
+
+    static func items(in directory: FileID, _ database: Database) throws -> [Item] {
+        try SQLStatement(
+            database,
+            """
+            SELECT \(itemColumns) FROM item
+            WHERE id IN (SELECT item FROM place WHERE directory = ?)
+            """, .number(directory.number)
+        ).rows(bareItem).map { try withPlaces($0, database) }
+    }
+
+    static func allItems(_ database: Database) throws -> [Item] {
+        let items = try SQLStatement(database, "SELECT \(itemColumns) FROM item").rows(bareItem)
+        return try items.map { try withPlaces($0, database) }
+    }
+
+    /// Items with unresolved losers.
+    static func conflicted(_ database: Database) throws -> [Item] {
+        try SQLStatement(
+            database,
+            "SELECT \(itemColumns) FROM item WHERE id IN (SELECT item FROM version WHERE kind = 2)"
+        ).rows(bareItem).map { try withPlaces($0, database) }
+    }
+
+    static func counts(of item: ItemID, _ database: Database) throws -> (conflicts: Int, others: Int) {
+        try SQLStatement(
+            database, "SELECT sum(kind = 2), sum(kind = 1) FROM version WHERE item = ?", .blob(item.bytes)
+        ).first { (Int(clamping: $0.integer(0)), Int(clamping: $0.integer(1))) } ?? (0, 0)
+    }
+
+    private static func bareItem(_ row: SQLStatement) -> Item? {
+        guard let id = ItemID(bytes: row.blob(0)), let current = VersionID(bytes: row.blob(1)) else { return nil }
+        let file = Item.LiveFile(
+            id: FileID(row.number(2)), size: row.number(3), modified: Timestamp(nanoseconds: row.integer(4)))
+        return Item(id: id, places: [], current: current, file: file)
+    }
+
+    private static func withPlaces(_ item: Item, _ database: Database) throws -> Item {
+        var item = item
+        item.places = try SQLStatement(
+            database, "SELECT directory, name FROM place WHERE item = ? ORDER BY directory, name", .blob(item.id.bytes)
+        ).rows { row in
+            FileName(bytes: row.blob(1)).map { Place(directory: FileID(row.number(0)), name: $0) }
+        }
+        return item
+    }
+
+    // MARK: Versions
+
+    static func version(_ id: VersionID, _ database: Database) throws -> Version? {
+        try SQLStatement(database, "SELECT \(versionColumns) FROM version WHERE id = ?", .blob(id.bytes))
+            .first(version)
+    }
+
+    static func versions(of item: ItemID, _ database: Database) throws -> [Version] {
+        try SQLStatement(
+            database,
+            "SELECT \(versionColumns) FROM version WHERE item = ? ORDER BY wall DESC, logical DESC, row DESC",
+            .blob(item.bytes)
+        ).rows(version)
+    }
+
+    static func versions(sharing content: ContentID, _ database: Database) throws -> [Version] {
+        try SQLStatement(
+            database, "SELECT \(versionColumns) FROM version WHERE content = ? ORDER BY row", .blob(content.bytes)
+        ).rows(version)
+    }
+
+    /// Versions whose id lies in a range of bytes.
+    static func versions(from low: [UInt8], through high: [UInt8], _ database: Database) throws -> [Version] {
+        try SQLStatement(
+            database, "SELECT \(versionColumns) FROM version WHERE id BETWEEN ? AND ? ORDER BY id", .blob(low),
+            .blob(high)
+        ).rows(version)
+    }
+
+    static func allVersions(_ database: Database) throws -> [Version] {
+        try SQLStatement(database, "SELECT \(versionColumns) FROM version ORDER BY row").rows(version)
+    }
+
+    /// A record that cannot be read is passed over; `check` finds it.
+    private static func version(_ row: SQLStatement) -> Version? {
+        var reader = ByteReader(row.blob(0))
+        guard var version = try? reader.version() else { return nil }
+        if let kind = VersionKind(code: UInt8(truncatingIfNeeded: row.integer(1))) { version.kind = kind }
+        version.flags = Version.Flags(rawValue: UInt32(truncatingIfNeeded: row.integer(2)))
+        version.hash = row.isNull(3) ? nil : row.blob(3)
+        return version
+    }
+
+    // MARK: Deletions
+
+    static func deletion(_ id: DeletionID, _ database: Database) throws -> Deletion? {
+        try SQLStatement(database, "SELECT record FROM deletion WHERE id = ?", .blob(id.bytes)).first(deletion)
+    }
+
+    static func deletions(in directory: FileID, _ database: Database) throws -> [Deletion] {
+        try SQLStatement(
+            database, "SELECT record FROM deletion WHERE directory = ? ORDER BY deleted DESC, row DESC",
+            .number(directory.number)
+        ).rows(deletion)
+    }
+
+    static func deletions(within path: TreePath?, _ database: Database) throws -> [Deletion] {
+        guard let path, !path.bytes.isEmpty else {
+            return try SQLStatement(database, "SELECT record FROM deletion ORDER BY deleted DESC, row DESC")
+                .rows(deletion)
+        }
+        // '0' follows '/'.
+        return try SQLStatement(
+            database,
+            """
+            SELECT record FROM deletion WHERE path = ?1 OR (path > ?2 AND path < ?3) ORDER BY deleted DESC, row DESC
+            """, .blob(path.bytes), .blob(path.bytes + [47]), .blob(path.bytes + [48])
+        ).rows(deletion)
+    }
+
+    static func deletions(group: DeletionID, _ database: Database) throws -> [Deletion] {
+        try SQLStatement(
+            database, "SELECT record FROM deletion WHERE groupid = ? ORDER BY deleted DESC, row DESC",
+            .blob(group.bytes)
+        ).rows(deletion)
+    }
+
+    /// The deletions of one item, newest first.
+    static func deletions(item: ItemID, _ database: Database) throws -> [Deletion] {
+        try SQLStatement(
+            database, "SELECT record FROM deletion WHERE item = ? ORDER BY deleted DESC, row DESC", .blob(item.bytes)
+        ).rows(deletion)
+    }
+
+    private static func deletion(_ row: SQLStatement) -> Deletion? {
+        var reader = ByteReader(row.blob(0))
+        return try? reader.deletion()
+    }
+
+    // MARK: Directories
+
+    static func directory(_ id: FileID, _ database: Database) throws -> Directory? {
+        try SQLStatement(database, "SELECT id, parent, name FROM directory WHERE id = ?", .number(id.number))
+            .first(directory)
+    }
+
+    static func allDirectories(_ database: Database) throws -> [Directory] {
+        try SQLStatement(database, "SELECT id, parent, name FROM directory").rows(directory)
+    }
+
+    private static func directory(_ row: SQLStatement) -> Directory? {
+        FileName(bytes: row.blob(2)).map {
+            Directory(id: FileID(row.number(0)), place: Place(directory: FileID(row.number(1)), name: $0))
+        }
+    }
+
+    /// The path of a directory; nil if one on the way to the root is not recorded.
+    static func path(of id: FileID, _ database: Database) throws -> TreePath? {
+        var (names, current): ([FileName], FileID) = ([], id)
+        // Rows that lead in a circle, which only damage can make, end the walk.
+        var seen: Set<FileID> = []
+        while current != .root {
+            guard seen.insert(current).inserted, let row = try directory(current, database) else { return nil }
+            names.append(row.place.name)
+            current = row.place.directory
+        }
+        return TreePath(names: names.reversed())
+    }
+
+    static func recordedDirectories(_ database: Database) throws -> Set<FileID> {
+        Set(try SQLStatement(database, "SELECT DISTINCT directory FROM place").rows { FileID($0.number(0)) })
+    }
+
+    // MARK: The rest
+
+    static func setting(_ key: String, _ database: Database) throws -> [UInt8]? {
+        try SQLStatement(database, "SELECT value FROM setting WHERE key = ?", .text(key)).first { $0.blob(0) }
+    }
+
+    static func changes(after sequence: UInt64, limit: Int, _ database: Database) throws -> [Catalog.Row] {
+        try SQLStatement(
+            database, "SELECT sequence, record FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?",
+            .integer(Int64(clamping: sequence)), .integer(Int64(clamping: max(0, limit)))
+        ).rows { row in
+            var reader = ByteReader(row.blob(1))
+            return (try? reader.change()).map { (row.number(0), $0) }
+        }
+    }
+
+    /// The first and the last sequence number that the feed holds; nil if it is empty.
+    static func changeRange(_ database: Database) throws -> ClosedRange<UInt64>? {
+        try SQLStatement(database, "SELECT min(sequence), max(sequence) FROM change").first { row in
+            row.isNull(0) ? nil : row.number(0)...max(row.number(0), row.number(1))
+        }
+    }
+
+    static func statistics(_ database: Database) throws -> [Int64] {
+        try SQLStatement(
+            database,
+            """
+            SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM version),
+                (SELECT count(*) FROM version WHERE kind = 2), (SELECT count(*) FROM deletion),
+                (SELECT total(size) FROM deletion)
+            """
+        ).first { row in (0..<5).map { row.integer($0) } } ?? []
+    }
+}

@@ -1,0 +1,180 @@
+// The catalog: one SQLite connection, its schema, and transactions that can be held open while the disk is full.
+
+internal import GRDB
+internal import GRDBSQLite
+import Synchronization
+import VersionModel
+
+/// The database. GRDB's queue serialises all access; one connection serves readers and the writer, so that readers
+/// see what is staged but could not be committed.
+final class Catalog: Sendable {
+    typealias Calls = ArraySlice<[VersionStore.Mutation]>
+    typealias Row = (sequence: UInt64, change: Change)
+    /// Rows of the change feed that are kept.
+    static let feedLength: Int64 = 100_000
+    static let schemaVersion: Int64 = 1
+
+    private let queue: DatabaseQueue
+
+    /// Opens or creates the database.
+    ///
+    /// - Throws: SQLFailure; ``SQLFailure/isCorruption`` if it is not a catalog that can be used.
+    init(path: String, readOnly: Bool) throws {
+        var configuration = Configuration()
+        configuration.label = "catalog"
+        configuration.readonly = readOnly
+        // A transaction stays open between accesses while the disk is full (see `stage`).
+        configuration.allowsUnsafeTransactions = true
+        configuration.foreignKeysEnabled = false
+        configuration.prepareDatabase { database in
+            // The lock on `format` keeps other processes out, so the log's index need not be shared memory. Staged
+            // rows must not spill to a full disk.
+            try database.execute(
+                sql: """
+                    PRAGMA locking_mode = EXCLUSIVE;
+                    PRAGMA cache_spill = OFF;
+                    PRAGMA cache_size = -16000;
+                    PRAGMA synchronous = NORMAL;
+                    PRAGMA wal_autocheckpoint = 4000;
+                    PRAGMA temp_store = MEMORY;
+                    """)
+            if !readOnly { try database.execute(sql: "PRAGMA journal_mode = WAL") }
+        }
+        do {
+            queue = try DatabaseQueue(path: path, configuration: configuration)
+            try queue.writeWithoutTransaction { database in try Self.prepare(database, readOnly: readOnly) }
+        } catch { throw Self.failure(error) }
+    }
+
+    private static func prepare(_ database: Database, readOnly: Bool) throws {
+        let version = try SQLStatement(database, "PRAGMA user_version").first { $0.integer(0) } ?? 0
+        switch version {
+        case schemaVersion: break
+        case 0 where !readOnly: try database.execute(sql: schema)
+        default: throw SQLFailure(code: SQLITE_NOTADB, message: "catalog version \(version)")
+        }
+        // Reads the pages that every access needs, so that damage to them shows now.
+        for table in ["meta", "item", "place", "version", "deletion", "directory", "change", "setting"] {
+            _ = try SQLStatement(database, "SELECT 1 FROM \(table) LIMIT 1").first { $0.integer(0) }
+        }
+    }
+
+    /// What is searched for has a column; the rest of a record is in its binary form, the one that labels have. `kind`,
+    /// `flags` and `hash` change, so their columns count, not the record.
+    private static let schema = """
+        BEGIN IMMEDIATE;
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE setting (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE item (
+            id BLOB PRIMARY KEY, current BLOB NOT NULL, file INTEGER NOT NULL, size INTEGER NOT NULL,
+            modified INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE place (
+            directory INTEGER NOT NULL, name BLOB NOT NULL, item BLOB NOT NULL,
+            PRIMARY KEY (directory, name)) WITHOUT ROWID;
+        CREATE INDEX place_item ON place (item);
+        CREATE TABLE version (
+            row INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, item BLOB NOT NULL, content BLOB NOT NULL,
+            kind INTEGER NOT NULL, flags INTEGER NOT NULL, size INTEGER NOT NULL, wall INTEGER NOT NULL,
+            logical INTEGER NOT NULL, hash BLOB, record BLOB NOT NULL);
+        CREATE INDEX version_item ON version (item, wall, logical);
+        CREATE INDEX version_content ON version (content);
+        CREATE INDEX version_conflict ON version (item) WHERE kind = 2;
+        CREATE TABLE deletion (
+            row INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, directory INTEGER NOT NULL, path BLOB NOT NULL,
+            item BLOB, size INTEGER NOT NULL, deleted INTEGER NOT NULL, groupid BLOB NOT NULL, record BLOB NOT NULL);
+        CREATE INDEX deletion_directory ON deletion (directory);
+        CREATE INDEX deletion_path ON deletion (path);
+        CREATE INDEX deletion_item ON deletion (item) WHERE item IS NOT NULL;
+        CREATE INDEX deletion_group ON deletion (groupid);
+        CREATE INDEX deletion_size ON deletion (size);
+        CREATE TABLE directory (
+            id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, name BLOB NOT NULL, UNIQUE (parent, name));
+        CREATE TABLE change (sequence INTEGER PRIMARY KEY AUTOINCREMENT, record BLOB NOT NULL);
+        PRAGMA user_version = 1;
+        COMMIT;
+        """
+
+    // MARK: Writing
+
+    /// Applies calls in an open transaction, without committing: readers see them. On an error nothing of what was
+    /// staged is left.
+    func stage(_ calls: Calls) throws -> [Row] {
+        try access { database in
+            do {
+                if !database.isInsideTransaction { try SQLStatement.run(database, "BEGIN IMMEDIATE") }
+                var rows: [Row] = []
+                for call in calls {
+                    for mutation in call { try Self.apply(mutation, to: database, &rows) }
+                }
+                return rows
+            } catch {
+                Self.rollBack(database)
+                throw error
+            }
+        }
+    }
+
+    /// Commits what is staged. On an error nothing of it is left.
+    func commitStaged() throws {
+        try access { database in
+            guard database.isInsideTransaction else { return }
+            do {
+                try SQLStatement.run(database, "COMMIT")
+            } catch {
+                Self.rollBack(database)
+                throw error
+            }
+        }
+    }
+
+    private static func rollBack(_ database: Database) {
+        // SQLite may have rolled back by itself.
+        if database.isInsideTransaction { try? SQLStatement.run(database, "ROLLBACK") }
+    }
+
+    /// Applies mutations and commits them at once; for recovery, before there is a writer.
+    func applyNow(_ mutations: [VersionStore.Mutation]) throws {
+        _ = try stage([mutations])
+        try commitStaged()
+    }
+
+    // MARK: Access
+
+    func access<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        do { return try queue.writeWithoutTransaction(body) } catch { throw Self.failure(error) }
+    }
+
+    /// Answers a reader in the store's words.
+    func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
+        do { return try access(body) } catch {
+            let failure = Self.failure(error)
+            throw .catalog(code: failure.code, failure.message)
+        }
+    }
+
+    private static func failure(_ error: any Error) -> SQLFailure {
+        switch error {
+        case let failure as SQLFailure: failure
+        case let error as DatabaseError:
+            SQLFailure(code: error.extendedResultCode.rawValue, message: error.message ?? error.description)
+        default: SQLFailure(code: SQLITE_ERROR, message: "\(error)")
+        }
+    }
+
+    func meta(_ key: String) throws -> [UInt8]? {
+        try access { try SQLStatement($0, "SELECT value FROM meta WHERE key = ?", .text(key)).first { $0.blob(0) } }
+    }
+
+    func setMeta(_ key: String, _ value: [UInt8]) throws {
+        try access { database in
+            try SQLStatement.run(
+                database, "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", .text(key), .blob(value))
+        }
+    }
+
+    /// Brings the log into the database and closes it.
+    func close() {
+        try? access { try SQLStatement.run($0, "PRAGMA wal_checkpoint(TRUNCATE)") }
+        try? queue.close()
+    }
+}

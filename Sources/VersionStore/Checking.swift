@@ -1,0 +1,261 @@
+// The check of a container's state: every content is read, every reference followed, while the container is in use.
+
+internal import GRDB
+import Crypto
+import Glibc
+import SystemPackage
+import VersionModel
+
+extension VersionStore {
+    /// Reads every content and follows every reference, while the container may be in use. A repair never removes
+    /// content: what nobody knows is recorded again from its label, or entered in ``lostObjects()``.
+    ///
+    /// - Parameter progress: called now and then with the objects done and their number.
+    public func check(
+        repair: Bool, progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }
+    ) throws(StoreError) -> [Finding] {
+        flush()
+        do {
+            let check = StoreCheck(store: self, repairs: repair && !options.readOnly)
+            try check.run(progress)
+            flush()
+            return check.findings
+        } catch let error as StoreError { throw error } catch let error as Errno {
+            throw .io(error, "checking")
+        } catch let failure as SQLFailure { throw .catalog(code: failure.code, failure.message) } catch {
+            throw .catalog(code: 1, "\(error)")
+        }
+    }
+
+    /// Objects and deleted entries that no record names and that do not say what they are: kept, and listed here by
+    /// their names in the state (`objects/xx/ID`, `deleted/xx/ID`).
+    public func lostObjects() throws(StoreError) -> [String] {
+        let bytes = try setting(StoreCheck.lostKey) ?? []
+        return bytes.split(separator: 10).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension Catalog {
+    /// What SQLite finds wrong with the file; empty if nothing.
+    func damage() throws -> [String] {
+        try access { try String.fetchAll($0, sql: "PRAGMA integrity_check(20)") }.filter { $0 != "ok" }
+    }
+}
+
+/// One run of the check; used by one thread.
+final class StoreCheck {
+    static let lostKey = "lost-objects"
+    /// What is younger may be kept already and recorded in a moment.
+    private static let settledNanoseconds: Int64 = 5_000_000_000
+
+    let store: VersionStore
+    let repairs: Bool
+    private(set) var findings: [Finding] = []
+    private let recovery: Recovery
+    private var lost: Set<String> = []
+
+    init(store: VersionStore, repairs: Bool) {
+        self.store = store
+        self.repairs = repairs
+        recovery = Recovery(store: store)
+    }
+
+    func run(_ progress: (Int, Int) -> Void) throws {
+        for text in try store.catalog.damage() {
+            report(.catalogDamaged, "catalog.sqlite", text, repair: "rebuild the catalog from labels at the next mount") {
+                StoreOpening.markDamaged(store.state)
+                return []
+            }
+        }
+        lost = Set(try store.lostObjects())
+        var objects: Set<ContentID> = []
+        try store.contents.forEach { objects.insert($0) }
+        var entries: Set<DeletionID> = []
+        try store.deletedArea.forEach { entries.insert($0) }
+        try checkItems()
+        try checkContents(objects, progress)
+        try checkUnknown(objects)
+        try checkDeletions(entries)
+        let list = lost.sorted().joined(separator: "\n")
+        if repairs, !list.isEmpty { store.commit([.setting(key: Self.lostKey, value: Array(list.utf8))]) }
+    }
+
+    private func report(
+        _ kind: Finding.Kind, _ subject: String, path: TreePath? = nil, _ text: String, repair: String? = nil,
+        _ mutations: () throws -> [VersionStore.Mutation]
+    ) rethrows {
+        var finding = Finding(kind: kind, subject: subject, path: path, text: text, repair: repair)
+        if repairs, repair != nil {
+            store.commit(try mutations())
+            finding.isRepaired = true
+        }
+        findings.append(finding)
+    }
+
+    // MARK: Items and versions
+
+    private func checkItems() throws {
+        let items = try store.catalog.access { try Query.allItems($0) }
+        let known = Set(items.map(\.id))
+        for item in items { try check(item) }
+        let orphans = Set(try store.catalog.access { try Query.allVersions($0) }.map(\.item)).subtracting(known)
+        for id in orphans.sorted() {
+            guard try store.item(id) == nil, !(try store.versions(of: id)).isEmpty else { continue }
+            try report(.versionWithoutItem, id.hex, "versions belong to an item that is not recorded",
+                repair: "record the item anew, at the path of its newest label that exists"
+            ) { try resettled(id) }
+        }
+    }
+
+    private func check(_ snapshot: Item) throws {
+        // The container goes on meanwhile: what looks wrong in the snapshot is looked at again.
+        guard !isSound(snapshot, try store.versions(of: snapshot.id)), let item = try store.item(snapshot.id) else {
+            return
+        }
+        let versions = try store.versions(of: item.id)
+        let path = try store.path(of: item)
+        let current = versions.first { $0.id == item.current }
+        if current == nil || current?.kind != .current && !item.places.isEmpty {
+            try report(.currentMissing, item.id.hex, path: path, "the item's current version is not recorded as such",
+                repair: "make the recorded version current, or record the file's state as a new one"
+            ) { try current.map { [.kind($0.id, .current)] } ?? resettled(item.id) }
+        }
+        for version in versions where version.kind == .current && version.id != item.current {
+            report(.severalCurrents, version.id.hex, path: path, "a second version of the item is marked current",
+                repair: "mark it as history") { [.kind(version.id, .history)] }
+        }
+        for version in versions where version.kind == .conflict {
+            if let base = version.base, try store.version(base) == nil {
+                report(.conflictWithoutBase, version.id.hex, path: path, "the common ancestor \(base.short) is gone",
+                    repair: "record the conflict without an ancestor"
+                ) {
+                    var version = version
+                    version.base = nil
+                    return [.version(version)]
+                }
+            }
+        }
+        if !item.places.isEmpty, path == nil {
+            try report(.pathUnknown, item.id.hex, "the item's directory is not recorded",
+                repair: "record the path of its newest label that exists") { try resettled(item.id) }
+        }
+    }
+
+    private func isSound(_ item: Item, _ versions: [Version]) -> Bool {
+        guard versions.contains(where: { $0.id == item.current && ($0.kind == .current || item.places.isEmpty) }),
+            !versions.contains(where: { $0.kind == .current && $0.id != item.current }),
+            !versions.contains(where: { $0.kind == .conflict && $0.base != nil })
+        else { return false }
+        return item.places.isEmpty || ((try? store.path(of: item)) ?? nil) != nil
+    }
+
+    /// The item made whole from its rows and from the labels of its contents.
+    private func resettled(_ id: ItemID) throws -> [VersionStore.Mutation] {
+        let versions = try store.versions(of: id)
+        let labels = versions.flatMap { version in
+            ((try? store.contents.labels(of: version.content)) ?? []).filter { $0.version.id == version.id }
+                .map { ContentStore.Label(version: version, path: $0.path, place: $0.place) }
+        }
+        var claimed: Set<TreePath> = []
+        return try recovery.settle(id, labels, &claimed)
+    }
+
+    // MARK: Contents
+
+    private func checkContents(_ objects: Set<ContentID>, _ progress: (Int, Int) -> Void) throws {
+        let versions = try store.catalog.access { try Query.allVersions($0) }
+            .filter { $0.kind != .current && !$0.flags.contains(.contentLost) }
+        for (done, version) in versions.enumerated() {
+            progress(done, versions.count)
+            guard let text = problem(version), let again = try store.version(version.id), again.kind != .current,
+                !again.flags.contains(.contentLost), again.content == version.content
+            else { continue }
+            let item = try store.item(version.item)
+            let path = try item.flatMap { try store.path(of: $0) }
+            report(store.contents.contains(version.content) ? .contentChanged : .contentMissing, version.id.hex,
+                path: path, text, repair: "mark the version's content as lost; what is there stays"
+            ) { [.flags(version.id, again.flags.union(.contentLost))] }
+        }
+        progress(versions.count, versions.count)
+    }
+
+    /// What is wrong with a kept content; nil if nothing.
+    private func problem(_ version: Version) -> String? {
+        let file: FileDescriptor
+        do throws(Errno) { file = try store.contents.open(version.content) } catch .noSuchFileOrDirectory {
+            return "the content is missing"
+        } catch { return "the content cannot be read: \(error)" }
+        defer { System.close(file) }
+        guard let status = try? System.status(file), UInt64(clamping: status.st_size) == version.size else {
+            return "the content has another length"
+        }
+        guard let hash = version.hash else { return nil }
+        do throws(Errno) {
+            return try Self.hash(file) == hash ? nil : "the content is not what was saved"
+        } catch { return "the content cannot be read: \(error)" }
+    }
+
+    private static func hash(_ file: FileDescriptor) throws(Errno) -> [UInt8] {
+        var hasher = SHA256()
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = try System.call { read(file.rawValue, &buffer, buffer.count) }
+            if count == 0 { return Array(hasher.finalize()) }
+            buffer.withUnsafeBytes { hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+    }
+
+    private func checkUnknown(_ objects: Set<ContentID>) throws {
+        for id in objects.sorted() where try store.versions(sharing: id).isEmpty {
+            guard isSettled(store.contents.name(of: id)), try store.versions(sharing: id).isEmpty else { continue }
+            guard let labels = try? store.contents.labels(of: id), let first = labels.first else {
+                reportUnreadable("objects", id.hex)
+                continue
+            }
+            try report(.objectUnknown, id.hex, path: first.path, "no version names this content",
+                repair: "record it again from its label"
+            ) {
+                try Dictionary(grouping: labels, by: \.version.item).flatMap { item, labels in
+                    var claimed: Set<TreePath> = []
+                    return try recovery.settle(item, labels, &claimed)
+                }
+            }
+        }
+    }
+
+    private func checkDeletions(_ entries: Set<DeletionID>) throws {
+        for deletion in try store.deletions(within: nil) where !entries.contains(deletion.id) {
+            let (directory, name) = store.deletedArea.name(of: deletion.id)
+            guard (try? System.status(name, in: directory)) == nil, try store.deletion(deletion.id) != nil else {
+                continue
+            }
+            report(.deletionMissing, deletion.id.hex, path: deletion.path, "the deleted entry is gone",
+                repair: "forget the deletion") { [.removeDeletion(deletion.id)] }
+        }
+        for id in entries.sorted() where try store.deletion(id) == nil {
+            guard isSettled(store.deletedArea.name(of: id)), try store.deletion(id) == nil else { continue }
+            guard let label = try? store.deletedArea.label(of: id), label.id == id else {
+                reportUnreadable("deleted", id.hex)
+                continue
+            }
+            report(.deletionUnknown, id.hex, path: label.path, "no deletion names this entry",
+                repair: "record it again from its label") { [.deletion(recovery.corrected(label))] }
+        }
+    }
+
+    private func reportUnreadable(_ shelf: String, _ hex: String) {
+        let name = "\(shelf)/\(hex.prefix(2))/\(hex)"
+        guard !lost.contains(name) else { return }
+        report(.labelUnreadable, hex, "no record names it and its label cannot be read",
+            repair: "keep it and enter it in the list of lost objects"
+        ) { [] }
+        if repairs { lost.insert(name) }
+    }
+
+    /// Whether an entry is still there and has been so for a while.
+    private func isSettled(_ entry: (directory: FileDescriptor, name: String)) -> Bool {
+        guard let status = try? System.extendedStatus(entry.name, in: entry.directory) else { return false }
+        let age = store.options.clock.now().since(status.change)
+        return age < 0 || age >= Self.settledNanoseconds
+    }
+}

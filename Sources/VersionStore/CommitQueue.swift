@@ -1,0 +1,275 @@
+// Write-behind: calls wait in order until the writer thread puts them, many at once, into one transaction.
+
+import CLinux
+import Glibc
+import Logging
+import SystemPackage
+import VersionModel
+
+/// The queue and its thread. A commit costs an append; the thread gathers for 2 ms, so that a busy file system makes few
+/// transactions; a reader's flush cuts that short. If the disk is full or fails, nothing is dropped: what cannot be
+/// committed stays staged (readers see it) and is tried again with growing pauses.
+final class CommitQueue: @unchecked Sendable {
+    // Sendable because every variable is guarded by `mutex`. A pthread mutex, because Synchronization's has no
+    // condition to wait on. Nothing else is locked while it is held.
+    typealias Calls = ArraySlice<[VersionStore.Mutation]>
+
+    /// Rows that may wait before a commit blocks.
+    static let backlogLimit = 50_000
+    /// Rows of one transaction, about.
+    static let batchLimit = 4_000
+    private static let gatheringNanoseconds = 2_000_000
+    private static let firstPauseNanoseconds = 100_000_000
+    private static let longestPauseNanoseconds = 10_000_000_000
+
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    /// Signalled for the writer: there is work, or haste, or the end.
+    private let work = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    /// Signalled for everyone who waits for the writer.
+    private let progress = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    /// Calls that the writer has not taken.
+    private var pending: [[VersionStore.Mutation]] = []
+    /// Rows of `pending` and of what is taken but not committed.
+    private var backlog = 0
+    /// Counts of calls: given, seen by readers, committed.
+    private var submitted: UInt64 = 0
+    private var visible: UInt64 = 0
+    private var isWriterWaiting = false
+    private var isHurried = false
+    private var isFailing = false
+    private var isStopping = false
+    private var hasStopped = false
+    private var thread: pthread_t?
+
+    private let catalog: Catalog
+    private let logger: Logger
+    private let publish: @Sendable ([Catalog.Row]) -> Void
+
+    init(catalog: Catalog, logger: Logger, publish: @escaping @Sendable ([Catalog.Row]) -> Void) {
+        self.catalog = catalog
+        self.logger = logger
+        self.publish = publish
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(work, &attributes)
+        pthread_cond_init(progress, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(work)
+        pthread_cond_destroy(progress)
+        pthread_mutex_destroy(mutex)
+        work.deallocate()
+        progress.deallocate()
+        mutex.deallocate()
+    }
+
+    // MARK: For everyone
+
+    /// Starts the writer. It keeps the queue alive until ``stop()``.
+    func start() {
+        let context = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let code = pthread_create(&thread, nil, { context in
+            guard let context else { return nil }
+            // Released here: pthread_create gave it the reference taken above.
+            Unmanaged<CommitQueue>.fromOpaque(context).takeRetainedValue().run()
+            return nil
+        }, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            logger.critical("cannot start the catalog's writer", metadata: ["errno": "\(code)"])
+            return
+        }
+        locked { self.thread = thread }
+    }
+
+    /// Queues one transaction. Blocks only while the backlog is full.
+    func commit(_ call: [VersionStore.Mutation]) {
+        guard !call.isEmpty else { return }
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while backlog >= Self.backlogLimit, !isStopping, !isOnWriter { pthread_cond_wait(progress, mutex) }
+        guard !isStopping else { return logger.error("a change came after the catalog was closed") }
+        pending.append(call)
+        backlog += call.count
+        submitted += 1
+        if isWriterWaiting {
+            isWriterWaiting = false
+            pthread_cond_signal(work)
+        }
+    }
+
+    /// Waits until readers see every call that was queued before. On the writer's own thread, and while the database
+    /// cannot even be staged to, returns at once.
+    func flush() {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        let target = submitted
+        guard visible < target, !isOnWriter, thread != nil else { return }
+        isHurried = true
+        pthread_cond_signal(work)
+        while visible < target, !isFailing, !hasStopped { pthread_cond_wait(progress, mutex) }
+    }
+
+    /// Waits until everything is committed, tries once more what failed, and ends the thread.
+    func stop() {
+        let thread = locked { () -> pthread_t? in
+            defer { self.thread = nil }
+            isStopping = true
+            pthread_cond_broadcast(work)
+            pthread_cond_broadcast(progress)
+            return self.thread
+        }
+        if let thread { pthread_join(thread, nil) }
+    }
+
+    /// Whether the last transaction could not be committed.
+    var isStuck: Bool { locked { isUncommitted } }
+    private var isUncommitted = false
+
+    private var isOnWriter: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+
+    private func locked<Result>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
+    }
+
+    // MARK: The writer's thread
+
+    private func run() {
+        if let name = try? System.open("/proc/thread-self/comm", in: FileDescriptor(rawValue: AT_FDCWD), O_WRONLY) {
+            try? System.writeAll(Array("catalog".utf8), to: name)
+            System.close(name)
+        }
+        // Signals are for the daemon's own threads.
+        var signals = sigset_t()
+        sigfillset(&signals)
+        pthread_sigmask(SIG_SETMASK, &signals, nil)
+        while let batch = next() { write(batch[...]) }
+        locked {
+            hasStopped = true
+            pthread_cond_broadcast(progress)
+        }
+    }
+
+    /// The next calls to write, at most about a batch; nil at the end.
+    private func next() -> [[VersionStore.Mutation]]? {
+        locked {
+            while pending.isEmpty {
+                if isStopping { return nil }
+                isWriterWaiting = true
+                pthread_cond_wait(work, mutex)
+                isWriterWaiting = false
+            }
+            if !isHurried, !isStopping, backlog < Self.batchLimit { wait(on: work, Self.gatheringNanoseconds) }
+            return take()
+        }
+    }
+
+    private func take() -> [[VersionStore.Mutation]] {
+        var (rows, count) = (0, 0)
+        while count < pending.count, rows < Self.batchLimit {
+            rows += pending[count].count
+            count += 1
+        }
+        let batch = Array(pending[..<count])
+        pending.removeFirst(count)
+        if pending.isEmpty { isHurried = false }
+        return batch
+    }
+
+    private func write(_ batch: Calls) {
+        do {
+            let rows = try catalog.stage(batch)
+            try catalog.commitStaged()
+            finished(batch, rows)
+        } catch {
+            logger.error("the catalog cannot be written; it is tried again", metadata: ["error": "\(error)"])
+            retry(batch)
+        }
+    }
+
+    private func finished(_ batch: Calls, _ rows: [Catalog.Row], seen: Int = 0) {
+        if !rows.isEmpty { publish(rows) }
+        locked {
+            visible += UInt64(batch.count - seen)
+            backlog -= batch.reduce(0) { $0 + $1.count }
+            isUncommitted = false
+            isFailing = false
+            pthread_cond_broadcast(progress)
+        }
+    }
+
+    /// Keeps everything staged in an open transaction, in memory, and tries to commit it until that succeeds.
+    private func retry(_ first: Calls) {
+        var calls = Array(first)
+        var (seen, pause) = (0, Self.firstPauseNanoseconds)
+        locked { isUncommitted = true }
+        while true {
+            // The failed commit has rolled back, so everything is staged again.
+            var staged = try? catalog.stage(calls[...])
+            seen = show(calls.count, seen, isStaged: staged != nil)
+            let deadline = Self.monotonic() + pause
+            while let more = moreWork(until: deadline) {
+                guard var rows = staged else {
+                    calls += more
+                    continue
+                }
+                // A failure here rolls back all: the next round stages it anew.
+                if let added = try? catalog.stage(more[...]) { rows += added; staged = rows } else { staged = nil }
+                calls += more
+                seen = show(calls.count, seen, isStaged: staged != nil)
+            }
+            if let rows = staged, (try? catalog.commitStaged()) != nil {
+                logger.notice("the catalog can be written again", metadata: ["transactions": "\(calls.count)"])
+                return finished(calls[...], rows, seen: seen)
+            }
+            pause = min(pause * 2, Self.longestPauseNanoseconds)
+            if locked({ isStopping }) {
+                return logger.error("changes are lost from the catalog", metadata: ["transactions": "\(calls.count)"])
+            }
+        }
+    }
+
+    /// Tells the readers who wait how far they can see now, or that they cannot; gives what is now seen.
+    private func show(_ staged: Int, _ seen: Int, isStaged: Bool) -> Int {
+        locked {
+            isFailing = !isStaged
+            if isStaged { visible += UInt64(staged - seen) }
+            pthread_cond_broadcast(progress)
+            return isStaged ? staged : seen
+        }
+    }
+
+    /// Calls that came while the disk was full; nil when it is time to try again, or to stop.
+    private func moreWork(until deadline: Int) -> [[VersionStore.Mutation]]? {
+        locked {
+            while pending.isEmpty {
+                let rest = deadline - Self.monotonic()
+                if isStopping || rest <= 0 { return nil }
+                isWriterWaiting = true
+                wait(on: work, rest)
+                isWriterWaiting = false
+            }
+            return take()
+        }
+    }
+
+    private func wait(on condition: UnsafeMutablePointer<pthread_cond_t>, _ nanoseconds: Int) {
+        let end = Self.monotonic() + nanoseconds
+        var time = timespec(tv_sec: end / 1_000_000_000, tv_nsec: end % 1_000_000_000)
+        pthread_cond_timedwait(condition, mutex, &time)
+    }
+
+    private static func monotonic() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+}

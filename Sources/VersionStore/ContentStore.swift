@@ -1,0 +1,149 @@
+// The contents of versions other than the current one: objects/xx/<content id>, each with its label.
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+
+/// Keeps contents. Thread-safe; every operation is a few system calls relative to descriptors, none takes a lock
+/// across them.
+public final class ContentStore: Sendable {
+    /// What an object says of itself.
+    public struct Label: Hashable, Sendable {
+        /// The whole record, as it is once the content is kept (its kind is not `current` any more).
+        public var version: Version
+        /// The document's path, for finding its place if the catalog is lost.
+        public var path: TreePath
+        public var place: Place
+
+        public init(version: Version, path: TreePath, place: Place) {
+            self.version = version
+            self.path = path
+            self.place = place
+        }
+    }
+
+    /// How a content was taken.
+    public enum Copying: Sendable {
+        case reflinked, copied
+    }
+
+    let shelf: Shelf
+    /// Whether the file system of the state can reflink; probed when the store was opened.
+    public let canReflink: Bool
+
+    init(shelf: Shelf) {
+        self.shelf = shelf
+        canReflink = Self.probeReflink(in: shelf.staging)
+    }
+
+    /// Gives a file a second name as an object, which keeps its content if the file is then unlinked or replaced.
+    /// `also`: the other versions that share the content.
+    ///
+    /// - Throws: what linkat(2) gives: EPERM, EMLINK, EXDEV…; nothing was changed then.
+    public func keep(
+        linking name: FileName, in directory: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = []
+    ) throws(Errno) {
+        let (source, entry) = (name.cName, Shelf.name(id))
+        try shelf.put(source, of: directory, as: entry, label: LabelCoding.encode([label] + also)) {
+            () throws(Errno) in
+            try System.call { linkat(directory.rawValue, source, self.shelf.directory.rawValue, entry, 0) }
+        }
+    }
+
+    /// Moves a file to the objects: its name is gone, its content kept.
+    ///
+    /// - Throws: what renameat(2) gives; nothing was changed then.
+    public func keep(
+        moving name: FileName, in directory: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = []
+    ) throws(Errno) {
+        let (source, entry) = (name.cName, Shelf.name(id))
+        try shelf.put(source, of: directory, as: entry, label: LabelCoding.encode([label] + also)) {
+            () throws(Errno) in
+            try System.rename(source, in: directory, to: entry, in: self.shelf.directory)
+        }
+    }
+
+    /// Keeps a copy of an open file as it is now, with owner, mode, ACL, attributes and times of the file. The copy
+    /// shares blocks where the file system can, and has holes where the file has them.
+    ///
+    /// - Parameter file: open for reading.
+    public func keep(
+        copying file: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = []
+    ) throws(Errno) -> Copying {
+        let entry = Shelf.name(id)
+        let temporary = Shelf.temporaryName()
+        let copy = try System.open(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        defer { System.close(copy) }
+        do throws(Errno) {
+            let copying = try FileCopy.copy(file, to: copy, reflink: canReflink)
+            let bytes = LabelCoding.encode([label] + also)
+            if !shelf.attach(bytes, to: copy) { try shelf.writeSidecar(bytes, for: entry) }
+            try shelf.placing(entry) { () throws(Errno) in
+                try System.rename(temporary, in: self.shelf.staging, to: entry, in: self.shelf.directory)
+            }
+            shelf.space.added(entry, allocated: Int64(try System.status(copy).st_blocks) * 512)
+            return copying
+        } catch {
+            try? System.unlink(temporary, in: shelf.staging)
+            throw error
+        }
+    }
+
+    /// Opens a content for reading; the caller closes it.
+    public func open(_ id: ContentID) throws(Errno) -> FileDescriptor {
+        try System.open(Shelf.name(id), in: shelf.directory, O_RDONLY | O_NOFOLLOW)
+    }
+
+    /// Whether the content is here.
+    public func contains(_ id: ContentID) -> Bool { (try? System.status(Shelf.name(id), in: shelf.directory)) != nil }
+
+    /// Where the object is, for `…at` calls: a descriptor that stays open as long as the store, and a relative path.
+    public func name(of id: ContentID) -> (directory: FileDescriptor, name: String) {
+        let hex = id.hex
+        return (shelf.directory, "\(hex.prefix(2))/\(hex)")
+    }
+
+    /// Replaces the label, e.g. after a version's kind changed.
+    public func relabel(_ id: ContentID, _ label: Label, also: [Label] = []) throws(Errno) {
+        try shelf.relabel(Shelf.name(id), LabelCoding.encode([label] + also))
+    }
+
+    /// The first label of an object.
+    ///
+    /// - Throws: ENOENT if the object is not there, ENODATA without a label, EILSEQ for one that cannot be read.
+    public func label(of id: ContentID) throws(Errno) -> Label {
+        guard let label = try labels(of: id).first else { throw .noData }
+        return label
+    }
+
+    /// The labels of all versions that share the content.
+    public func labels(of id: ContentID) throws(Errno) -> [Label] {
+        let bytes = try shelf.label(of: Shelf.name(id))
+        do { return try LabelCoding.contents(bytes) } catch { throw .illegalByteSequence }
+    }
+
+    /// Removes a content for good.
+    public func remove(_ id: ContentID) throws(Errno) { try shelf.remove(Shelf.name(id)) }
+
+    /// Calls `body` for every object, in no order.
+    public func forEach(_ body: (ContentID) -> Void) throws(Errno) { try shelf.forEach(body) }
+
+    private static func probeReflink(in staging: FileDescriptor) -> Bool {
+        let names = (Shelf.temporaryName(), Shelf.temporaryName())
+        defer {
+            try? System.unlink(names.0, in: staging)
+            try? System.unlink(names.1, in: staging)
+        }
+        guard let one = try? System.open(names.0, in: staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600) else {
+            return false
+        }
+        defer { System.close(one) }
+        guard let two = try? System.open(names.1, in: staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600) else {
+            return false
+        }
+        defer { System.close(two) }
+        return linux_clone_file(two.rawValue, one.rawValue) == 0
+    }
+}

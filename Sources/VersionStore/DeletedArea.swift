@@ -1,0 +1,110 @@
+// The deleted area: deleted/xx/<deletion id>, the thing itself with a label that holds its whole record.
+
+import CLinux
+import Glibc
+import SystemPackage
+import VersionModel
+
+/// Holds what was deleted. Thread-safe in the same way as ``ContentStore``.
+public final class DeletedArea: Sendable {
+    let shelf: Shelf
+    private let contents: Shelf
+
+    init(shelf: Shelf, contents: Shelf) {
+        self.shelf = shelf
+        self.contents = contents
+    }
+
+    /// Moves an entry here under `label.id`. A directory must be empty, as for rmdir(2).
+    ///
+    /// - Throws: what renameat(2) gives (ENOTEMPTY is not checked); nothing was changed then.
+    public func moveIn(_ name: FileName, of directory: FileDescriptor, _ label: Deletion) throws(Errno) {
+        let (source, entry) = (name.cName, Shelf.name(label.id))
+        // Only files and directories can carry user attributes (xattr(7)); for the rest the call would be in vain.
+        let labelsInode = label.type == .file || label.type == .directory
+        try shelf.put(
+            source, of: directory, as: entry, label: LabelCoding.encode(label), labelsInode: labelsInode
+        ) { () throws(Errno) in
+            try System.rename(source, in: directory, to: entry, in: self.shelf.directory)
+        }
+    }
+
+    /// Moves an entry back into the tree, without its label.
+    ///
+    /// - Throws: EEXIST if the name is taken; nothing was changed then.
+    public func moveOut(_ id: DeletionID, to name: FileName, of directory: FileDescriptor) throws(Errno) {
+        let (entry, target) = (Shelf.name(id), name.cName)
+        let allocated = shelf.allocated(entry)
+        let flag = linux_RENAME_NOREPLACE
+        do throws(Errno) {
+            try System.call {
+                linux_renameat2(shelf.directory.rawValue, entry, directory.rawValue, target, flag)
+            }
+        } catch .invalidArgument { try moveOutByLink(entry, to: target, of: directory) }
+        detach(entry, from: target, in: directory, allocated: allocated)
+    }
+
+    /// For file systems without RENAME_NOREPLACE.
+    private func moveOutByLink(_ entry: CName, to target: CName, of directory: FileDescriptor) throws(Errno) {
+        let status = try System.status(entry, in: shelf.directory)
+        if status.st_mode & S_IFMT == S_IFDIR {
+            // rename(2) of a directory replaces only an empty one; so make that one ourselves, which fails if taken.
+            try System.call { mkdirat(directory.rawValue, target, 0o700) }
+            try System.rename(entry, in: shelf.directory, to: target, in: directory)
+        } else {
+            try System.call { linkat(shelf.directory.rawValue, entry, directory.rawValue, target, 0) }
+            try System.unlink(entry, in: shelf.directory)
+        }
+    }
+
+    private func detach(_ entry: CName, from target: CName, in directory: FileDescriptor, allocated: Int64) {
+        shelf.detach(from: target, in: directory)
+        shelf.removeSidecar(of: entry)
+        shelf.space.removed(entry, allocated: allocated)
+    }
+
+    /// Makes a deleted file a kept content, when its name came back and it is a version of what has the name now.
+    public func moveToContents(
+        _ id: DeletionID, as content: ContentID, _ label: ContentStore.Label, also: [ContentStore.Label] = []
+    ) throws(Errno) {
+        let (entry, object) = (Shelf.name(id), Shelf.name(content))
+        let allocated = shelf.allocated(entry)
+        try contents.put(
+            entry, of: shelf.directory, as: object, label: LabelCoding.encode([label] + also)
+        ) { () throws(Errno) in
+            try System.rename(entry, in: self.shelf.directory, to: object, in: self.contents.directory)
+        }
+        shelf.removeSidecar(of: entry)
+        shelf.space.removed(entry, allocated: allocated)
+    }
+
+    /// Opens a deleted file for reading; the caller closes it.
+    public func open(_ id: DeletionID) throws(Errno) -> FileDescriptor {
+        try System.open(Shelf.name(id), in: shelf.directory, O_RDONLY | O_NOFOLLOW)
+    }
+
+    /// Where the entry is, for `…at` calls: a descriptor that stays open as long as the store, and a relative path.
+    public func name(of id: DeletionID) -> (directory: FileDescriptor, name: String) {
+        let hex = id.hex
+        return (shelf.directory, "\(hex.prefix(2))/\(hex)")
+    }
+
+    /// Replaces the label of an entry.
+    public func relabel(_ label: Deletion) throws(Errno) {
+        try shelf.relabel(Shelf.name(label.id), LabelCoding.encode(label))
+    }
+
+    /// The label of an entry.
+    ///
+    /// - Throws: ENOENT if the entry is not there, ENODATA without a label, EILSEQ for one that cannot be read.
+    public func label(of id: DeletionID) throws(Errno) -> Deletion {
+        let bytes = try shelf.label(of: Shelf.name(id))
+        do { return try LabelCoding.deletion(bytes) } catch { throw .illegalByteSequence }
+    }
+
+    /// Removes an entry for good.
+    public func remove(_ id: DeletionID) throws(Errno) { try shelf.remove(Shelf.name(id)) }
+
+    /// Calls `body` for every entry, in no order.
+    public func forEach(_ body: (DeletionID) -> Void) throws(Errno) { try shelf.forEach(body) }
+}

@@ -1,0 +1,119 @@
+// Copies a file whole: data with its holes, owner, mode, attributes with the ACL, times.
+
+import CLinux
+import Glibc
+import SystemPackage
+import VersionModel
+
+enum FileCopy {
+    /// Copies everything of `source` to the empty file `target`.
+    static func copy(
+        _ source: FileDescriptor, to target: FileDescriptor, reflink: Bool
+    ) throws(Errno) -> ContentStore.Copying {
+        let status = try System.status(source)
+        let isReflinked = reflink && linux_clone_file(target.rawValue, source.rawValue) == 0
+        if !isReflinked { try copyData(source, to: target, size: status.st_size) }
+        try copyMetadata(source, status, to: target)
+        return isReflinked ? .reflinked : .copied
+    }
+
+    private static func copyData(_ source: FileDescriptor, to target: FileDescriptor, size: off_t) throws(Errno) {
+        try System.call { ftruncate(target.rawValue, size) }
+        // Most files are small and have no holes: one call, no looking for them.
+        if size > 0, size <= 65_536 { return try copyRange(source, to: target, from: 0, to: size) }
+        // The seeks move a file offset: on a description of our own, not on the caller's.
+        var position: off_t = 0
+        guard let own = try? System.open("/proc/self/fd/\(source.rawValue)", in: source, O_RDONLY) else {
+            return try copyRange(source, to: target, from: 0, to: size)
+        }
+        defer { System.close(own) }
+        while position < size {
+            let data = lseek(own.rawValue, position, linux_SEEK_DATA)
+            if data < 0, errno == ENXIO { return }
+            // A file system without holes answers EINVAL: everything is data.
+            guard data >= 0 else { return try copyRange(source, to: target, from: position, to: size) }
+            let hole = lseek(own.rawValue, data, linux_SEEK_HOLE)
+            let end = hole < 0 ? size : min(hole, size)
+            if data < end { try copyRange(source, to: target, from: data, to: end) }
+            position = max(end, position + 1)
+        }
+    }
+
+    private static func copyRange(
+        _ source: FileDescriptor, to target: FileDescriptor, from start: off_t, to end: off_t
+    ) throws(Errno) {
+        var (input, output) = (start, start)
+        while input < end {
+            let length = Int(clamping: min(end - input, 1 << 30))
+            let count = linux_copy_file_range(source.rawValue, &input, target.rawValue, &output, length)
+            if count == 0 { return }
+            if count < 0 {
+                switch errno {
+                case EINTR: continue
+                case EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM:
+                    return try copyThroughBuffer(source, to: target, from: input, to: end)
+                default: throw Errno(rawValue: errno)
+                }
+            }
+        }
+    }
+
+    private static func copyThroughBuffer(
+        _ source: FileDescriptor, to target: FileDescriptor, from start: off_t, to end: off_t
+    ) throws(Errno) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 17)
+        var position = start
+        while position < end {
+            let wanted = min(buffer.count, Int(clamping: end - position))
+            let count = try System.call { pread(source.rawValue, &buffer, wanted, position) }
+            if count == 0 { return }
+            var written = 0
+            while written < count {
+                let (done, offset) = (written, position + off_t(written))
+                written += try System.call {
+                    buffer.withUnsafeBytes { bytes in
+                        pwrite(target.rawValue, bytes.baseAddress.map { $0 + done }, count - done, offset)
+                    }
+                }
+            }
+            position += off_t(count)
+        }
+    }
+
+    /// Owner first (it clears set-id bits), then mode, attributes and times. Who may not give a file away keeps it
+    /// himself: the version's record has the owner.
+    private static func copyMetadata(
+        _ source: FileDescriptor, _ status: stat, to target: FileDescriptor
+    ) throws(Errno) {
+        if status.st_uid != geteuid() || status.st_gid != getegid() {
+            if fchown(target.rawValue, status.st_uid, status.st_gid) != 0 {
+                _ = fchown(target.rawValue, uid_t.max, status.st_gid)
+            }
+        }
+        try System.call { fchmod(target.rawValue, status.st_mode & 0o7777) }
+        copyAttributes(source, to: target)
+        var times = (status.st_atim, status.st_mtim)
+        try withUnsafePointer(to: &times) { (pointer) throws(Errno) in
+            try pointer.withMemoryRebound(to: timespec.self, capacity: 2) { (pair) throws(Errno) in
+                _ = try System.call { futimens(target.rawValue, pair) }
+            }
+        }
+    }
+
+    /// All attributes that may be read and set; the label of another object is not one of the file's.
+    private static func copyAttributes(_ source: FileDescriptor, to target: FileDescriptor) {
+        var list = [CChar](repeating: 0, count: 1024)
+        var length = linux_flistxattr(source.rawValue, &list, list.count)
+        if length < 0, errno == ERANGE {
+            list = [CChar](repeating: 0, count: 65_536)
+            length = linux_flistxattr(source.rawValue, &list, list.count)
+        }
+        guard length > 0 else { return }
+        for name in list.prefix(length).split(separator: 0).map({ Array($0) + [0] }) {
+            if name.dropLast().elementsEqual(LabelCoding.attribute.utf8.map { CChar(bitPattern: $0) }) { continue }
+            var value = [UInt8](repeating: 0, count: 65_536)
+            let count = linux_fgetxattr(source.rawValue, name, &value, value.count)
+            if count >= 0 { _ = linux_fsetxattr(target.rawValue, name, value, count, 0) }
+        }
+    }
+}

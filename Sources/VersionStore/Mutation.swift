@@ -1,0 +1,29 @@
+// The changes that the catalog records; a list of them given to one `commit` is one transaction.
+
+import VersionModel
+
+extension VersionStore {
+    /// One change of the catalog.
+    public enum Mutation: Sendable {
+        /// Inserts or replaces; another item that holds one of its places loses that place.
+        case item(Item)
+        /// Removes an item and the rows of all its versions.
+        case forgetItem(ItemID)
+        /// Inserts or replaces.
+        case version(Version)
+        case kind(VersionID, VersionKind)
+        case flags(VersionID, Version.Flags)
+        case hash(VersionID, [UInt8])
+        case removeVersion(VersionID)
+        /// Inserts or replaces.
+        case deletion(Deletion)
+        case removeDeletion(DeletionID)
+        /// Inserts or replaces; another directory recorded at its place loses its row.
+        case directory(Directory)
+        case removeDirectory(FileID)
+        /// A row of the change feed; it gets the next sequence number.
+        case change(Change)
+        /// A small value that outlives the daemon; nil removes it.
+        case setting(key: String, value: [UInt8]?)
+    }
+}

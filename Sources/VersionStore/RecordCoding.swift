@@ -1,0 +1,206 @@
+// The binary form of the model's values, shared by labels and catalog records.
+
+import VersionModel
+
+extension ByteWriter {
+    mutating func identity<Subject>(_ value: Identifier<Subject>) {
+        fixed(value.high)
+        fixed(value.low)
+    }
+
+    mutating func time(_ value: Timestamp) { fixed(value.nanoseconds) }
+
+    mutating func place(_ value: Place) {
+        fixed(value.directory.number)
+        string(value.name.bytes)
+    }
+
+    mutating func author(_ value: Author) {
+        fixed(value.userID)
+        text(value.user)
+        text(value.program)
+        fixed(UInt32(bitPattern: value.process))
+    }
+
+    mutating func attributes(_ value: Attributes) {
+        fixed(value.mode)
+        fixed(value.owner)
+        fixed(value.group)
+        optional(value.accessList) { $0.string($1) }
+    }
+
+    mutating func version(_ value: Version) {
+        identity(value.id)
+        identity(value.item)
+        byte(value.kind.code)
+        identity(value.content)
+        count(value.size)
+        time(value.modified)
+        time(value.saved)
+        time(value.time.wall)
+        fixed(value.time.logical)
+        identity(value.device)
+        author(value.author)
+        count(UInt64(value.parents.count))
+        for parent in value.parents { identity(parent) }
+        optional(value.base) { $0.identity($1) }
+        optional(value.hash) { $0.string($1) }
+        attributes(value.attributes)
+        fixed(value.flags.rawValue)
+    }
+
+    mutating func deletion(_ value: Deletion) {
+        identity(value.id)
+        place(value.place)
+        string(value.path.bytes)
+        byte(value.type.code)
+        fixed(value.file.number)
+        optional(value.item) { $0.identity($1) }
+        count(value.size)
+        time(value.deleted)
+        author(value.author)
+        identity(value.group)
+        time(value.parentAccessed)
+        time(value.parentModified)
+        attributes(value.attributes)
+    }
+
+    mutating func change(_ value: Change) {
+        byte(value.event.code)
+        string(value.path.bytes)
+        optional(value.from) { $0.string($1.bytes) }
+        optional(value.item) { $0.identity($1) }
+        optional(value.version) { $0.identity($1) }
+        time(value.time)
+        optional(value.author) { $0.author($1) }
+    }
+}
+
+extension ByteReader {
+    mutating func identity<Subject>() throws(CodingError) -> Identifier<Subject> {
+        Identifier(high: try fixed64(), low: try fixed64())
+    }
+
+    mutating func time() throws(CodingError) -> Timestamp { Timestamp(nanoseconds: try signed64()) }
+
+    mutating func path() throws(CodingError) -> TreePath {
+        guard let path = TreePath(bytes: try string()) else { throw CodingError() }
+        return path
+    }
+
+    mutating func place() throws(CodingError) -> Place {
+        let directory = FileID(try fixed64())
+        guard let name = FileName(bytes: try string()) else { throw CodingError() }
+        return Place(directory: directory, name: name)
+    }
+
+    mutating func author() throws(CodingError) -> Author {
+        Author(
+            userID: try fixed32(), user: try text(), program: try text(), process: Int32(bitPattern: try fixed32()))
+    }
+
+    mutating func attributes() throws(CodingError) -> Attributes {
+        Attributes(
+            mode: try fixed32(), owner: try fixed32(), group: try fixed32(),
+            accessList: try optional { (reader) throws(CodingError) in try reader.string() })
+    }
+
+    mutating func code<Value>(_ decode: (UInt8) -> Value?) throws(CodingError) -> Value {
+        guard let value = decode(try byte()) else { throw CodingError() }
+        return value
+    }
+
+    mutating func version() throws(CodingError) -> Version {
+        let id: VersionID = try identity()
+        let item: ItemID = try identity()
+        let kind = try code(VersionKind.init(code:))
+        let content: ContentID = try identity()
+        let size = try count()
+        let modified = try time()
+        let saved = try time()
+        let hybrid = HybridTime(wall: try time(), logical: try fixed32())
+        let device: DeviceID = try identity()
+        let author = try author()
+        var parents: [VersionID] = []
+        for _ in 0..<(try count(ofAtLeast: 16)) { parents.append(try identity()) }
+        return Version(
+            id: id, item: item, kind: kind, content: content, size: size, modified: modified, saved: saved,
+            time: hybrid, device: device, author: author, parents: parents,
+            base: try optional { (reader) throws(CodingError) in try reader.identity() },
+            hash: try optional { (reader) throws(CodingError) in try reader.string() },
+            attributes: try attributes(), flags: Version.Flags(rawValue: try fixed32()))
+    }
+
+    mutating func deletion() throws(CodingError) -> Deletion {
+        Deletion(
+            id: try identity(), place: try place(), path: try path(), type: try code(EntryType.init(code:)),
+            file: FileID(try fixed64()), item: try optional { (reader) throws(CodingError) in try reader.identity() },
+            size: try count(), deleted: try time(), author: try author(), group: try identity(),
+            parentAccessed: try time(), parentModified: try time(), attributes: try attributes())
+    }
+
+    mutating func change() throws(CodingError) -> Change {
+        Change(
+            event: try code(ChangeEvent.init(code:)), path: try path(),
+            from: try optional { (reader) throws(CodingError) in try reader.path() },
+            item: try optional { (reader) throws(CodingError) in try reader.identity() },
+            version: try optional { (reader) throws(CodingError) in try reader.identity() },
+            time: try time(), author: try optional { (reader) throws(CodingError) in try reader.author() })
+    }
+}
+
+// The numbers that stand for cases on disk. They are part of the container's format: never change or reuse one.
+
+extension VersionKind {
+    var code: UInt8 {
+        switch self {
+        case .current: 0
+        case .history: 1
+        case .conflict: 2
+        }
+    }
+
+    init?(code: UInt8) {
+        guard let value = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = value
+    }
+}
+
+extension EntryType {
+    var code: UInt8 {
+        switch self {
+        case .file: 0
+        case .directory: 1
+        case .symlink: 2
+        case .fifo: 3
+        case .socket: 4
+        case .device: 5
+        }
+    }
+
+    init?(code: UInt8) {
+        guard let value = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = value
+    }
+}
+
+extension ChangeEvent {
+    var code: UInt8 {
+        switch self {
+        case .created: 0
+        case .saved: 1
+        case .renamed: 2
+        case .deleted: 3
+        case .undeleted: 4
+        case .conflict: 5
+        case .resolved: 6
+        case .versionLost: 7
+        case .attributes: 8
+        }
+    }
+
+    init?(code: UInt8) {
+        guard let value = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = value
+    }
+}

@@ -1,0 +1,253 @@
+// Brings the catalog in line with what lies in the state: after a crash, a copy, or the loss of the catalog.
+
+import CLinux
+import Glibc
+import Logging
+import SystemPackage
+import VersionModel
+
+/// One pass over labels. What labels say and the catalog does not know is recorded; what the catalog knows stays,
+/// except where a label proves that its end was lost.
+struct Recovery {
+    let contents: ContentStore
+    let deletedArea: DeletedArea
+    let catalog: Catalog
+    let tree: LiveTree
+    let device: VersionModel.DeviceID
+    let logger: Logger
+
+    init(opening: StoreOpening) {
+        contents = opening.contents
+        deletedArea = opening.deletedArea
+        catalog = opening.catalog
+        tree = LiveTree(root: opening.root, identity: opening.fileIdentity)
+        device = opening.identity.device
+        logger = opening.options.logger
+    }
+
+    init(store: VersionStore) {
+        contents = store.contents
+        deletedArea = store.deletedArea
+        catalog = store.catalog
+        tree = LiveTree(root: store.root, identity: store.fileIdentity)
+        device = store.identity.device
+        logger = store.options.logger
+    }
+
+    // MARK: After a crash or the loss of the catalog
+
+    /// Records what labels say and the catalog does not know.
+    func readLabels() throws {
+        let labels = try unknownLabels()
+        let deletions = try unknownDeletions()
+        var items = Set(labels.keys)
+        for deletion in deletions {
+            try record(deletion)
+            if let item = deletion.item { items.insert(item) }
+        }
+        items.formUnion(try forgetVanishedDeletions())
+        // Two items may claim one path, when one was renamed away and another came: the one seen there last has it.
+        let ordered = items.map { id in (id, labels[id] ?? []) }
+            .sorted { Self.newest($0.1) > Self.newest($1.1) }
+        var claimed: Set<TreePath> = []
+        for (id, labels) in ordered { try catalog.applyNow(try settle(id, labels, &claimed)) }
+        if !items.isEmpty || !deletions.isEmpty {
+            logger.notice(
+                "recovered from labels",
+                metadata: ["items": "\(items.count)", "deletions": "\(deletions.count)"])
+        }
+    }
+
+    private static func newest(_ labels: [ContentStore.Label]) -> HybridTime {
+        labels.map(\.version.time).max() ?? HybridTime(wall: Timestamp(nanoseconds: .min), logical: 0)
+    }
+
+    /// Labels of objects that the catalog does not know, or still takes for the content of a current version.
+    private func unknownLabels() throws -> [ItemID: [ContentStore.Label]] {
+        var unknown: [ItemID: [ContentStore.Label]] = [:]
+        var ids: [ContentID] = []
+        try contents.forEach { ids.append($0) }
+        for id in ids {
+            let known = try catalog.access { try Query.versions(sharing: id, $0) }
+            guard known.isEmpty || known.contains(where: { $0.kind == .current }) else { continue }
+            guard let labels = try? contents.labels(of: id) else {
+                logger.warning("an object without a readable label", metadata: ["object": "\(id)"])
+                continue
+            }
+            for label in labels {
+                if let row = known.first(where: { $0.id == label.version.id }), row.kind != .current { continue }
+                unknown[label.version.item, default: []].append(label)
+            }
+        }
+        return unknown
+    }
+
+    private func unknownDeletions() throws -> [Deletion] {
+        var ids: [DeletionID] = []
+        try deletedArea.forEach { ids.append($0) }
+        return try ids.compactMap { id in
+            guard try catalog.access({ try Query.deletion(id, $0) }) == nil else { return nil }
+            guard let label = try? deletedArea.label(of: id), label.id == id else {
+                logger.warning("a deleted entry without a readable label", metadata: ["entry": "\(id)"])
+                return nil
+            }
+            return corrected(label)
+        }
+    }
+
+    /// A deletion's FileIDs as they are in this container: a label from before a copy has others.
+    func corrected(_ label: Deletion) -> Deletion {
+        var deletion = label
+        if let parent = label.path.parent, let id = tree.directory(parent) { deletion.place.directory = id }
+        let (directory, name) = deletedArea.name(of: label.id)
+        if let status = try? System.extendedStatus(name, in: directory) { deletion.file = tree.id(of: status) }
+        return deletion
+    }
+
+    private func record(_ deletion: Deletion) throws {
+        try catalog.applyNow(rows(for: deletion.path.parent ?? .root) + [.deletion(deletion)])
+    }
+
+    /// Deletions whose entry is gone (undeleted or purged, and the end of the catalog lost) lose their row.
+    private func forgetVanishedDeletions() throws -> Set<ItemID> {
+        var items: Set<ItemID> = []
+        for deletion in try catalog.access({ try Query.deletions(within: nil, $0) }) {
+            let (directory, name) = deletedArea.name(of: deletion.id)
+            guard (try? System.status(name, in: directory)) == nil else { continue }
+            try catalog.applyNow([.removeDeletion(deletion.id)])
+            guard let id = deletion.item, let file = tree.file(deletion.path), file.file.id == deletion.file,
+                var item = try catalog.access({ try Query.item(id, $0) }), let place = tree.place(deletion.path)
+            else { continue }
+            item.places = Array(Set(item.places).union([place]))
+            item.file = file.file
+            try catalog.applyNow(rows(for: deletion.path.parent ?? .root) + [.item(item)])
+            items.insert(id)
+        }
+        return items
+    }
+
+    private func rows(for path: TreePath) -> [VersionStore.Mutation] { tree.rows(for: path).map { .directory($0) } }
+
+    // MARK: Settling one item
+
+    /// The changes that make an item whole: rows for the labels, places that exist, one current version.
+    /// `claimed`: paths that labels of other items have taken in this pass.
+    func settle(
+        _ id: ItemID, _ labels: [ContentStore.Label], _ claimed: inout Set<TreePath>
+    ) throws -> [VersionStore.Mutation] {
+        let row = try catalog.access { try Query.item(id, $0) }
+        var versions: [VersionID: Version] = [:]
+        for version in try catalog.access({ try Query.versions(of: id, $0) }) { versions[version.id] = version }
+        var mutations: [VersionStore.Mutation] = []
+        for label in labels {
+            versions[label.version.id] = label.version
+            mutations.append(.version(label.version))
+        }
+        let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first
+        guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
+        let (paths, places) = try livePaths(row, labels.filter { !claimed.contains($0.path) }, isDeleted: deletion != nil)
+        claimed.formUnion(paths)
+        for path in paths { mutations += rows(for: path.parent ?? .root) }
+
+        let isCurrentKnown = row.flatMap { versions[$0.current] }?.kind == .current
+        var item = row ?? Item(
+            id: id, places: [], current: newest.id,
+            file: Item.LiveFile(id: FileID(0), size: newest.size, modified: newest.modified))
+        item.places = places
+        if !isCurrentKnown {
+            if let path = paths.first, let live = tree.file(path) {
+                item.file = live.file
+                item.current = add(Self.current(of: item, live.status, after: newest, device), &mutations)
+            } else if let deletion {
+                item.file = Item.LiveFile(id: deletion.file, size: deletion.size, modified: modified(deletion))
+                item.current = add(current(of: item, deletion, after: newest), &mutations)
+            } else {
+                item.current = newest.id
+            }
+        }
+        return mutations + [.item(item)]
+    }
+
+    private func add(_ version: Version, _ mutations: inout [VersionStore.Mutation]) -> VersionID {
+        mutations.append(.version(version))
+        return version.id
+    }
+
+    /// Where an item is: its recorded places that exist; without any, and unless it was deleted, the newest of its
+    /// labels' paths that exists.
+    private func livePaths(
+        _ row: Item?, _ labels: [ContentStore.Label], isDeleted: Bool
+    ) throws -> ([TreePath], [Place]) {
+        var found: ([TreePath], [Place]) = ([], [])
+        for place in row?.places ?? [] {
+            guard let parent = try catalog.access({ try Query.path(of: place.directory, $0) }) else { continue }
+            let path = parent.appending(place.name)
+            guard tree.file(path) != nil else { continue }
+            found.0.append(path)
+            found.1.append(place)
+        }
+        guard found.0.isEmpty, !isDeleted else { return found }
+        for label in labels.sorted(by: { $0.version.time > $1.version.time }) {
+            guard tree.file(label.path) != nil, let place = tree.place(label.path) else { continue }
+            return ([label.path], [place])
+        }
+        return found
+    }
+
+    /// A version for a live file whose own record is lost.
+    private static func current(
+        of item: Item, _ status: linux_stat, after newest: Version, _ device: VersionModel.DeviceID
+    ) -> Version {
+        let author = Author(userID: status.user, user: String(status.user), program: "", process: 0)
+        return Version(
+            id: .random(), item: item.id, kind: .current, content: .random(), size: status.size,
+            modified: status.modification, saved: status.modification, time: newest.time.next(now: status.modification),
+            device: device, author: author, parents: [newest.id],
+            attributes: Attributes(mode: status.mode & 0o7777, owner: status.user, group: status.group),
+            flags: [.sealed])
+    }
+
+    /// A version for a deleted file whose own record is lost.
+    private func current(of item: Item, _ deletion: Deletion, after newest: Version) -> Version {
+        Version(
+            id: .random(), item: item.id, kind: .current, content: .random(), size: deletion.size,
+            modified: item.file.modified, saved: deletion.deleted, time: newest.time.next(now: item.file.modified),
+            device: device, author: deletion.author, parents: [newest.id], attributes: deletion.attributes,
+            flags: [.sealed])
+    }
+
+    private func modified(_ deletion: Deletion) -> Timestamp {
+        let (directory, name) = deletedArea.name(of: deletion.id)
+        return (try? System.extendedStatus(name, in: directory))?.modification ?? deletion.deleted
+    }
+
+    // MARK: After a copy
+
+    /// Gives all rows the FileIDs of the copy: by path for the live tree, by entry for the deleted area.
+    func translateFileIDs() throws {
+        var mutations: [VersionStore.Mutation] = []
+        var directories: [FileID: FileID] = [.root: .root]
+        var paths: [FileID: TreePath] = [.root: .root]
+        for row in try catalog.access({ try Query.allDirectories($0) }) {
+            mutations.append(.removeDirectory(row.id))
+            guard let path = try catalog.access({ try Query.path(of: row.id, $0) }) else { continue }
+            paths[row.id] = path
+            directories[row.id] = tree.directory(path)
+        }
+        for path in paths.values { mutations += rows(for: path) }
+        for var item in try catalog.access({ try Query.allItems($0) }) {
+            for place in item.places {
+                guard let path = paths[place.directory]?.appending(place.name) else { continue }
+                if let live = tree.file(path) { item.file.id = live.file.id }
+            }
+            item.places = item.places.compactMap { place in
+                directories[place.directory].map { Place(directory: $0, name: place.name) }
+            }
+            mutations.append(.item(item))
+        }
+        for deletion in try catalog.access({ try Query.deletions(within: nil, $0) }) {
+            mutations.append(.deletion(corrected(deletion)))
+        }
+        try catalog.applyNow(mutations)
+    }
+}

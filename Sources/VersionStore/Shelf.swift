@@ -1,0 +1,181 @@
+// A shelf: entries named by 128-bit identities in 256 subdirectories, each with its label. Under objects/ and deleted/.
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+
+/// One of the two places where files are put away. Thread-safe: it holds nothing but descriptors and a hint.
+final class Shelf: Sendable {
+    /// `objects` or `deleted`, open as long as the store.
+    let directory: FileDescriptor
+    /// For half-written sidecars and copies.
+    let staging: FileDescriptor
+    let space: SpaceMeter
+    /// Cleared when the file system turns out to have no user attributes, to save the vain call.
+    private let hasAttributes = Atomic<Bool>(true)
+
+    init(directory: FileDescriptor, staging: FileDescriptor, space: SpaceMeter) {
+        self.directory = directory
+        self.staging = staging
+        self.space = space
+    }
+
+    // MARK: Names
+
+    /// `xx/<32 hex digits>`, `xx` being the first byte.
+    static func name<Subject>(_ id: Identifier<Subject>) -> CName {
+        var name = CName()
+        name.reserveCapacity(48)
+        for (index, byte) in [id.high.bigEndian, id.low.bigEndian].withUnsafeBytes({ Array($0) }).enumerated() {
+            let digits = (digit(byte >> 4), digit(byte & 15))
+            if index == 0 { name += [digits.0, digits.1, 47] }
+            name.append(digits.0)
+            name.append(digits.1)
+        }
+        name.append(0)
+        return name
+    }
+
+    private static func digit(_ value: UInt8) -> CChar { CChar(value < 10 ? 48 + value : 87 + value) }
+
+    /// The name of the sidecar file beside an entry.
+    static func sidecar(_ name: CName) -> CName { name.dropLast() + [46, 108, 97, 98, 101, 108, 0] }
+
+    /// Runs what puts something into a subdirectory; makes the subdirectory the first time.
+    func placing(_ name: CName, _ body: () throws(Errno) -> Void) throws(Errno) {
+        do throws(Errno) { try body() } catch .noSuchFileOrDirectory {
+            try System.makeDirectory(Array(name.prefix(2)) + [0], in: directory)
+            try body()
+        }
+    }
+
+    // MARK: Labels
+
+    /// Labels the file of that name wherever it is now; `false` if its file system or type has no user attributes (or
+    /// they are full, or its mode forbids it) and the label must go into a sidecar.
+    func attach(_ label: [UInt8], to name: CName, in directory: FileDescriptor) throws(Errno) -> Bool {
+        guard hasAttributes.load(ordering: .relaxed) else { return false }
+        let path = System.path(name, in: directory)
+        if linux_lsetxattr(path, LabelCoding.attribute, label, label.count, 0) == 0 { return true }
+        let error = Errno(rawValue: errno)
+        switch error {
+        case .notSupported:
+            hasAttributes.store(false, ordering: .relaxed)
+            return false
+        case .notPermitted, .permissionDenied, .noSpace, .outOfRange, .argListTooLong, .fileTooLarge: return false
+        default: throw error
+        }
+    }
+
+    func attach(_ label: [UInt8], to file: FileDescriptor) -> Bool {
+        linux_fsetxattr(file.rawValue, LabelCoding.attribute, label, label.count, 0) == 0
+    }
+
+    /// Takes the label off the file of that name; says nothing if it has none.
+    func detach(from name: CName, in directory: FileDescriptor) {
+        _ = linux_lremovexattr(System.path(name, in: directory), LabelCoding.attribute)
+    }
+
+    /// Writes the sidecar of an entry, atomically.
+    func writeSidecar(_ label: [UInt8], for name: CName) throws(Errno) {
+        let temporary = Self.temporaryName()
+        let file = try System.open(temporary, in: staging, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        do throws(Errno) {
+            defer { System.close(file) }
+            try System.writeAll(label, to: file)
+        } catch {
+            try? System.unlink(temporary, in: staging)
+            throw error
+        }
+        try placing(name) { () throws(Errno) in
+            try System.rename(temporary, in: staging, to: Self.sidecar(name), in: directory)
+        }
+    }
+
+    func removeSidecar(of name: CName) { _ = unlinkat(directory.rawValue, Self.sidecar(name), 0) }
+
+    /// Replaces the label of an entry that is here.
+    func relabel(_ name: CName, _ label: [UInt8]) throws(Errno) {
+        if try attach(label, to: name, in: directory) {
+            removeSidecar(of: name)
+        } else {
+            _ = try System.status(name, in: directory)
+            try writeSidecar(label, for: name)
+            detach(from: name, in: directory)
+        }
+    }
+
+    /// The label of an entry; ENODATA if it has none.
+    func label(of name: CName) throws(Errno) -> [UInt8] {
+        let path = System.path(name, in: directory)
+        var buffer = [UInt8](repeating: 0, count: 1024)
+        var count = linux_lgetxattr(path, LabelCoding.attribute, &buffer, buffer.count)
+        if count < 0, errno == ERANGE {
+            buffer = [UInt8](repeating: 0, count: 65_536)
+            count = linux_lgetxattr(path, LabelCoding.attribute, &buffer, buffer.count)
+        }
+        if count >= 0 { return Array(buffer.prefix(count)) }
+        do throws(Errno) { return try System.contents(of: Self.sidecar(name), in: directory) } catch {
+            _ = try System.status(name, in: directory)
+            throw error == .noSuchFileOrDirectory ? .noData : error
+        }
+    }
+
+    // MARK: Entries
+
+    /// Puts a labelled file or directory here under its new name. The label goes first, so that nothing here is ever
+    /// without one; `move` does the rest.
+    func put(
+        _ name: CName, of source: FileDescriptor, as entry: CName, label: [UInt8], labelsInode: Bool = true,
+        _ move: () throws(Errno) -> Void
+    ) throws(Errno) {
+        let attached = labelsInode ? try attach(label, to: name, in: source) : false
+        if !attached { try writeSidecar(label, for: entry) }
+        do throws(Errno) { try placing(entry, move) } catch {
+            if attached { detach(from: name, in: source) } else { removeSidecar(of: entry) }
+            throw error
+        }
+        space.added(entry, allocated: allocated(entry))
+    }
+
+    /// Unlinks an entry, then its sidecar.
+    func remove(_ name: CName) throws(Errno) {
+        let status = try System.status(name, in: directory)
+        let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        try System.unlink(name, in: directory, flags: isDirectory ? AT_REMOVEDIR : 0)
+        removeSidecar(of: name)
+        space.removed(name, allocated: Int64(status.st_blocks) * 512)
+    }
+
+    /// Bytes that an entry takes on the disk; 0 if it is not there.
+    func allocated(_ name: CName) -> Int64 {
+        (try? System.status(name, in: directory)).map { Int64($0.st_blocks) * 512 } ?? 0
+    }
+
+    /// The identities of all entries, subdirectory by subdirectory.
+    func forEach<Subject>(_ body: (Identifier<Subject>) -> Void) throws(Errno) {
+        for name in try System.names(in: directory) where name.bytes.count == 2 {
+            for id: Identifier<Subject> in try identities(in: name) { body(id) }
+        }
+    }
+
+    private func identities<Subject>(in name: FileName) throws(Errno) -> [Identifier<Subject>] {
+        let subdirectory: FileDescriptor
+        do throws(Errno) {
+            subdirectory = try System.open(name.cName, in: directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        } catch .noSuchFileOrDirectory { return [] } catch .notDirectory { return [] }
+        defer { System.close(subdirectory) }
+        return try System.names(in: subdirectory).compactMap { entry in
+            guard entry.bytes.count == 32 else { return nil }
+            return Identifier(hex: String(decoding: entry.bytes, as: UTF8.self))
+        }
+    }
+
+    static func temporaryName() -> CName {
+        var digits = ContentID.random().hex.utf8.map { CChar(bitPattern: $0) }
+        digits.append(0)
+        return digits
+    }
+}

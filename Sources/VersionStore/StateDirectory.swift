@@ -1,0 +1,158 @@
+// Opens `.versionsfs`: makes it if it may, checks the format, takes the lock, tells whether it is a copy.
+
+import CLinux
+import Glibc
+import SystemPackage
+import VersionModel
+
+/// The open state directory and the descriptors below it. Closed by ``close()``.
+struct StateDirectory {
+    static let name = ".versionsfs"
+
+    let state: FileDescriptor
+    /// Holds the lock.
+    var format: FileDescriptor
+    let objects: FileDescriptor
+    let deleted: FileDescriptor
+    let staging: FileDescriptor
+    /// nil: the format file is new or damaged.
+    var line: FormatLine?
+    /// What `line.location` should be.
+    let location: String
+    let wasCreated: Bool
+
+    init(root: FileDescriptor, readOnly: Bool) throws(StoreError) {
+        var opened: [FileDescriptor] = []
+        do throws(StoreError) {
+            try Self.checkReservedName(root)
+            (state, wasCreated) = try Self.openState(root, readOnly: readOnly)
+            opened.append(state)
+            format = try Self.lockFormat(state, readOnly: readOnly)
+            opened.append(format)
+            line = try Self.readFormat(state)
+            location = try Self.location(of: state)
+            objects = try Self.subdirectory("objects", of: state, readOnly: readOnly)
+            opened.append(objects)
+            deleted = try Self.subdirectory("deleted", of: state, readOnly: readOnly)
+            opened.append(deleted)
+            staging = try Self.subdirectory("staging", of: state, readOnly: readOnly)
+        } catch {
+            for descriptor in opened { System.close(descriptor) }
+            throw error
+        }
+    }
+
+    func close() {
+        for descriptor in [staging, deleted, objects, format, state] { System.close(descriptor) }
+    }
+
+    /// Whether the state was made elsewhere: copied with its directory, or restored from a backup.
+    var isCopy: Bool { line.map { $0.location != location } ?? false }
+
+    /// Writes a new format line; the lock goes over to the new file before it is seen.
+    mutating func write(_ line: FormatLine) throws(StoreError) {
+        do throws(Errno) {
+            let temporary = "format.new"
+            try? System.unlink(temporary, in: state)
+            let file = try System.open(temporary, in: state, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+            do throws(Errno) {
+                try System.call { linux_flock(file.rawValue, LOCK_EX | LOCK_NB) }
+                try System.writeAll(Array(line.text.utf8), to: file)
+                try System.call { fsync(file.rawValue) }
+                try System.rename(temporary, in: state, to: "format", in: state)
+            } catch {
+                System.close(file)
+                throw error
+            }
+            System.close(format)
+            format = file
+            self.line = line
+        } catch { throw .io(error, "writing \(Self.name)/format") }
+    }
+
+    /// Removes what an interrupted operation left.
+    func emptyStaging() {
+        for name in (try? System.names(in: staging)) ?? [] {
+            if (try? System.unlink(name.cName, in: staging)) == nil {
+                try? System.unlink(name.cName, in: staging, flags: AT_REMOVEDIR)
+            }
+        }
+    }
+
+    private static func checkReservedName(_ root: FileDescriptor) throws(StoreError) {
+        do throws(Errno) {
+            _ = try System.status(".versions", in: root)
+        } catch .noSuchFileOrDirectory { return } catch { throw .io(error, "looking for .versions") }
+        throw .reservedName
+    }
+
+    private static func openState(
+        _ root: FileDescriptor, readOnly: Bool
+    ) throws(StoreError) -> (FileDescriptor, wasCreated: Bool) {
+        var wasCreated = false
+        do throws(Errno) {
+            if !readOnly {
+                do throws(Errno) {
+                    try System.call { mkdirat(root.rawValue, name, 0o700) }
+                    wasCreated = true
+                } catch .fileExists {}
+            }
+            return (try System.open(name, in: root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), wasCreated)
+        } catch .noSuchFileOrDirectory { throw .notAContainer } catch { throw .io(error, "opening \(name)") }
+    }
+
+    private static func subdirectory(
+        _ name: String, of state: FileDescriptor, readOnly: Bool
+    ) throws(StoreError) -> FileDescriptor {
+        do throws(Errno) {
+            if !readOnly { try System.makeDirectory(name, in: state) }
+            return try System.open(name, in: state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        } catch { throw .io(error, "opening \(Self.name)/\(name)") }
+    }
+
+    /// Locks the file that is called `format` when the lock is held: it may be replaced between open and lock.
+    private static func lockFormat(_ state: FileDescriptor, readOnly: Bool) throws(StoreError) -> FileDescriptor {
+        do throws(Errno) {
+            while true {
+                let flags = readOnly ? O_RDONLY : O_RDWR | O_CREAT
+                let file = try System.open("format", in: state, flags | O_NOFOLLOW, mode: 0o600)
+                do throws(Errno) {
+                    try System.call { linux_flock(file.rawValue, (readOnly ? LOCK_SH : LOCK_EX) | LOCK_NB) }
+                    let (ours, named) = (try System.status(file), try System.status("format", in: state))
+                    if ours.st_ino == named.st_ino { return file }
+                    System.close(file)
+                } catch {
+                    System.close(file)
+                    throw error
+                }
+            }
+        } catch .wouldBlock { throw .inUse } catch .noSuchFileOrDirectory {
+            throw .notAContainer
+        } catch { throw .io(error, "locking \(name)/format") }
+    }
+
+    private static func readFormat(_ state: FileDescriptor) throws(StoreError) -> FormatLine? {
+        let bytes: [UInt8]
+        do throws(Errno) {
+            bytes = try System.contents(of: "format", in: state, limit: 4096)
+        } catch { throw .io(error, "reading \(name)/format") }
+        // Empty: made, but not written before a crash.
+        guard !bytes.isEmpty else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        switch FormatLine.read(text) {
+        case .known(let line): return line
+        case .damaged: return nil
+        case .unknown: throw .unknownFormat(String(text.prefix { $0 != "\n" }.prefix(200)))
+        }
+    }
+
+    private static func location(of state: FileDescriptor) throws(StoreError) -> String {
+        do throws(Errno) {
+            var system = statvfs()
+            try System.call { fstatvfs(state.rawValue, &system) }
+            let status = try System.extendedStatus("", in: state)
+            return [UInt64(system.f_fsid), status.inode, UInt64(bitPattern: status.birth.nanoseconds)]
+                .map { String($0, radix: 16) }.joined(separator: ":")
+        } catch { throw .io(error, "looking at \(name)") }
+    }
+}

@@ -1,0 +1,118 @@
+// How much disk the kept contents and the deleted area take, kept up to date without scanning.
+
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+
+/// Bytes on the disk (`st_blocks`) of what the state keeps.
+public struct StateSpace: Hashable, Sendable {
+    /// Contents of versions other than the current ones.
+    public var history: Int64
+    /// The deleted area.
+    public var deleted: Int64
+    /// Whether the numbers are known, or only what was added since the last mount ended unorderly.
+    public var isComplete: Bool
+}
+
+/// The sum for one shelf. Adding and removing correct it; a scan replaces it, subdirectory by subdirectory, while
+/// both go on.
+final class SpaceMeter: Sendable {
+    private struct State {
+        var bytes: Int64 = 0
+        var isComplete = false
+        /// A scan's sums; nil when none runs.
+        var scan: Scan?
+    }
+
+    private struct Scan {
+        /// Of the subdirectories that are done, with the changes to them since.
+        var bytes: Int64 = 0
+        var done: Set<ArraySlice<CChar>> = []
+        /// The one being read, and whether something in it changed meanwhile (it is then read again).
+        var current: ArraySlice<CChar> = []
+        var changed = false
+    }
+
+    /// Guards the sums; held for a few additions, never during a system call.
+    private let state = Mutex(State())
+
+    func added(_ name: CName, allocated: Int64) { change(name, by: allocated) }
+    func removed(_ name: CName, allocated: Int64) { change(name, by: -allocated) }
+
+    private func change(_ name: CName, by bytes: Int64) {
+        state.withLock { state in
+            state.bytes += bytes
+            guard state.scan != nil else { return }
+            let subdirectory = name.prefix(2)
+            if state.scan?.done.contains(subdirectory) == true { state.scan?.bytes += bytes }
+            if state.scan?.current == subdirectory { state.scan?.changed = true }
+        }
+    }
+
+    var value: (bytes: Int64, isComplete: Bool) { state.withLock { (max(0, $0.bytes), $0.isComplete) } }
+
+    func restore(_ bytes: Int64) {
+        state.withLock { state in
+            state.bytes = bytes
+            state.isComplete = true
+        }
+    }
+
+    /// Adds up all entries below `directory`. One scan at a time; a second one returns at once.
+    func scan(_ directory: FileDescriptor) throws(Errno) {
+        let isFirst = state.withLock { state in
+            guard state.scan == nil else { return false }
+            state.scan = Scan()
+            return true
+        }
+        guard isFirst else { return }
+        do throws(Errno) {
+            for number in 0..<256 {
+                let hex = String(number, radix: 16)
+                let name = ((hex.utf8.count == 1 ? "0" : "") + hex).utf8.map { CChar(bitPattern: $0) }
+                try scan(subdirectory: name[...], of: directory)
+            }
+        } catch {
+            state.withLock { $0.scan = nil }
+            throw error
+        }
+        state.withLock { state in
+            state.bytes = state.scan?.bytes ?? state.bytes
+            state.isComplete = true
+            state.scan = nil
+        }
+    }
+
+    private func scan(subdirectory name: ArraySlice<CChar>, of directory: FileDescriptor) throws(Errno) {
+        // A subdirectory that changes all the time is taken as it was the last time.
+        for attempt in 1...8 {
+            state.withLock { state in
+                state.scan?.current = name
+                state.scan?.changed = false
+            }
+            let sum = try Self.sum(Array(name) + [0], of: directory)
+            let isDone = state.withLock { state in
+                if state.scan?.changed == true, attempt < 8 { return false }
+                state.scan?.bytes += sum
+                state.scan?.done.insert(name)
+                state.scan?.current = []
+                return true
+            }
+            if isDone { return }
+        }
+    }
+
+    private static func sum(_ name: CName, of directory: FileDescriptor) throws(Errno) -> Int64 {
+        let subdirectory: FileDescriptor
+        do throws(Errno) {
+            subdirectory = try System.open(name, in: directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        } catch .noSuchFileOrDirectory { return 0 }
+        defer { System.close(subdirectory) }
+        var sum: Int64 = 0
+        for entry in try System.names(in: subdirectory) where entry.bytes.count == 32 {
+            if let status = try? System.status(entry.cName, in: subdirectory) { sum += Int64(status.st_blocks) * 512 }
+        }
+        return sum
+    }
+}

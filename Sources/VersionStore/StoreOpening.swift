@@ -1,0 +1,171 @@
+// The steps of opening a container: lock, identity, catalog (set aside and rebuilt if it is lost), recovery.
+
+import Glibc
+import Logging
+import SystemPackage
+import VersionModel
+
+struct StoreOpening {
+    static let cleanKey = "clean"
+    static let spaceKey = "space"
+    private static let containerKey = "container"
+    private static let catalogName = "catalog.sqlite"
+    /// Left when damage is noticed while the catalog is in use.
+    private static let damageMark = "catalog.damaged"
+
+    let root: FileDescriptor
+    let options: VersionStore.Options
+    var directory: StateDirectory
+    let catalog: Catalog
+    let contents: ContentStore
+    let deletedArea: DeletedArea
+    private(set) var identity: VersionStore.Identity
+    private(set) var fileIdentity: FileIdentity
+    /// The identities before the copy, whose FileIDs the catalog still has.
+    private let previous: FormatLine?
+
+    init(root: FileDescriptor, options: VersionStore.Options) throws(StoreError) {
+        self.root = root
+        self.options = options
+        directory = try StateDirectory(root: root, readOnly: options.readOnly)
+        do throws(StoreError) {
+            var isNew = directory.wasCreated
+            (catalog, isNew) = try Self.openCatalog(directory, options)
+            previous = directory.line
+            let isCopy = directory.isCopy
+            let isLost = isNew && Self.hasState(directory)
+            let isFresh = directory.line == nil || isCopy
+            let line = FormatLine(
+                container: isFresh ? .random() : directory.line?.container ?? .random(),
+                device: isFresh ? .random() : directory.line?.device ?? .random(),
+                epoch: (directory.line?.epoch ?? 0) + (isFresh || isLost ? 1 : 0), location: directory.location)
+            let clean = (try? catalog.meta(Self.cleanKey)) == [1]
+            identity = VersionStore.Identity(
+                container: line.container, device: line.device, epoch: line.epoch, deviceName: Self.hostName(),
+                wasCopied: isCopy, wasCreated: isNew && !isLost, rebuilt: isLost, cleanShutdown: clean)
+            let rootDevice = try? System.extendedStatus("", in: root).device
+            fileIdentity = FileIdentity(container: line.container, rootDevice: rootDevice)
+            let objects = Shelf(directory: directory.objects, staging: directory.staging, space: SpaceMeter())
+            contents = ContentStore(shelf: objects)
+            deletedArea = DeletedArea(
+                shelf: Shelf(directory: directory.deleted, staging: directory.staging, space: SpaceMeter()),
+                contents: objects)
+            if !options.readOnly, line != directory.line { try directory.write(line) }
+        } catch {
+            directory.close()
+            throw error
+        }
+    }
+
+    /// Recovers what has to be, and notes that the container is open.
+    mutating func run() throws(StoreError) {
+        do throws(StoreError) { try recover() } catch {
+            catalog.close()
+            directory.close()
+            throw error
+        }
+    }
+
+    private func recover() throws(StoreError) {
+        restoreSpace()
+        guard !options.readOnly else { return }
+        do {
+            let recovery = Recovery(opening: self)
+            if identity.wasCopied, !identity.rebuilt { try recovery.translateFileIDs() }
+            if identity.rebuilt || identity.wasCopied || !identity.cleanShutdown && !identity.wasCreated {
+                try recovery.readLabels()
+            }
+            try catalog.setMeta(Self.containerKey, identity.container.bytes)
+            try catalog.setMeta(Self.cleanKey, [0])
+        } catch let error as StoreError { throw error } catch let error as Errno {
+            throw .io(error, "recovering the container's state")
+        } catch let failure as SQLFailure { throw .catalog(code: failure.code, failure.message) } catch {
+            throw .catalog(code: 1, "\(error)")
+        }
+        directory.emptyStaging()
+    }
+
+    private func restoreSpace() {
+        if identity.wasCreated {
+            contents.shelf.space.restore(0)
+            deletedArea.shelf.space.restore(0)
+        }
+        guard identity.cleanShutdown, !identity.wasCopied, let bytes = try? catalog.meta(Self.spaceKey) else { return }
+        var reader = ByteReader(bytes)
+        guard let history = try? reader.signed64(), let deleted = try? reader.signed64() else { return }
+        contents.shelf.space.restore(history)
+        deletedArea.shelf.space.restore(deleted)
+    }
+
+    // MARK: The catalog's file
+
+    private static func openCatalog(
+        _ directory: StateDirectory, _ options: VersionStore.Options
+    ) throws(StoreError) -> (Catalog, isNew: Bool) {
+        let path = SQLitePath.path(of: catalogName, in: directory.state)
+        let exists = (try? System.status(catalogName, in: directory.state)) != nil
+        let isMarked = (try? System.status(damageMark, in: directory.state)) != nil
+        if exists, !isMarked || options.readOnly {
+            do {
+                let catalog = try Catalog(path: path, readOnly: options.readOnly)
+                guard try options.readOnly || isWhole(catalog, directory) else {
+                    catalog.close()
+                    throw SQLFailure(code: 11, message: "integrity check failed")
+                }
+                return (catalog, false)
+            } catch let failure as SQLFailure where failure.isCorruption && !options.readOnly {
+                options.logger.error("the catalog is damaged: set aside", metadata: ["error": "\(failure)"])
+            } catch let failure as SQLFailure { throw .catalog(code: failure.code, failure.message) } catch {
+                throw .catalog(code: 1, "\(error)")
+            }
+        }
+        guard !options.readOnly else { throw .notAContainer }
+        try setAside(directory, stamp: options.clock.now())
+        do { return (try Catalog(path: path, readOnly: false), true) } catch let failure as SQLFailure {
+            throw .catalog(code: failure.code, failure.message)
+        } catch { throw .catalog(code: 1, "\(error)") }
+    }
+
+    /// After a disorderly end, a catalog small enough to be read at once is checked whole.
+    private static func isWhole(_ catalog: Catalog, _ directory: StateDirectory) throws -> Bool {
+        if try catalog.meta(cleanKey) == [1] { return true }
+        guard let status = try? System.status(catalogName, in: directory.state), status.st_size < 32 << 20 else {
+            return true
+        }
+        return try catalog.damage().isEmpty
+    }
+
+    private static func setAside(_ directory: StateDirectory, stamp: Timestamp) throws(StoreError) {
+        for suffix in ["", "-wal", "-shm"] {
+            do throws(Errno) {
+                try System.rename(
+                    catalogName + suffix, in: directory.state, to: "\(catalogName).damaged-\(stamp.nanoseconds)\(suffix)",
+                    in: directory.state)
+            } catch .noSuchFileOrDirectory {} catch { throw .io(error, "setting the damaged catalog aside") }
+        }
+        try? System.unlink(damageMark, in: directory.state)
+    }
+
+    static func markDamaged(_ state: FileDescriptor) {
+        if let file = try? System.open(damageMark, in: state, O_WRONLY | O_CREAT, mode: 0o600) { System.close(file) }
+    }
+
+    /// Whether there is something that a lost catalog must have known.
+    private static func hasState(_ directory: StateDirectory) -> Bool {
+        if directory.line != nil { return true }
+        return [directory.objects, directory.deleted].contains { !((try? System.names(in: $0)) ?? []).isEmpty }
+    }
+
+    private static func hostName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        gethostname(&buffer, buffer.count - 1)
+        let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }.prefix { $0 != 46 }
+        let letters = bytes.map { byte -> UInt8 in
+            switch byte {
+            case 48...57, 65...90, 97...122, 45: byte
+            default: 45
+            }
+        }
+        return letters.isEmpty ? "device" : String(decoding: letters.prefix(32), as: UTF8.self)
+    }
+}

@@ -1,0 +1,150 @@
+// System calls as the store uses them: names as C strings, failures as thrown errnos. Nothing here decides anything.
+
+import CLinux
+import Glibc
+import SystemPackage
+import VersionModel
+
+/// A name or path as C wants it, NUL included.
+typealias CName = [CChar]
+
+extension FileName {
+    var cName: CName { bytes.map { CChar(bitPattern: $0) } + [0] }
+}
+
+extension TreePath {
+    /// For `…at` calls relative to the root.
+    var cName: CName { bytes.isEmpty ? [46, 0] : bytes.map { CChar(bitPattern: $0) } + [0] }
+}
+
+enum System {
+    /// Throws what `errno` says if the call failed; repeats it as long as a signal interrupts it.
+    @discardableResult
+    static func call<Value: SignedInteger>(_ body: () -> Value) throws(Errno) -> Value {
+        while true {
+            let result = body()
+            if result != -1 { return result }
+            if errno != EINTR { throw Errno(rawValue: errno) }
+        }
+    }
+
+    static func open(
+        _ name: UnsafePointer<CChar>, in directory: FileDescriptor, _ flags: Int32, mode: mode_t = 0
+    ) throws(Errno) -> FileDescriptor {
+        FileDescriptor(
+            rawValue: try call { linux_openat(directory.rawValue, name, flags | O_CLOEXEC, mode) })
+    }
+
+    static func makeDirectory(_ name: UnsafePointer<CChar>, in directory: FileDescriptor) throws(Errno) {
+        do throws(Errno) { try call { mkdirat(directory.rawValue, name, 0o700) } } catch .fileExists {}
+    }
+
+    static func rename(
+        _ name: UnsafePointer<CChar>, in directory: FileDescriptor, to newName: UnsafePointer<CChar>,
+        in newDirectory: FileDescriptor
+    ) throws(Errno) {
+        try call { renameat(directory.rawValue, name, newDirectory.rawValue, newName) }
+    }
+
+    static func unlink(_ name: UnsafePointer<CChar>, in directory: FileDescriptor, flags: Int32 = 0) throws(Errno) {
+        try call { unlinkat(directory.rawValue, name, flags) }
+    }
+
+    static func status(_ name: UnsafePointer<CChar>, in directory: FileDescriptor) throws(Errno) -> stat {
+        var status = stat()
+        try call { fstatat(directory.rawValue, name, &status, AT_SYMLINK_NOFOLLOW) }
+        return status
+    }
+
+    static func status(_ file: FileDescriptor) throws(Errno) -> stat {
+        var status = stat()
+        try call { fstat(file.rawValue, &status) }
+        return status
+    }
+
+    /// What statx(2) tells of a name, not following a symlink; of the directory itself if the name is empty.
+    static func extendedStatus(_ name: UnsafePointer<CChar>, in directory: FileDescriptor) throws(Errno) -> linux_stat {
+        var status = linux_stat()
+        try call {
+            linux_statx(directory.rawValue, name, AT_SYMLINK_NOFOLLOW | linux_AT_EMPTY_PATH, &status)
+        }
+        return status
+    }
+
+    /// A path for calls that have no `…at` form. It goes through the descriptor, so it survives a mount over it.
+    static func path(_ name: CName, in directory: FileDescriptor) -> CName {
+        "/proc/self/fd/\(directory.rawValue)/".utf8.map { CChar(bitPattern: $0) } + name
+    }
+
+    /// The names in a directory, `.` and `..` left out.
+    static func names(in directory: FileDescriptor) throws(Errno) -> [FileName] {
+        let copy = try open(".", in: directory, O_RDONLY | O_DIRECTORY)
+        guard let stream = fdopendir(copy.rawValue) else {
+            let error = Errno(rawValue: errno)
+            try? copy.close()
+            throw error
+        }
+        defer { closedir(stream) }
+        var names: [FileName] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw Errno(rawValue: errno) }
+                return names
+            }
+            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            if let name = FileName(bytes: bytes) { names.append(name) }
+        }
+    }
+
+    /// Closes, where an error could not change anything any more.
+    static func close(_ file: FileDescriptor) { _ = Glibc.close(file.rawValue) }
+
+    /// All bytes of a small file; throws `.fileTooLarge` beyond `limit`.
+    static func contents(
+        of name: UnsafePointer<CChar>, in directory: FileDescriptor, limit: Int = 1 << 20
+    ) throws(Errno) -> [UInt8] {
+        let file = try open(name, in: directory, O_RDONLY | O_NOFOLLOW)
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = try call { read(file.rawValue, &buffer, buffer.count) }
+            if count == 0 { return bytes }
+            bytes += buffer.prefix(count)
+            if bytes.count > limit { throw .fileTooLarge }
+        }
+    }
+
+    static func writeAll(_ bytes: [UInt8], to file: FileDescriptor) throws(Errno) {
+        var done = 0
+        while done < bytes.count {
+            let start = done
+            done += try call {
+                bytes.withUnsafeBytes { write(file.rawValue, $0.baseAddress.map { $0 + start }, $0.count - start) }
+            }
+        }
+    }
+}
+
+extension linux_stat {
+    /// `st_dev` of the file, as stat(2) has it.
+    var device: UInt64 { linux_makedev(device_major, device_minor) }
+
+    /// When it was born; 0 where the file system does not tell.
+    var birth: Timestamp {
+        has_born == 0 ? Timestamp(nanoseconds: 0) : Timestamp(seconds: born.tv_sec, nanoseconds: born.tv_nsec)
+    }
+
+    /// `st_mtim`.
+    var modification: Timestamp { Timestamp(seconds: modified.tv_sec, nanoseconds: modified.tv_nsec) }
+
+    /// `st_ctim`.
+    var change: Timestamp { Timestamp(seconds: changed.tv_sec, nanoseconds: changed.tv_nsec) }
+
+    /// Bytes that it takes on the disk.
+    var allocated: Int64 { Int64(clamping: blocks).multipliedReportingOverflow(by: 512).partialValue }
+
+    var isRegular: Bool { mode & S_IFMT == S_IFREG }
+    var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+}

@@ -1,0 +1,28 @@
+// What a container in use reads once per directory and keeps in memory.
+
+internal import GRDB
+import VersionModel
+
+/// A recorded document as the live container takes it up.
+public struct StoredDocument: Sendable {
+    public var item: Item
+    public var current: Version
+    /// A version of another item names the same content.
+    public var sharesContent: Bool
+}
+
+extension VersionStore {
+    /// The recorded documents of a directory with their current versions.
+    public func documents(in directory: FileID) throws(StoreError) -> [StoredDocument] {
+        try read { database in
+            try Query.items(in: directory, database).compactMap { item in
+                guard let current = try Query.version(item.current, database) else { return nil }
+                let shares = try Query.versions(sharing: current.content, database).contains { $0.item != item.id }
+                return StoredDocument(item: item, current: current, sharesContent: shares)
+            }
+        }
+    }
+
+    /// All recorded directories.
+    public func directories() throws(StoreError) -> [Directory] { try read { try Query.allDirectories($0) } }
+}

@@ -1,0 +1,82 @@
+// Finding the container that a path lies in, and the path within it (DESIGN 3.3).
+
+import ControlProtocol
+import Glibc
+
+/// A path that somebody typed, seen from the container that it lies in.
+public struct ContainerPlace: Hashable, Sendable {
+    /// The container's root as an absolute path.
+    public var root: Path
+    /// The path relative to the root; empty for the root.
+    public var path: Path
+    public var state: State
+
+    /// Whether somebody serves it.
+    public enum State: Hashable, Sendable {
+        /// Its daemon's socket.
+        case mounted(socket: Path)
+        /// `root` has the state of a container, and nothing is mounted there.
+        case unmounted
+        /// A mount whose daemon died.
+        case dead
+    }
+
+    /// The absolute path.
+    public var absolute: Path {
+        path.bytes.isEmpty ? root : Path(bytes: (root.bytes == [47] ? [] : root.bytes) + [47] + path.bytes)
+    }
+
+    /// Finds the container of a path as typed; a path that does not exist is found through its nearest ancestor.
+    /// - Parameter followingLastLink: whether a symbolic link stands for what it points to.
+    /// - Throws: `noContainer`, or `system` if the path cannot be followed.
+    public static func find(_ typed: Path, followingLastLink: Bool = true) throws(ControlError) -> ContainerPlace {
+        let resolved: ResolvedPath
+        do {
+            resolved = try ResolvedPath(typed, followingLastLink: followingLastLink)
+        } catch where error.errno == ENOTCONN {
+            guard let mount = MountTable.current().last(where: { $0.contains(absolutePath(typed)) }) else { throw error }
+            return mount.place(of: absolutePath(typed), state: .dead)
+        }
+        if let place = mounted(resolved) { return place }
+        if let place = unmounted(resolved) { return place }
+        throw ControlError(
+            .noContainer, "not in a container", path: typed, advice: "versionsctl mount DIR makes a directory one")
+    }
+
+    /// Through the mount: by the table of mounts where the kernel knows it as ours, else by the attributes alone.
+    private static func mounted(_ resolved: ResolvedPath) -> ContainerPlace? {
+        let mount = MountTable.mount(of: resolved.existing)
+        if let mount, mount.isOurs {
+            let link = Path(bytes: mount.point.bytes + Array("/.versions/.socket".utf8))
+            guard let socket = FileAttribute.socket.value(of: resolved.existing) ?? readLink(link) else {
+                return mount.place(of: resolved.full, state: .dead)
+            }
+            return mount.place(of: resolved.full, state: .mounted(socket: socket))
+        }
+        guard let container = FileAttribute.container.value(of: resolved.existing),
+            let socket = FileAttribute.socket.value(of: resolved.existing)
+        else { return nil }
+        var root = resolved.existing
+        while let parent = root.parent, FileAttribute.container.value(of: parent) == container { root = parent }
+        return ContainerPlace(root: root, path: resolved.full.relative(to: root), state: .mounted(socket: socket))
+    }
+
+    private static func unmounted(_ resolved: ResolvedPath) -> ContainerPlace? {
+        var candidate: Path? = resolved.existing
+        while let directory = candidate {
+            let state = directory.appending(".versionsfs")
+            var status = stat()
+            if state.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR {
+                return ContainerPlace(root: directory, path: resolved.full.relative(to: directory), state: .unmounted)
+            }
+            candidate = directory.parent
+        }
+        return nil
+    }
+}
+
+/// The attributes that every file in a mount has (DESIGN 3.2).
+enum FileAttribute: String {
+    case socket = "user.versions.socket"
+    case container = "user.versions.container"
+}

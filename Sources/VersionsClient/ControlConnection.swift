@@ -1,0 +1,191 @@
+// A connection to a daemon: calls out and replies in, over a plain socket, joined by their ids.
+
+import ControlProtocol
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Carries JSON-RPC over a connected stream socket. Thread-safe. Replies and events are read by a thread of its own.
+public final class ControlConnection: Sendable {
+    /// What a caller waits for; called once, on the reading thread, before the next line is read.
+    typealias Completion = @Sendable (Result<[UInt8], ControlError>) -> Void
+
+    private struct State {
+        var next: Int64 = 1
+        var pending: [Int64: Completion] = [:]
+        var progress: [Int64: @Sendable (ProgressNotification) -> Void] = [:]
+        var watchers: [UInt64: Watcher] = [:]
+        /// Why nothing can be called any more.
+        var end: ControlError?
+    }
+
+    /// What a subscription's notifications go to, on the reading thread: what blocks there holds the daemon back.
+    struct Watcher: Sendable {
+        var events: @Sendable (EventsNotification) -> Void
+        /// Called once: the daemon ended the subscription, or the connection is gone.
+        var ended: @Sendable (ControlError) -> Void
+    }
+
+    /// Guards the calls that wait. Never held while something is called or written.
+    private let state = Mutex(State())
+    /// Guards the order of bytes on the socket: lines must not mix. Taken after `state` was let go.
+    private let output: Mutex<CInt>
+    private let socket: CInt
+    private let reader = DispatchQueue(label: "versions-client-reader")
+
+    /// Takes over a connected socket and begins to read.
+    public init(socket: CInt) {
+        self.socket = socket
+        output = Mutex(socket)
+        reader.async { self.readAll() }
+    }
+
+    deinit { Glibc.close(socket) }
+
+    /// Ends the connection: calls that wait fail.
+    public func close() {
+        // The descriptor itself stays until nobody can use it any more; the reader ends at this.
+        shutdown(socket, CInt(SHUT_RDWR))
+    }
+
+    /// Calls the daemon.
+    /// - Parameter progress: hears how far a long call is.
+    /// - Throws: the daemon's error, `disconnected`, or `cancelled` if the task is.
+    public func call<Request: ControlRequest>(
+        _ request: Request, progress: (@Sendable (ProgressNotification) -> Void)? = nil
+    ) async throws(ControlError) -> Request.Reply {
+        let line = try await reply(to: request, progress: progress) { _ in }
+        return try Wire.result(Request.Reply.self, in: line)
+    }
+
+    /// Subscribes; the watcher is in place before the first event is read.
+    func watch(_ request: WatchRequest, _ watcher: Watcher) async throws(ControlError) -> WatchRequest.Reply {
+        let line = try await reply(to: request, progress: nil) { [weak self] line in
+            guard let reply = try? Wire.result(WatchRequest.Reply.self, in: line) else { return }
+            self?.state.withLock { $0.watchers[reply.subscription] = watcher }
+        }
+        return try Wire.result(WatchRequest.Reply.self, in: line)
+    }
+
+    // MARK: - Out
+
+    private func reply(
+        to request: some ControlRequest, progress: (@Sendable (ProgressNotification) -> Void)?,
+        arrived: @escaping @Sendable ([UInt8]) -> Void
+    ) async throws(ControlError) -> [UInt8] {
+        let number = state.withLock { state in
+            state.next += 1
+            state.progress[state.next] = progress
+            return state.next
+        }
+        let line = try Wire.line(calling: request, id: .number(number))
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<[UInt8], ControlError>, Never>) in
+                expect(number) { result in
+                    if case .success(let line) = result { arrived(line) }
+                    continuation.resume(returning: result)
+                }
+                if Task.isCancelled { complete(number, .failure(ControlError(.cancelled, "cancelled"))) }
+                write(line)
+            }
+        } onCancel: {
+            complete(number, .failure(ControlError(.cancelled, "cancelled")))
+        }
+        return try result.get()
+    }
+
+    private func expect(_ number: Int64, _ completion: @escaping Completion) {
+        let end = state.withLock { state -> ControlError? in
+            if state.end == nil { state.pending[number] = completion }
+            return state.end
+        }
+        if let end { completion(.failure(end)) }
+    }
+
+    private func complete(_ number: Int64, _ result: Result<[UInt8], ControlError>) {
+        let completion = state.withLock { state in
+            state.progress[number] = nil
+            return state.pending.removeValue(forKey: number)
+        }
+        completion?(result)
+    }
+
+    private func write(_ line: [UInt8]) {
+        let isWritten = output.withLock { socket in
+            line.withUnsafeBytes { bytes in
+                var sent = 0
+                while sent < bytes.count {
+                    let rest = bytes.count - sent
+                    let count = send(socket, bytes.baseAddress?.advanced(by: sent), rest, CInt(MSG_NOSIGNAL))
+                    if count < 0, errno == EINTR { continue }
+                    guard count > 0 else { return false }
+                    sent += count
+                }
+                return true
+            }
+        }
+        // The reader finds the end of the connection and fails the calls.
+        if !isWritten { close() }
+    }
+
+    // MARK: - In
+
+    private func readAll() {
+        var framer = LineFramer(limit: 1 << 30)
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            buffer.withUnsafeBytes { bytes in
+                framer.feed(UnsafeRawBufferPointer(rebasing: bytes[..<count])) { take($0) }
+            }
+        }
+        finish(ControlError(.disconnected, "the daemon closed the connection", advice: "see its log"))
+    }
+
+    private func take(_ frame: LineFramer.Frame) {
+        guard case .line(let line) = frame, let message = try? Message(line: line) else { return }
+        switch message {
+        case .reply(.number(let number), let error): complete(number, error.map { .failure($0) } ?? .success(line))
+        case .reply(nil, let error?): finish(error)  // Refused at the door, or a bug: nothing else will come of it.
+        case .reply: break
+        case .notification(let method): notified(method, line)
+        case .request(let id, let method):
+            // Daemons call presenters; this client is none.
+            write(Wire.line(failing: ControlError(.unknownMethod, "no method \(method.prefix(64)) here"), to: id))
+        }
+    }
+
+    private func notified(_ method: String, _ line: [UInt8]) {
+        switch method {
+        case ProgressNotification.method:
+            guard let progress = try? Wire.parameters(ProgressNotification.self, in: line),
+                case .number(let number) = progress.request
+            else { return }
+            state.withLock { $0.progress[number] }?(progress)
+        case EventsNotification.method:
+            guard let events = try? Wire.parameters(EventsNotification.self, in: line) else { return }
+            state.withLock { $0.watchers[events.subscription] }?.events(events)
+        case WatchEndedNotification.method:
+            guard let ended = try? Wire.parameters(WatchEndedNotification.self, in: line) else { return }
+            let watcher = state.withLock { $0.watchers.removeValue(forKey: ended.subscription) }
+            watcher?.ended(ControlError(.disconnected, ended.reason, advice: "watch again, after \(ended.sequence)"))
+        default: break  // A newer daemon may say more than we know.
+        }
+    }
+
+    private func finish(_ error: ControlError) {
+        let (pending, watchers) = state.withLock { state in
+            if state.end == nil { state.end = error }
+            defer {
+                state.pending = [:]
+                state.progress = [:]
+                state.watchers = [:]
+            }
+            return (state.pending, state.watchers)
+        }
+        pending.values.forEach { $0(.failure(error)) }
+        watchers.values.forEach { $0.ended(error) }
+    }
+}

@@ -1,0 +1,100 @@
+// The mounts of this process, and which of them a path lies on.
+
+import ControlProtocol
+import Glibc
+
+/// The kernel's table of mounts.
+public enum MountTable {
+    /// One mount.
+    public struct Mount: Hashable, Sendable {
+        public var id: Int
+        /// The file system, as `major:minor`: equal for all mounts of one container.
+        public var device: String
+        /// Which part of the file system is mounted: `/`, or a directory of it for a bind mount.
+        public var root: Path
+        /// Where.
+        public var point: Path
+        public var type: String
+        /// What was mounted: for ours the container's directory.
+        public var source: Path
+
+        /// Whether it is a mount of VersionsFS.
+        public var isOurs: Bool { type == "fuse.versionsfs" }
+
+        /// Whether an absolute path lies at or below the mount point, by its text.
+        public func contains(_ path: Path) -> Bool {
+            point.bytes == [47] || path.bytes == point.bytes || path.bytes.starts(with: point.bytes + [47])
+        }
+
+        /// An absolute path as a place in the container. A bind mount of a part of the container shows less of it: its
+        /// root lies above the mount point, at a path that this process cannot see.
+        func place(of path: Path, state: ContainerPlace.State) -> ContainerPlace {
+            let below = path.relative(to: point)
+            let names = root.bytes.split(separator: 47) + below.bytes.split(separator: 47)
+            return ContainerPlace(root: point, path: Path(bytes: names.joined(separator: [47])), state: state)
+        }
+    }
+
+    /// The mounts, in the order in which they were made.
+    public static func current() -> [Mount] {
+        guard let bytes = readSmallFile("/proc/self/mountinfo") else { return [] }
+        return bytes.split(separator: 10).compactMap { parse($0) }
+    }
+
+    /// The mount that an existing path lies on.
+    static func mount(of path: Path) -> Mount? {
+        let descriptor = path.withCString { open($0, pathOnly | O_CLOEXEC | O_NOFOLLOW) }
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard let bytes = readSmallFile("/proc/self/fdinfo/\(descriptor)"),
+            let line = bytes.split(separator: 10).first(where: { $0.starts(with: "mnt_id:".utf8) }),
+            let id = Int(String(decoding: line.dropFirst(7), as: UTF8.self).filter(\.isNumber))
+        else { return nil }
+        return current().first { $0.id == id }
+    }
+
+    /// `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue`.
+    static func parse(_ line: some Sequence<UInt8>) -> Mount? {
+        let fields = Array(line).split(separator: 32)
+        guard fields.count > 6, let dash = fields.dropFirst(6).firstIndex(where: { $0.elementsEqual([45]) }),
+            fields.count > dash + 2, let id = Int(String(decoding: fields[0], as: UTF8.self))
+        else { return nil }
+        return Mount(
+            id: id, device: String(decoding: fields[2], as: UTF8.self), root: unescape(fields[3]), point: unescape(fields[4]),
+            type: String(decoding: fields[dash + 1], as: UTF8.self), source: unescape(fields[dash + 2]))
+    }
+
+    /// Blanks, newlines and backslashes are written as `\040`.
+    private static func unescape(_ field: ArraySlice<UInt8>) -> Path {
+        var result: [UInt8] = []
+        var rest = field
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(3)
+            if byte == 92, digits.count == 3, digits.allSatisfy({ (48...55).contains($0) }) {
+                result.append(UInt8(truncatingIfNeeded: digits.reduce(0) { $0 * 8 + Int($1 - 48) }))
+                rest = rest.dropFirst(3)
+            } else {
+                result.append(byte)
+            }
+        }
+        return Path(bytes: result)
+    }
+}
+
+/// O_PATH, which the standard module leaves out; the same number on every machine that Swift runs on.
+private let pathOnly: CInt = 0o10000000
+
+/// A file of /proc as a whole; nil if it cannot be read.
+func readSmallFile(_ path: String) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while true {
+        let count = read(descriptor, &buffer, buffer.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return count == 0 ? bytes : nil }
+        bytes.append(contentsOf: buffer.prefix(count))
+    }
+}

@@ -1,0 +1,63 @@
+// Connecting to a Unix socket by the bytes of its path.
+
+import ControlProtocol
+import Glibc
+
+/// Unix stream sockets.
+enum UnixSocket {
+    /// Connects.
+    /// - Throws: `notMounted` if nobody listens, `denied` if the socket is not ours to use or not our daemon's.
+    static func connect(to path: Path) throws(ControlError) -> CInt {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        guard path.bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            throw ControlError(.failed, "the path of the control socket is too long", path: path)
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.bytes) }
+        let socket = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { throw ControlError(system: "no socket can be made", path: path) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(socket, $0, length) }
+        }
+        guard result == 0 else {
+            let error = refusal(path)
+            close(socket)
+            throw error
+        }
+        guard isTrusted(socket) else {
+            close(socket)
+            throw ControlError(.denied, "the control socket belongs to another user", path: path)
+        }
+        return socket
+    }
+
+    private static func refusal(_ path: Path) -> ControlError {
+        switch errno {
+        case ECONNREFUSED, ENOENT:
+            ControlError(.notMounted, "the daemon does not answer", path: path, advice: "mount the directory again")
+        case EACCES, EPERM:
+            ControlError(.denied, "this container is served to its owner and root only", path: path)
+        default: ControlError(system: "the daemon cannot be reached", path: path)
+        }
+    }
+
+    /// Anybody can write attributes that name a socket: only root's daemon and our own are believed. Root serves
+    /// everyone and may look at any.
+    private static func isTrusted(_ socket: CInt) -> Bool {
+        // struct ucred: pid, uid, gid (Linux, 32 bits each).
+        var credentials: (pid: Int32, uid: UInt32, gid: UInt32) = (0, .max, .max)
+        var length = socklen_t(MemoryLayout.size(ofValue: credentials))
+        guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return false }
+        return geteuid() == 0 || credentials.uid == 0 || credentials.uid == geteuid()
+    }
+}
+
+extension ControlError {
+    /// An error of the system, with errno as it is now.
+    public init(system message: String, path: Path?, advice: String? = nil) {
+        let number = Glibc.errno
+        let reason = Glibc.strerror(number).flatMap { String(validatingCString: $0) } ?? "error \(number)"
+        self.init(.system, "\(message): \(reason)", path: path, advice: advice, errno: number)
+    }
+}
