@@ -107,7 +107,7 @@ import Testing
             try vim.terminal.type(":silent !sed -i s/first/formatted/ X\r")
             try vim.terminal.wait(for: "(L)oad File")
             try vim.terminal.type("L")
-            try vim.terminal.wait(for: "formatted")
+            try vim.terminal.waitUntilGone("(L)oad File")
             try vim.save("2s/.*/second/")
             try expect(container, holds: "formatted\nsecond\n")
         }
