@@ -153,6 +153,7 @@ extension LiveContainer {
                 let saved = try save(&state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending)
                 if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
             }
+            mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
         } catch {
             logger.error("a save could not be recorded: \(error)", metadata: ["file": "\(nodes.path(file.node) ?? .root)"])
         }

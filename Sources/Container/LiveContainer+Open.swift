@@ -98,6 +98,11 @@ extension LiveContainer {
         var flags: Int32
         var requester: Requester
         var claim: ClaimID
+
+        /// Whether `stale-writes = "refuse"` looks at it: with O_TRUNC, or write-only and not appending.
+        var mayReplace: Bool {
+            flags & O_TRUNC != 0 || flags & O_ACCMODE == O_WRONLY && flags & O_APPEND == 0
+        }
     }
 
     /// Goes on with an open for writing once it is its turn.
@@ -124,6 +129,9 @@ extension LiveContainer {
     /// - Returns: whether its writes must come to us, because what they overwrite is not kept yet.
     private func prepare(_ state: inout Document.State, _ writing: Writing) throws(Errno) -> Bool {
         let stat = try Backing.stat(writing.descriptor.raw)
+        if let name = nodes.location(writing.node).name, writing.mayReplace {
+            try refuseIfStale(&state, name.parent, name.name, writing.requester)
+        }
         if writing.flags & O_TRUNC != 0 {
             try truncate(&state, writing.node, writing.descriptor, to: 0)
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {

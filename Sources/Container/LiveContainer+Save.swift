@@ -135,6 +135,7 @@ extension LiveContainer {
         if loser.kind == .conflict { relabel(loser, state, node) }
         mutations.append(.version(loser))
         install(version, &state, stat, sharing)
+        state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
         events.insert(
             .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
         record(parent, mutations + [.version(version)] + itemRows(state, stat) + events)
