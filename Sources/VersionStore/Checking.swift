@@ -46,6 +46,8 @@ extension Catalog {
 final class StoreCheck {
     static let lostKey = "lost-objects"
     /// What is younger may be kept already and recorded in a moment.
+    /// Rows that are read at a time.
+    private static let portion: Int64 = 500
     private static let settledNanoseconds: Int64 = 5_000_000_000
 
     let store: VersionStore
@@ -74,7 +76,7 @@ final class StoreCheck {
         var entries: Set<DeletionID> = []
         try store.deletedArea.forEach { entries.insert($0) }
         try checkItems()
-        try checkContents(objects, progress)
+        try checkContents(progress)
         try checkUnknown(objects)
         try checkDeletions(entries)
         let list = lost.sorted().joined(separator: "\n")
@@ -96,11 +98,14 @@ final class StoreCheck {
     // MARK: Items and versions
 
     private func checkItems() throws {
-        let items = try store.catalog.access { try Query.allItems($0) }
-        let known = Set(items.map(\.id))
-        for item in items { try check(item) }
-        let orphans = Set(try store.catalog.access { try Query.allVersions($0) }.map(\.item)).subtracting(known)
-        for id in orphans.sorted() {
+        var last: ItemID?
+        while true {
+            let items = try store.catalog.access { try Query.items(after: last, limit: Self.portion, $0) }
+            guard let end = items.last?.id else { break }
+            for item in items { try check(item) }
+            last = end
+        }
+        for id in try store.catalog.access({ try Query.missingItems($0) }) {
             guard try store.item(id) == nil, !(try store.versions(of: id)).isEmpty else { continue }
             try report(
                 .versionWithoutItem, id.hex, "versions belong to an item that is not recorded",
@@ -170,22 +175,32 @@ final class StoreCheck {
 
     // MARK: Contents
 
-    private func checkContents(_ objects: Set<ContentID>, _ progress: (Int, Int) -> Void) throws {
-        let versions = try store.catalog.access { try Query.allVersions($0) }
-            .filter { $0.kind != .current && !$0.flags.contains(.contentLost) }
-        for (done, version) in versions.enumerated() {
-            progress(done, versions.count)
-            guard let text = problem(version), let again = try store.version(version.id), again.kind != .current,
-                !again.flags.contains(.contentLost), again.content == version.content
-            else { continue }
-            let item = try store.item(version.item)
-            let path = try item.flatMap { try store.path(of: $0) }
-            report(
-                store.contents.contains(version.content) ? .contentChanged : .contentMissing, version.id.hex,
-                path: path, text, repair: "mark the version's content as lost; what is there stays"
-            ) { [.flags(version.id, again.flags.union(.contentLost))] }
+    private func checkContents(_ progress: (Int, Int) -> Void) throws {
+        let count = try store.catalog.access { try Query.keptVersionCount($0) }
+        var (done, row): (Int, Int64) = (0, 0)
+        while true {
+            let portion = try store.catalog.access { try Query.keptVersions(after: row, limit: Self.portion, $0) }
+            guard portion.last != row else { break }
+            row = portion.last
+            for version in portion.versions {
+                progress(done, count)
+                try checkContent(version)
+                done += 1
+            }
         }
-        progress(versions.count, versions.count)
+        progress(count, count)
+    }
+
+    private func checkContent(_ version: Version) throws {
+        guard !version.flags.contains(.contentLost), let text = problem(version),
+            let again = try store.version(version.id), again.kind != .current,
+            !again.flags.contains(.contentLost), again.content == version.content
+        else { return }
+        let path = try store.item(version.item).flatMap { try store.path(of: $0) }
+        report(
+            store.contents.contains(version.content) ? .contentChanged : .contentMissing, version.id.hex,
+            path: path, text, repair: "mark the version's content as lost; what is there stays"
+        ) { [.flags(version.id, again.flags.union(.contentLost))] }
     }
 
     /// What is wrong with a kept content; nil if nothing.

@@ -1,6 +1,7 @@
 // The catalog: what is committed is read at once, in order, and is there after an orderly and a disorderly end.
 
 import Foundation
+import Glibc
 import Synchronization
 import SystemPackage
 import Testing
@@ -174,20 +175,40 @@ struct CatalogTests {
         #expect(try fixture.store().setting("k") == [1])
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
+    func theCatalogStaysReachableBelowAMount() throws {
+        let fixture = try Fixture()
+        try #require(mount("tmpfs", fixture.path, "tmpfs", 0, "size=1m") == 0)
+        var isMounted = true
+        defer { if isMounted { umount2(fixture.path, Int32(MNT_DETACH)) } }
+        // Opened below the mount: every path of SQLite's goes through the descriptor.
+        let store = try fixture.store()
+        for number in 0..<50 {
+            store.commit([.setting(key: "\(number)", value: [UInt8](repeating: 7, count: 10_000))])
+            store.flush()
+        }
+        fixture.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.path).isEmpty)
+        #expect(umount2(fixture.path, 0) == 0)
+        isMounted = false
+        #expect(try fixture.store().setting("49")?.count == 10_000)
+    }
+
     @Test func tenThousandCommitsTakeMicroseconds() throws {
         let fixture = try Fixture()
         let store = try fixture.store()
         let names = try (0..<10_000).map { try name("n\($0)") }
+        let transactions = names.enumerated().map { number, name -> [VersionStore.Mutation] in
+            let version = Records.version(kind: .current, wall: Int64(number))
+            var item = Records.item(name, current: version.id)
+            item.id = version.item
+            return [.item(item), .version(version), .change(Records.change(.saved, "n"))]
+        }
         let clock = ContinuousClock()
         var calls = Duration.zero
         let total = clock.measure {
             calls = clock.measure {
-                for number in 0..<10_000 {
-                    let version = Records.version(kind: .current, wall: Int64(number))
-                    var item = Records.item(names[number], current: version.id)
-                    item.id = version.item
-                    store.commit([.item(item), .version(version), .change(Records.change(.saved, "n"))])
-                }
+                for transaction in transactions { store.commit(transaction) }
             }
             store.flush()
         }

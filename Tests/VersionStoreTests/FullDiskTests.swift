@@ -87,4 +87,32 @@ struct FullDiskTests {
         #expect(try store.version(versions[999].id) == versions[999])
         observation.cancel()
     }
+
+    /// A committer waits once 50,000 rows do, and goes on when they are written.
+    @Test func theBacklogIsBounded() throws {
+        let fixture = try Fixture()
+        let store = try fixture.store()
+        store.flush()
+        let pages = try store.catalog.access { try SQLStatement($0, "PRAGMA page_count").first { $0.integer(0) } } ?? 0
+        try store.catalog.access {
+            _ = try SQLStatement($0, "PRAGMA max_page_count = \(pages)").first { $0.integer(0) }
+        }
+        let isFull = DispatchSemaphore(value: 0)
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let rows = (0..<1000).map {
+                VersionStore.Mutation.setting(key: "\($0)", value: [UInt8](repeating: 1, count: 50))
+            }
+            for call in 0...CommitQueue.backlogLimit / 1000 {
+                if call == CommitQueue.backlogLimit / 1000 { isFull.signal() }
+                store.commit(rows)
+            }
+            isDone.signal()
+        }
+        isFull.wait()
+        #expect(isDone.wait(timeout: .now() + 0.2) == .timedOut)
+        try store.catalog.access { _ = try SQLStatement($0, "PRAGMA max_page_count = 1000000").first { $0.integer(0) } }
+        isDone.wait()
+        #expect(try store.setting("999")?.count == 50)
+    }
 }
