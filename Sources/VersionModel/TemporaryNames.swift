@@ -9,7 +9,8 @@ public enum TemporaryNames {
     ///   - process: the maker's process id, which some programs put into their names; 0 if unknown.
     public static func ephemeral(_ name: FileName, program: String, process: Int32) -> Bool {
         let name = name.bytes
-        if process > 0, name.contains(String(process).utf8) {
+        let number = Array(String(process).utf8)
+        if process > 0, name.indices.contains(where: { name[$0...].starts(with: number) }) {
             if ownProcess.contains(where: { $0.matches(name, process: process) }) { return true }
         }
         if unmistakable.contains(where: { $0.matches(name, process: process) }) { return true }
