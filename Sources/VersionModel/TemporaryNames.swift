@@ -8,16 +8,15 @@ public enum TemporaryNames {
     ///   - program: as ``Author/program``: the last component of the executable.
     ///   - process: the maker's process id, which some programs put into their names; 0 if unknown.
     public static func ephemeral(_ name: FileName, program: String, process: Int32) -> Bool {
-        if isVimProbe(name.bytes), vim.contains(where: { ProgramName.matches(program, $0) }) { return true }
         let name = name.bytes
-        if process > 0, name.contains(String(process).utf8) {
+        let number = Array(String(process).utf8)
+        if process > 0, name.indices.contains(where: { name[$0...].starts(with: number) }) {
             if ownProcess.contains(where: { $0.matches(name, process: process) }) { return true }
         }
-        return rules.contains { rule in
-            // Cheapest first: this runs at every creation.
-            rule.patterns.contains { $0.mayMatch(name) }
-                && (rule.makers.isEmpty || rule.makers.contains { ProgramName.matches(program, $0) })
-                && rule.patterns.contains { $0.matches(name, process: process) }
+        if unmistakable.contains(where: { $0.matches(name, process: process) }) { return true }
+        return ProgramName.meanings(of: program).contains { maker in
+            guard let patterns = byMaker[maker] else { return false }
+            return patterns.contains { $0.matches(name, process: process) } || vim.contains(maker) && isVimProbe(name)
         }
     }
 
@@ -82,12 +81,14 @@ public enum TemporaryNames {
     // MARK: The patterns
 
     private struct Rule: Sendable {
-        /// Empty where the pattern alone is unmistakable.
-        var makers: [String] = []
+        var makers: [String]
         var patterns: [NamePattern]
     }
 
-    private static let rules: [Rule] = unmistakable + editors + tools
+    /// The patterns of each program: this is asked at every creation.
+    private static let byMaker: [String: [NamePattern]] = (editors + tools).reduce(into: [:]) { byMaker, rule in
+        for maker in rule.makers { byMaker[maker, default: []] += rule.patterns }
+    }
 
     /// An agent's or a script's own process number, beside a word that says what the file is.
     private static let ownProcess: [NamePattern] = [
@@ -98,13 +99,11 @@ public enum TemporaryNames {
         [.text(".tmp"), .process, .anything], [.text("tmp."), .process], [.text(".tmp."), .process],
     ]
 
-    private static let unmistakable: [Rule] = [
-        Rule(patterns: [
-            [.text(".goutputstream-"), .random(6)], [.anything, .text("___jb_tmp___")],
-            [.anything, .text("___jb_old___")], [.anything, .text(".vsctmp")], [.anything, .text(".crswap")],
-            [.text(".~lock."), .anything, .text("#")], [.text(".fuse_hidden"), .hex(8), .anything],
-            [.text(".nfs"), .hex(16), .anything],
-        ])
+    /// No program makes these up for anything else.
+    private static let unmistakable: [NamePattern] = [
+        [.text(".goutputstream-"), .random(6)], [.anything, .text("___jb_tmp___")], [.anything, .text("___jb_old___")],
+        [.anything, .text(".vsctmp")], [.anything, .text(".crswap")], [.text(".~lock."), .anything, .text("#")],
+        [.text(".fuse_hidden"), .hex(8), .anything], [.text(".nfs"), .hex(16), .anything],
     ]
 
     private static let editors: [Rule] = [
