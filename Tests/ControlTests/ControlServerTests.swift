@@ -47,13 +47,14 @@ struct ControlServerTests {
         let service = try FakeService()
         defer { service.stop() }
         let client = try await client(service)
-        await withThrowingTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
                 group.addTask {
                     let path = Path("file \(number)")
                     #expect(try await client.call(HistoryRequest(.path(path))).path == path)
                 }
             }
+            try await group.waitForAll()
         }
     }
 
