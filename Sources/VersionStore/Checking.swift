@@ -256,6 +256,6 @@ final class StoreCheck {
     private func isSettled(_ entry: (directory: FileDescriptor, name: String)) -> Bool {
         guard let status = try? System.extendedStatus(entry.name, in: entry.directory) else { return false }
         let age = store.options.clock.now().since(status.change)
-        return age < 0 || age >= Self.settledNanoseconds
+        return age <= -Self.settledNanoseconds || age >= Self.settledNanoseconds
     }
 }
