@@ -69,7 +69,13 @@ let package = Package(
             name: "versionsfs", dependencies: ["FUSE", "Container", "CLinux", "ControlService", "VersionStore", system, logging],
             path: "Mount/versionsfs", swiftSettings: settings),
 
-        .target(name: "Support", dependencies: ["VersionModel"], path: "Tests/Support", swiftSettings: settings),
+        // What the tests stand on: the mount fixture, terminals, processes, and programs that act as other programs do.
+        .systemLibrary(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(name: "Support", dependencies: ["CTestSupport"], path: "Tests/Support", swiftSettings: settings),
+        .executableTarget(
+            name: "TestActor", dependencies: ["CTestSupport"], path: "Tests/TestActor", swiftSettings: settings),
+        .executableTarget(
+            name: "Bench", dependencies: ["Support", "CTestSupport"], path: "Tests/Benchmark", swiftSettings: settings),
         tests("VersionModelTests", ["VersionModel"]),
         tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
         tests("ContainerTests", ["Container", "VersionStore", "VersionModel"]),
@@ -81,5 +87,8 @@ let package = Package(
                 argumentParser,
             ]),
         tests("FUSETests", ["FUSE", "VersionModel"]),
+        tests("SupportTests", ["TestActor"]),
+        tests("MountTests", ["versionsfs", "versionsctl", "TestActor"]),
+        tests("Stories", ["versionsfs", "versionsctl", "TestActor"]),
     ]
 )

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 struct wire_header_in {
@@ -99,9 +100,12 @@ static inline int wire_backing_close(int device, uint32_t backing) {
     return ioctl(device, _IOW(229, 2, uint32_t), &backing);
 }
 
-// memfd_create(2) with MFD_CLOEXEC, and the thread's name: behind _GNU_SOURCE in the C library's headers.
+// memfd_create(2) with MFD_CLOEXEC, fallocate(2), and the thread's name: behind _GNU_SOURCE in the C library's headers.
 static inline int wire_anonymous_file(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 1U);
+}
+static inline int wire_allocate(int descriptor, int mode, int64_t offset, int64_t length) {
+    return (int)syscall(SYS_fallocate, descriptor, mode, offset, length);
 }
 static inline void wire_name_thread(const char *name) {
     syscall(SYS_prctl, 15, name, 0UL, 0UL, 0UL);

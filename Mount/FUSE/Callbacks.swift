@@ -12,12 +12,12 @@ private func serve<Value>(
 ) {
     guard let raw else { return }
     let request = Request(raw: raw)
-    guard let driver = Driver.of(raw) else {
+    guard let driver = Driver.of(raw), let fileSystem = driver.fileSystem else {
         request.fail(.ioError)
         return
     }
     do {
-        let value = try handler(driver.fileSystem, request.caller)
+        let value = try handler(fileSystem, request.caller)
         answer(request, driver, value)
     } catch {
         request.fail(error)
@@ -34,7 +34,7 @@ private func serveEntry(_ raw: OpaquePointer?, _ handler: (any FileSystem, Calle
     serve(
         raw,
         answer: { request, driver, entry in
-            if !request.answer(entry) && entry.node != 0 { driver.fileSystem.forget(entry.node, lookups: 1) }
+            if !request.answer(entry) && entry.node != 0 { driver.fileSystem?.forget(entry.node, lookups: 1) }
         }, handler)
 }
 
@@ -85,14 +85,14 @@ private func addNames(_ table: inout fuse_lowlevel_ops) {
     }
     table.forget = { request, node, lookups in
         guard let request else { return }
-        Driver.of(request)?.fileSystem.forget(node, lookups: lookups)
+        Driver.of(request)?.fileSystem?.forget(node, lookups: lookups)
         fuse_reply_none(request)
     }
     table.forget_multi = { request, count, nodes in
         guard let request else { return }
-        if let driver = Driver.of(request) {
+        if let fileSystem = Driver.of(request)?.fileSystem {
             for forgotten in UnsafeBufferPointer(start: nodes, count: nodes == nil ? 0 : count) {
-                driver.fileSystem.forget(forgotten.ino, lookups: forgotten.nlookup)
+                fileSystem.forget(forgotten.ino, lookups: forgotten.nlookup)
             }
         }
         fuse_reply_none(request)
@@ -191,7 +191,7 @@ private func addFiles(_ table: inout fuse_lowlevel_ops) {
             answer: { request, driver, created in
                 let layout = wire_create_out(
                     entry: wire_entry_out(created.entry), opened: wire_open_out(created.opened))
-                if !request.answer(layout: layout) { driver.fileSystem.takeBack(created) }
+                if !request.answer(layout: layout) { driver.fileSystem?.takeBack(created) }
             }
         ) { (system, caller) throws(Errno) -> Created in
             var caller = caller
@@ -276,7 +276,7 @@ private func addDirectories(_ table: inout fuse_lowlevel_ops) {
             answer: { request, driver, opened in
                 let layout = wire_open_out(handle: opened.handle, flags: opened.flags.rawValue, backing: 0)
                 if !request.answer(layout: layout) {
-                    driver.fileSystem.releaseDirectory(node: node, handle: opened.handle)
+                    driver.fileSystem?.releaseDirectory(node: node, handle: opened.handle)
                 }
             }
         ) { (system, caller) throws(Errno) -> OpenedDirectory in try system.openDirectory(caller, node: node) }

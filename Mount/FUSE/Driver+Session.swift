@@ -62,6 +62,6 @@ extension Driver: Session {
     /// Finds out what works, and lets the file system begin.
     func start(_ negotiated: Features) {
         if negotiated.passthrough && !probePassthrough() { withdrawPassthrough() }
-        fileSystem.started(self, features: features ?? negotiated)
+        fileSystem?.started(self, features: features ?? negotiated)
     }
 }

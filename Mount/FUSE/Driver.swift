@@ -7,10 +7,11 @@ import SystemPackage
 
 /// What libfuse's callbacks find again: the file system, and what belongs to its session.
 ///
-/// Sendable by hand: `session`, `transport` and `negotiation` are written before the first reader thread starts and
+/// Sendable by hand: `fileSystem`, `session`, `transport` and `negotiation` are written before the first reader thread starts and
 /// after the last one has been joined; between, other threads reach them only through `gate`.
 final class Driver: @unchecked Sendable {
-    let fileSystem: any FileSystem
+    /// Until the end of the session: the file system may hold on to its session for longer.
+    private(set) var fileSystem: (any FileSystem)?
     let gate = Gate()
     let parked = ParkedOpens()
     private(set) var session: OpaquePointer?
@@ -31,6 +32,7 @@ final class Driver: @unchecked Sendable {
     func end() {
         parked.cancel()
         gate.close()
+        fileSystem = nil
         session = nil
         transport = nil
     }
@@ -92,7 +94,7 @@ final class Driver: @unchecked Sendable {
 
     /// O_TMPFILE, which libfuse 3.14 does not know.
     private func serveTemporary(_ header: wire_header_in, _ lane: Lane) {
-        guard let body = lane.body(wire_create_in.self) else {
+        guard let fileSystem, let body = lane.body(wire_create_in.self) else {
             send(error: .invalidArgument, to: header.unique)
             return
         }

@@ -11,7 +11,7 @@ import SystemPackage
 func serveOpen(_ raw: OpaquePointer?, node: NodeID, flags: Int32) {
     guard let raw else { return }
     let request = Request(raw: raw)
-    guard let driver = Driver.of(raw) else {
+    guard let driver = Driver.of(raw), let fileSystem = driver.fileSystem else {
         request.fail(.ioError)
         return
     }
@@ -23,7 +23,7 @@ func serveOpen(_ raw: OpaquePointer?, node: NodeID, flags: Int32) {
     var caller = request.caller
     caller.dropsSetID = (Lane.current?.body(wire_open_in.self)?.open_flags ?? 0) & KillFlag.open != 0
     do {
-        if let opened = try driver.fileSystem.open(caller, node: node, flags: flags, deferred: deferred) {
+        if let opened = try fileSystem.open(caller, node: node, flags: flags, deferred: deferred) {
             driver.drop(deferred.close(), node: node)
             driver.answer(request, node: node, .success(opened))
         } else if driver.gate.enter() {
@@ -49,7 +49,7 @@ extension Driver {
         switch result {
         case .success(let opened):
             if !request.answer(layout: wire_open_out(opened)) {
-                fileSystem.release(node: node, handle: opened.handle)
+                fileSystem?.release(node: node, handle: opened.handle)
             }
         case .failure(let error):
             request.fail(error)
@@ -58,6 +58,6 @@ extension Driver {
 
     /// Releases what an answer opened that nobody will get.
     fileprivate func drop(_ result: Result<Opened, Errno>?, node: NodeID) {
-        if case .success(let opened) = result { fileSystem.release(node: node, handle: opened.handle) }
+        if case .success(let opened) = result { fileSystem?.release(node: node, handle: opened.handle) }
     }
 }

@@ -1,1 +1,49 @@
-print("versionsfs")
+// versionsfs: mounts a container.
+
+import Glibc
+import Logging
+
+/// The version that daemon and tool compare.
+let programVersion = "0.1.0"
+
+/// Says on standard error what is wrong.
+func complain(_ text: String) {
+    let line = Array("versionsfs: \(text)\n".utf8)
+    _ = write(2, line, line.count)
+}
+
+func run() -> Int32 {
+    let words = (1..<max(1, Int(CommandLine.argc))).compactMap { index -> [UInt8]? in
+        guard let word = CommandLine.unsafeArgv[index] else { return nil }
+        return UnsafeBufferPointer(start: word, count: strlen(word)).map { UInt8(bitPattern: $0) }
+    }
+    let arguments: Arguments
+    do {
+        arguments = try Arguments(words)
+    } catch {
+        complain("\(error.text)\n\(Arguments.usage)")
+        return 64
+    }
+    switch arguments.mode {
+    case .version:
+        print("versionsfs \(programVersion)")
+        return 0
+    case .help:
+        print(Arguments.usage, terminator: "")
+        return 0
+    case .offline:
+        return 1
+    case .mount:
+        if !arguments.inForeground, arguments.readyDescriptor == nil { return Detaching.startAndWait(words) }
+        SignalThread.block()
+        do {
+            try Daemon(arguments: arguments, logger: .daemon(arguments)).run()
+            return 0
+        } catch {
+            complain(error.text)
+            return 1
+        }
+    }
+}
+
+exit(run())

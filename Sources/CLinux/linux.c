@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -13,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
+#include <syslog.h>
 #include <unistd.h>
 
 const int linux_O_PATH = O_PATH, linux_O_TMPFILE = O_TMPFILE, linux_O_NOATIME = O_NOATIME, linux_O_DIRECT = O_DIRECT;
@@ -22,6 +24,7 @@ const long linux_UTIME_NOW = UTIME_NOW, linux_UTIME_OMIT = UTIME_OMIT;
 const unsigned linux_RENAME_NOREPLACE = RENAME_NOREPLACE, linux_RENAME_EXCHANGE = RENAME_EXCHANGE;
 const unsigned linux_RENAME_WHITEOUT = RENAME_WHITEOUT;
 const int linux_CLONE_FS = CLONE_FS;
+const short linux_POSIX_SPAWN_SETSID = POSIX_SPAWN_SETSID;
 
 static struct timespec time_of(struct statx_timestamp t) {
     return (struct timespec){.tv_sec = t.tv_sec, .tv_nsec = t.tv_nsec};
@@ -108,3 +111,5 @@ int linux_epoll_wait(int epoll, uint64_t *tags) {
 int linux_eventfd(void) { return eventfd(0, EFD_CLOEXEC); }
 int linux_eventfd_signal(int file) { return eventfd_write(file, 1); }
 int linux_probe_thread(int process, int thread) { return (int)syscall(SYS_tgkill, process, thread, 0); }
+
+void linux_syslog(int priority, const char *text) { syslog(LOG_DAEMON | priority, "%s", text); }

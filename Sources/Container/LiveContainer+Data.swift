@@ -33,12 +33,20 @@ extension LiveContainer {
     }
 
     public func write(
-        node: UInt64, handle: UInt64, _ bytes: UnsafeRawBufferPointer, offset: off_t
+        node: UInt64, handle: UInt64, _ bytes: UnsafeRawBufferPointer, offset: off_t, dropsSetID: Bool
     ) throws(Errno) -> Int {
         let file = try openFile(handle)
+        if dropsSetID { dropSetID(file) }
         guard file.isWritable else { throw .badFileDescriptor }
         try willChange(file, appends: file.isAppending)
         return try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
+    }
+
+    /// A write by somebody without the right to keep them takes a file's set-id bits away.
+    private func dropSetID(_ file: OpenFile) {
+        guard let stat = try? Backing.stat(file.descriptor.raw) else { return }
+        let kept = SetIDRule.afterChange(stat.permissions)
+        if kept != stat.permissions { fchmod(file.descriptor.raw, mode_t(kept)) }
     }
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.

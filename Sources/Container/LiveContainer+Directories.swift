@@ -56,11 +56,14 @@ extension LiveContainer {
         return openDirectories.add(OpenDirectory(node: node))
     }
 
-    public func releaseDirectory(handle: UInt64) { openDirectories.remove(handle) }
+    public func releaseDirectory(node: UInt64, handle: UInt64) { openDirectories.remove(handle) }
+
+    /// Whether the kernel may keep a directory's listing: every change of it comes through the mount.
+    public func mayCacheListing(_ id: UInt64) -> Bool { nodes[id].map { !$0.isForeign } ?? false }
 
     /// Gives entries behind `offset` to `take` until it answers false.
     public func list(
-        _ caller: Caller, handle: UInt64, offset: off_t, withAttributes: Bool, take: (ListedEntry) -> Bool
+        _ caller: Caller, node id: UInt64, handle: UInt64, offset: off_t, withAttributes: Bool, take: (ListedEntry) -> Bool
     ) throws(Errno) {
         guard let open = openDirectories[handle] else { throw .badFileDescriptor }
         let node = open.node

@@ -38,6 +38,11 @@ extension LiveContainer {
     static let stateName = Array(".versionsfs".utf8)
     static let browseName = Array(".versions".utf8)
 
+    /// For how many seconds the kernel may keep that a name does not exist.
+    public static let missingNameValid = Validity.long
+    /// A time that stands for the moment of the call (UTIME_NOW).
+    public static var timeNow: timespec { timespec(tv_sec: 0, tv_nsec: Int(linux_UTIME_NOW)) }
+
     /// A name as a request may use it in a directory; the state directory does not exist for anyone, and `.versions`
     /// cannot be made, removed or renamed (DESIGN 3.2).
     func name(_ bytes: [UInt8], in parent: Node, forChange: Bool = false) throws(Errno) -> FileName {

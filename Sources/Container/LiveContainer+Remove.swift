@@ -21,9 +21,18 @@ extension LiveContainer {
             } else if stat.isRegular {
                 try unlinkDocument(entry, requester(caller))
             } else {
-                try moveToDeleted(entry, nil, requester(caller))
+                try unlinkOther(entry, requester(caller))
             }
         }
+    }
+
+    /// Symlinks go to the deleted area too, but for those that a program uses as locks (`.#f`).
+    private func unlinkOther(_ entry: Entry, _ requester: Requester) throws(Errno) {
+        guard observers.isEphemeral(entry.name, requester) || isIgnored(entry.name, in: entry.parent) else {
+            return try moveToDeleted(entry, nil, requester)
+        }
+        try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+        leave(entry, now: .gone)
     }
 
     public func removeDirectory(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) {

@@ -8,6 +8,8 @@ public enum MountTable {
     /// One mount.
     public struct Mount: Hashable, Sendable {
         public var id: Int
+        /// The file system, as `major:minor`: equal for all mounts of one container.
+        public var device: String
         /// Which part of the file system is mounted: `/`, or a directory of it for a bind mount.
         public var root: Path
         /// Where.
@@ -58,7 +60,7 @@ public enum MountTable {
             fields.count > dash + 2, let id = Int(String(decoding: fields[0], as: UTF8.self))
         else { return nil }
         return Mount(
-            id: id, root: unescape(fields[3]), point: unescape(fields[4]),
+            id: id, device: String(decoding: fields[2], as: UTF8.self), root: unescape(fields[3]), point: unescape(fields[4]),
             type: String(decoding: fields[dash + 1], as: UTF8.self), source: unescape(fields[dash + 2]))
     }
 

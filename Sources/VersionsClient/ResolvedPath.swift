@@ -43,7 +43,7 @@ struct ResolvedPath {
 }
 
 /// The path behind the current directory, not followed.
-func absolutePath(_ typed: Path) -> Path {
+public func absolutePath(_ typed: Path) -> Path {
     if typed.bytes.first == 47 { return typed }
     guard let directory = currentDirectory() else { return typed }
     return typed.bytes.isEmpty ? directory : directory.appending(typed.bytes)

@@ -56,8 +56,8 @@ enum UnixSocket {
 extension ControlError {
     /// An error of the system, with errno as it is now.
     public init(system message: String, path: Path?, advice: String? = nil) {
-        let number = errno
-        let reason = strerror(number).flatMap { String(validatingCString: $0) } ?? "error \(number)"
+        let number = Glibc.errno
+        let reason = Glibc.strerror(number).flatMap { String(validatingCString: $0) } ?? "error \(number)"
         self.init(.system, "\(message): \(reason)", path: path, advice: advice, errno: number)
     }
 }

@@ -1,1 +1,5 @@
-print("versionsctl")
+// The command line of VersionsFS.
+
+import Glibc
+
+exit(await Tool.run(ArgumentBytes.commandLine()))

@@ -21,6 +21,7 @@ extern const int linux_SEEK_DATA, linux_SEEK_HOLE;
 extern const long linux_UTIME_NOW, linux_UTIME_OMIT;
 extern const unsigned linux_RENAME_NOREPLACE, linux_RENAME_EXCHANGE, linux_RENAME_WHITEOUT;
 extern const int linux_CLONE_FS;
+extern const short linux_POSIX_SPAWN_SETSID;
 
 int linux_statx(int directory, const char *name, int flags, struct linux_stat *result);
 int linux_openat(int directory, const char *name, int flags, mode_t mode);
@@ -52,6 +53,8 @@ int linux_lremovexattr(const char *path, const char *name);
 // As they are; their headers would bring a second `struct stat` into Swift's view.
 int umount2(const char *target, int flags);
 ssize_t getxattr(const char *path, const char *name, void *value, size_t size);
+
+void linux_syslog(int priority, const char *text);   // as LOG_DAEMON
 
 // Events.
 int linux_epoll_create(void);                                            // closed on exec

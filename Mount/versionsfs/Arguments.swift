@@ -1,0 +1,93 @@
+// The daemon's command line: as mount(8) calls a helper, and as people do.
+
+import Glibc
+
+/// What to do, as asked for. Paths are bytes.
+struct Arguments {
+    enum Mode {
+        case mount
+        /// Answer control messages on standard input for a container that is not mounted.
+        case offline
+        case version
+        case help
+    }
+
+    var mode = Mode.mount
+    var directory: [UInt8] = []
+    var mountpoint: [UInt8]?
+    var options: [String] = []
+    var inForeground = false
+    var isDebugging = false
+    /// The descriptor on which a detached daemon says that it is ready; for the daemon's own use.
+    var readyDescriptor: Int32?
+
+    /// A command line that cannot be understood; the text says why.
+    struct UsageError: Error { var text: String }
+
+    static let usage = """
+        usage: versionsfs DIR [MOUNTPOINT] [-o OPTIONS] [-f] [-d] [-V] [-h]
+
+        Turns DIR into a container, where every save is a version, and mounts it over itself or on MOUNTPOINT.
+
+          -o OPTIONS  mount options, separated by commas: ro, allow_other, noatime, nosuid, nodev, noexec,
+                      list-versions, source-open, ...
+          -f          stay in the foreground and log to standard error
+          -d          the same, and log every detail
+          -V          print the version
+          -h          print this help
+
+        What it keeps: versionsctl history FILE. To end it: versionsctl unmount DIR.
+
+        """
+
+    /// Options that mount(8) and fstab use for themselves.
+    private static let ignored: Set<String> = [
+        "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail", "rw", "async",
+        "relatime", "dev", "suid", "exec", "mand", "nomand", "iversion", "silent", "loud",
+    ]
+
+    init(_ words: [[UInt8]]) throws(UsageError) {
+        var rest = words[...]
+        var names: [[UInt8]] = []
+        var onlyNames = false
+        while let word = rest.popFirst() {
+            guard !onlyNames, word.first == 45, word.count > 1 else {
+                names.append(word)
+                continue
+            }
+            switch String(decoding: word, as: UTF8.self) {
+            case "--": onlyNames = true
+            case "-f": inForeground = true
+            case "-d": (inForeground, isDebugging) = (true, true)
+            case "-V", "--version": mode = .version
+            case "-h", "--help": mode = .help
+            case "--offline": mode = .offline
+            case "--ready": readyDescriptor = rest.popFirst().flatMap { Int32(String(decoding: $0, as: UTF8.self)) }
+            case "-n", "-s", "-v": break
+            case "-o":
+                guard let value = rest.popFirst() else { throw UsageError(text: "-o needs options behind it") }
+                add(options: value)
+            case let text where text.hasPrefix("-o"): add(options: Array(word.dropFirst(2)))
+            case let text: throw UsageError(text: "unknown option \(text)")
+            }
+        }
+        guard mode == .mount || mode == .offline else { return }
+        guard let first = names.first, !first.isEmpty else { throw UsageError(text: "which directory?") }
+        guard names.count <= 2 else { throw UsageError(text: "one directory and one mountpoint at most") }
+        directory = first
+        if names.count == 2, names[1] != first { mountpoint = names[1] }
+    }
+
+    private mutating func add(options text: [UInt8]) {
+        for option in String(decoding: text, as: UTF8.self).split(separator: ",").map(String.init) {
+            let key = option.prefix { $0 != "=" }
+            if Self.ignored.contains(String(key)) || key.hasPrefix("x-") || key.hasPrefix("comment") { continue }
+            options.append(option)
+        }
+    }
+
+    /// The options that are ours, not the kernel's.
+    static let own: Set<String> = ["list-versions", "source-open"]
+    var kernelOptions: [String] { options.filter { !Self.own.contains($0) } }
+    func has(_ option: String) -> Bool { options.contains(option) }
+}

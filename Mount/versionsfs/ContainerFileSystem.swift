@@ -1,0 +1,194 @@
+// The container as the driver's file system: translates requests and answers, and decides nothing.
+
+import Container
+import FUSE
+import Glibc
+import SystemPackage
+
+/// Serves a ``LiveContainer`` to the kernel.
+final class ContainerFileSystem: FileSystem {
+    private let container: LiveContainer
+
+    init(_ container: LiveContainer) { self.container = container }
+
+    func started(_ session: any Session, features: Features) {
+        container.connect(SessionLink(session, features: features))
+    }
+
+    // MARK: Names
+
+    func lookup(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8]) throws(Errno) -> Entry {
+        guard let found = try container.lookup(caller.inContainer, parent: parent, name: name) else {
+            return Entry(
+                node: 0, generation: 0, attributes: NodeAttributes(stat: stat(), valid: 0),
+                entryValid: LiveContainer.missingNameValid)
+        }
+        return Entry(found)
+    }
+
+    func forget(_ node: NodeID, lookups: UInt64) { container.forget(node, lookups: lookups) }
+
+    func makeNode(
+        _ caller: FUSE.Caller, parent: NodeID, name: [UInt8], mode: mode_t, device: dev_t
+    ) throws(Errno) -> Entry {
+        Entry(try container.makeNode(caller.inContainer, parent: parent, name: name, mode: mode, device: device))
+    }
+
+    func makeDirectory(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8], mode: mode_t) throws(Errno) -> Entry {
+        Entry(try container.makeDirectory(caller.inContainer, parent: parent, name: name, mode: mode))
+    }
+
+    func makeSymlink(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8], target: [UInt8]) throws(Errno) -> Entry {
+        Entry(try container.makeSymlink(caller.inContainer, parent: parent, name: name, target: target))
+    }
+
+    func link(_ caller: FUSE.Caller, node: NodeID, parent: NodeID, name: [UInt8]) throws(Errno) -> Entry {
+        Entry(try container.link(caller.inContainer, node: node, parent: parent, name: name))
+    }
+
+    func unlink(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8]) throws(Errno) {
+        try container.unlink(caller.inContainer, parent: parent, name: name)
+    }
+
+    func removeDirectory(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8]) throws(Errno) {
+        try container.removeDirectory(caller.inContainer, parent: parent, name: name)
+    }
+
+    func rename(
+        _ caller: FUSE.Caller, parent: NodeID, name: [UInt8], newParent: NodeID, newName: [UInt8], flags: UInt32
+    ) throws(Errno) {
+        try container.rename(
+            caller.inContainer, parent: parent, name: name, newParent: newParent, newName: newName, flags: flags)
+    }
+
+    func readLink(_ caller: FUSE.Caller, node: NodeID) throws(Errno) -> [UInt8] {
+        try container.readLink(caller.inContainer, node: node)
+    }
+
+    // MARK: Attributes
+
+    func attributes(_ caller: FUSE.Caller, node: NodeID, handle: Handle?) throws(Errno) -> NodeAttributes {
+        NodeAttributes(try container.attributes(caller.inContainer, node: node, handle: handle))
+    }
+
+    func setAttributes(
+        _ caller: FUSE.Caller, node: NodeID, handle: Handle?, _ change: AttributeChange
+    ) throws(Errno) -> NodeAttributes {
+        NodeAttributes(
+            try container.setAttributes(caller.inContainer, node: node, handle: handle, AttributeEdit(change)))
+    }
+
+    func extendedAttribute(_ caller: FUSE.Caller, node: NodeID, name: [UInt8]) throws(Errno) -> [UInt8] {
+        try container.extendedAttribute(caller.inContainer, node: node, name: name)
+    }
+
+    func extendedAttributes(_ caller: FUSE.Caller, node: NodeID) throws(Errno) -> [UInt8] {
+        try container.extendedAttributes(caller.inContainer, node: node)
+    }
+
+    func setExtendedAttribute(
+        _ caller: FUSE.Caller, node: NodeID, name: [UInt8], value: UnsafeRawBufferPointer, flags: Int32
+    ) throws(Errno) {
+        try container.setExtendedAttribute(caller.inContainer, node: node, name: name, value: value, flags: flags)
+    }
+
+    func removeExtendedAttribute(_ caller: FUSE.Caller, node: NodeID, name: [UInt8]) throws(Errno) {
+        try container.removeExtendedAttribute(caller.inContainer, node: node, name: name)
+    }
+
+    // MARK: Files
+
+    func open(
+        _ caller: FUSE.Caller, node: NodeID, flags: Int32, deferred: Deferred<Opened>
+    ) throws(Errno) -> Opened? {
+        Opened(try container.open(caller.inContainer, node: node, flags: flags))
+    }
+
+    func create(
+        _ caller: FUSE.Caller, parent: NodeID, name: [UInt8], mode: mode_t, flags: Int32
+    ) throws(Errno) -> Created {
+        Created(try container.create(caller.inContainer, parent: parent, name: name, mode: mode, flags: flags))
+    }
+
+    func createTemporary(_ caller: FUSE.Caller, parent: NodeID, mode: mode_t, flags: Int32) throws(Errno) -> Created {
+        Created(try container.createTemporary(caller.inContainer, parent: parent, mode: mode, flags: flags))
+    }
+
+    func read(
+        _ caller: FUSE.Caller, node: NodeID, handle: Handle, into buffer: UnsafeMutableRawBufferPointer, offset: off_t
+    ) throws(Errno) -> Int {
+        try container.read(node: node, handle: handle, into: buffer, offset: offset)
+    }
+
+    func write(
+        _ caller: FUSE.Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t
+    ) throws(Errno) -> Int {
+        try container.write(node: node, handle: handle, bytes, offset: offset, dropsSetID: caller.dropsSetID)
+    }
+
+    func flush(_ caller: FUSE.Caller, node: NodeID, handle: Handle, lockOwner: UInt64) throws(Errno) {
+        container.flush(caller.inContainer, handle: handle)
+    }
+
+    func release(node: NodeID, handle: Handle) { container.release(node: node, handle: handle) }
+
+    func synchronize(_ caller: FUSE.Caller, node: NodeID, handle: Handle, dataOnly: Bool) throws(Errno) {
+        try container.synchronize(node: node, handle: handle, dataOnly: dataOnly)
+    }
+
+    func allocate(
+        _ caller: FUSE.Caller, node: NodeID, handle: Handle, mode: Int32, offset: off_t, length: off_t
+    ) throws(Errno) {
+        try container.allocate(node: node, handle: handle, mode: mode, offset: offset, length: length)
+    }
+
+    func seek(
+        _ caller: FUSE.Caller, node: NodeID, handle: Handle, offset: off_t, whence: Int32
+    ) throws(Errno) -> off_t {
+        try container.seek(node: node, handle: handle, offset: offset, whence: whence)
+    }
+
+    func copyRange(
+        _ caller: FUSE.Caller, from: FileRange, to: FileRange, length: Int, flags: Int32
+    ) throws(Errno) -> Int {
+        try container.copyRange(from: .init(from), to: .init(to), length: length)
+    }
+
+    // MARK: Directories
+
+    func openDirectory(_ caller: FUSE.Caller, node: NodeID) throws(Errno) -> OpenedDirectory {
+        OpenedDirectory(
+            handle: try container.openDirectory(caller.inContainer, node: node),
+            flags: container.mayCacheListing(node) ? [.keepCache, .cacheDirectory] : [])
+    }
+
+    func list(
+        _ caller: FUSE.Caller, node: NodeID, handle: Handle, offset: off_t, into listing: inout Listing
+    ) throws(Errno) {
+        var output = listing
+        let plus = listing.wantsAttributes
+        defer { listing = output }
+        try container.list(caller.inContainer, node: node, handle: handle, offset: offset, withAttributes: plus) { item in
+            if plus {
+                let entry = item.found.map { Entry($0) } ?? Entry(dots: item)
+                return output.add(name: item.name, entry: entry, nextOffset: item.nextOffset)
+            }
+            return output.add(name: item.name, node: item.inode, mode: item.type, nextOffset: item.nextOffset)
+        }
+    }
+
+    func releaseDirectory(node: NodeID, handle: Handle) { container.releaseDirectory(node: node, handle: handle) }
+
+    func synchronizeDirectory(_ caller: FUSE.Caller, node: NodeID, handle: Handle, dataOnly: Bool) throws(Errno) {
+        try container.synchronizeDirectory(node: node)
+    }
+
+    func statistics(_ caller: FUSE.Caller, node: NodeID) throws(Errno) -> statvfs { try container.statistics() }
+
+    func control(
+        _ caller: FUSE.Caller, node: NodeID, handle: Handle, command: UInt32, input: UnsafeRawBufferPointer,
+        outputSize: Int
+    ) throws(Errno) -> [UInt8] {
+        throw .inappropriateIOCTLForDevice
+    }
+}

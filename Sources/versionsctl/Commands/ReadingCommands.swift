@@ -1,0 +1,150 @@
+// Commands that list and show: status, conflicts, history, show, deleted, space, claims.
+
+import ArgumentParser
+import ControlProtocol
+import Glibc
+import VersionsClient
+
+extension Session {
+    /// How versions are shown here.
+    func versionText() -> VersionText {
+        let display = PathDisplay(typed: typed, place: place)
+        return VersionText(style: .standardOutput(), now: Words.now(), shown: { display.shown($0) })
+    }
+}
+
+func statusText() -> StatusText { StatusText(style: .standardOutput(), now: Words.now()) }
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "status", abstract: "Show a container's state.")
+    @Argument(help: "A path in the container.") var path: TypedPath?
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func run() async throws {
+        let session = try await Session.open(path, container, offline: true)
+        let status = try await session.call(StatusRequest())
+        if json.json { return try Printer.json(status) }
+        try Printer.text(statusText().status(status, root: session.place.root))
+    }
+}
+
+struct ConflictsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "conflicts", abstract: "List unresolved conflicts.")
+    @Argument(help: "A document or directory.") var path: TypedPath?
+    @Flag(help: "Exit with 1 if there are any, with 2 if it failed.") var exitCode = false
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func run() async throws {
+        let session = try await Session.open(path, container)
+        let documents = try await session.call(ConflictsRequest(session.target))
+        if json.json {
+            try Printer.json(documents)
+        } else {
+            try Printer.text(session.versionText().conflicts(documents))
+        }
+        if exitCode, !documents.isEmpty { throw ExitCode(1) }
+    }
+}
+
+struct HistoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "history", abstract: "List a document's versions.")
+    @Argument(help: "The document.") var file: TypedPath
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func run() async throws {
+        let session = try await Session.open(file, container)
+        let history = try await session.call(HistoryRequest(session.target))
+        if json.json { return try Printer.json(history) }
+        try Printer.text(session.versionText().history(history))
+    }
+}
+
+struct ShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Print a version's content (with --json: the version).")
+    @Argument(help: "The document.") var file: TypedPath
+    @Option(help: ArgumentHelp("Which version; else the current one.", valueName: "id")) var version: String?
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func run() async throws {
+        let session = try await Session.open(file, container)
+        let version = try await session.call(ShowRequest(session.target, version: version))
+        if json.json { return try Printer.json(version) }
+        try Files.copy(version.file, to: 1)
+    }
+}
+
+struct DeletedCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "deleted", abstract: "List what was deleted.")
+    @Argument(help: "A directory, or what was deleted.") var path: TypedPath?
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func run() async throws {
+        let session = try await Session.open(path, container, followingLastLink: false)
+        let entries = try await session.call(DeletedRequest(session.target))
+        if json.json { return try Printer.json(entries) }
+        try Printer.text(session.versionText().deleted(entries))
+    }
+}
+
+struct SpaceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "space", abstract: "Show the space that files, versions and deleted files take.")
+    @Argument(help: "A document or directory.") var path: TypedPath?
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func run() async throws {
+        let session = try await Session.open(path, container)
+        let space = try await session.call(SpaceRequest(session.target), progress: "counting")
+        if json.json { return try Printer.json(space) }
+        try Printer.text(statusText().space(space) + "\n")
+    }
+}
+
+struct ClaimsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "claims", abstract: "List coordinated accesses that are held or waited for.")
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func run() async throws {
+        let session = try await Session.open(nil, container)
+        let claims = try await session.call(ClaimsRequest())
+        if json.json { return try Printer.json(claims) }
+        try Printer.text(statusText().claims(claims))
+    }
+}
+
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch", abstract: "Print changes as they happen (with --json: one object per line).")
+    @Argument(help: "A document or directory.") var path: TypedPath?
+    @Option(help: ArgumentHelp("Begin behind this sequence number.", valueName: "sequence")) var after: UInt64?
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func run() async throws {
+        let session = try await Session.open(path, container)
+        let (text, asJSON) = (statusText(), json.json)
+        let display = PathDisplay(typed: session.typed, place: session.place)
+        // Printed on the connection's own thread: a reader that stops reading us makes the daemon wait, and nothing piles up.
+        let end = try await session.client.watch(session.target, after: after) { event in
+            do {
+                if asJSON {
+                    try Printer.jsonLine(event)
+                } else {
+                    try Printer.text(text.event(event, shown: display.shown))
+                }
+            } catch {
+                Glibc.exit(1)
+            }
+        }
+        throw end
+    }
+}

@@ -1,0 +1,106 @@
+// Settling conflicts: by choice, by merging, or by asking.
+
+import ArgumentParser
+import ControlProtocol
+import VersionModel
+
+struct ResolveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resolve", abstract: "Settle a document's conflict.",
+        discussion: "Without options it asks. No content is lost: what is not chosen stays in the document's history.")
+    @Argument(help: "The document; with --all a directory.") var path: TypedPath
+    @Option(help: ArgumentHelp(
+        "Keep the current version, this one, or all (each loser beside the document as 'NAME 2.EXT').",
+        valueName: "current|id|all"))
+    var keep: String?
+    @Flag(help: "Merge the losers into the document, three ways.") var merge = false
+    @Option(help: ArgumentHelp(
+        "Merge with this program; it gets LOCAL BASE REMOTE MERGED as arguments and in the environment.",
+        valueName: "program"))
+    var tool: String?
+    @Flag(help: "Keep the version that was saved last.") var newest = false
+    @Flag(help: "With --newest: every conflict at or below PATH.") var all = false
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func validate() throws {
+        let ways = [keep != nil, merge || tool != nil, newest].count { $0 }
+        guard ways <= 1 else { throw ValidationError("Give one of --keep, --merge and --newest.") }
+        guard !all || newest else { throw ValidationError("--all goes with --newest.") }
+        guard ways == 1 || (Question.canAsk && !json.json) else {
+            throw ValidationError("Say how: --keep current|ID|all, --merge or --newest.")
+        }
+    }
+
+    func run() async throws {
+        let session = try await Session.open(path, container)
+        if all {
+            let resolutions = try await session.call(ResolveAllRequest(session.target), progress: "resolving")
+            return try report(resolutions, session)
+        }
+        guard let document = try await session.call(ConflictsRequest(session.target)).first(where: { document in
+            session.targetPath.map { $0 == document.path } ?? true
+        }) else {
+            throw ControlError(.nothingToDo, "there is no conflict to resolve", path: path.path)
+        }
+        let choice = try await choose(document, session)
+        let seen = document.versions.map(\.id)
+        let resolution = try await session.call(ResolveRequest(session.target, keep: choice, seen: seen))
+        try report([resolution], session)
+    }
+
+    private func choose(_ document: ConflictedDocument, _ session: Session) async throws -> ResolveRequest.Choice {
+        if newest { return .newest }
+        if let keep { return ResolveRequest.Choice(word: keep) }
+        if merge || tool != nil {
+            try await ThreeWayMerge(document: document, tool: tool, name: session.shown(document.path)).run(session)
+            return .merged
+        }
+        return try await ask(document, session)
+    }
+
+    private func report(_ resolutions: [Resolution], _ session: Session) throws {
+        if json.json { return try Printer.json(resolutions) }
+        if resolutions.isEmpty { return try Printer.text("No conflicts.\n") }
+        for resolution in resolutions {
+            var text = "Resolved \(Style.printable(session.shown(resolution.document)))"
+            if !resolution.written.isEmpty {
+                text += "; written: " + resolution.written.map { Style.printable(session.shown($0)) }.joined(separator: ", ")
+            }
+            if resolution.remaining > 0 { text += "; \(Words.count(resolution.remaining, "newer loser")) remains" }
+            try Printer.text(text + ".\n")
+        }
+    }
+
+    // MARK: - Asking
+
+    private func ask(_ document: ConflictedDocument, _ session: Session) async throws -> ResolveRequest.Choice {
+        try Printer.text(session.versionText().conflicts([document]))
+        for (index, loser) in document.versions.enumerated() {
+            let difference = try await Difference.between(document.current, loser)
+            try Printer.text("  \(index + 1)  \(loser.id.short) against the current version: \(difference)\n")
+        }
+        let numbers = document.versions.count == 1 ? "1" : "1-\(document.versions.count)"
+        while true {
+            let prompt = "[c]urrent stays, [\(numbers)] that one instead, [a]ll beside, [m]erge, [d]iff, [q]uit: "
+            guard let answer = try Question.ask(prompt)?.lowercased() else { throw ExitCode(1) }
+            switch answer {
+            case "c", "current": return .current
+            case "a", "all": return .all
+            case "m", "merge":
+                try await ThreeWayMerge(document: document, tool: nil, name: session.shown(document.path)).run(session)
+                return .merged
+            case "d", "diff":
+                for loser in document.versions {
+                    let name = session.shown(document.path)
+                    try Differ(old: loser, new: document.current, name: name, style: .standardOutput()).run()
+                }
+            case "q", "quit": throw ExitCode(1)
+            default:
+                if let number = Int(answer), document.versions.indices.contains(number - 1) {
+                    return .version(document.versions[number - 1].id.hex)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// Commands that bring back: restore and undelete.
+
+import ArgumentParser
+import ControlProtocol
+import VersionModel
+import VersionsClient
+
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Bring back a document's version, or a directory as of a time.")
+    @Argument(help: "The document, or the directory.") var path: TypedPath
+    @Option(help: ArgumentHelp("The version to bring back.", valueName: "id")) var version: String?
+    @Option(help: ArgumentHelp("Bring the directory back as of this TIME.", valueName: "time")) var at: TypedTime?
+    @Option(help: ArgumentHelp("Put it here instead.", valueName: "path")) var to: TypedPath?
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func validate() throws {
+        guard (version == nil) != (at == nil) else { throw ValidationError("Give either --version ID or --at TIME.") }
+    }
+
+    func run() async throws {
+        let session = try await Session.open(path, container)
+        if let to, Files.exists(to.path) {
+            throw ControlError(.exists, "exists", path: to.path, advice: "choose another name")
+        }
+        let inside = try to.flatMap { try session.inside($0) }
+        if let at {
+            if let to, inside == nil {
+                throw ControlError(
+                    .invalidValue, "lies outside the container", path: to.path,
+                    advice: "restore to a path inside it and move that")
+            }
+            let request = RestoreDirectoryRequest(session.target, at: at.moment, to: inside)
+            return try report(try await session.call(request, progress: "restoring"), session)
+        }
+        guard let version else { return }
+        if let to, inside == nil {
+            // Outside nothing is versioned: a plain copy.
+            let info = try await session.call(ShowRequest(session.target, version: version))
+            try Files.copy(info.file, toNew: to.path)
+            return try report(Restored(document: absolutePath(to.path), entries: 1), session)
+        }
+        try report(try await session.call(RestoreRequest(session.target, version: version, to: inside)), session)
+    }
+
+    private func report(_ restored: Restored, _ session: Session) throws {
+        try RestoreReport.print(restored, session, "Restored", json: json.json)
+    }
+}
+
+struct UndeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undelete", abstract: "Bring back what was deleted; a directory with all that went with it.")
+    @Argument(help: ArgumentHelp("What was deleted, or its id.", valueName: "path|id")) var path: TypedPath
+    @Option(help: ArgumentHelp("Put it here instead.", valueName: "path")) var to: TypedPath?
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func run() async throws {
+        let session = try await Session.open(path, container, followingLastLink: false)
+        let inside = try to.map { to in
+            guard let inside = try session.inside(to) else {
+                throw ControlError(
+                    .invalidValue, "lies outside the container", path: to.path,
+                    advice: "undelete to a path inside it and move that")
+            }
+            return inside
+        }
+        let restored = try await session.call(UndeleteRequest(session.target, to: inside), progress: "undeleting")
+        try RestoreReport.print(restored, session, "Undeleted", json: json.json)
+    }
+}
+
+/// What restore and undelete say.
+enum RestoreReport {
+    static func print(_ restored: Restored, _ session: Session, _ verb: String, json: Bool) throws {
+        if json { return try Printer.json(restored) }
+        let entries = restored.entries == 1 ? "" : " (\(Words.count(restored.entries, "entry")))"
+        let displaced = restored.displaced == 0
+            ? "" : "; \(Words.count(restored.displaced, "newer name")) went to the deleted area"
+        try Printer.text("\(verb) \(Style.printable(session.shown(restored.document)))\(entries)\(displaced).\n")
+    }
+}

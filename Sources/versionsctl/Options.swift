@@ -1,0 +1,42 @@
+// Options and arguments that many commands share.
+
+import ArgumentParser
+import ControlProtocol
+import VersionModel
+
+/// A path as typed, byte for byte.
+struct TypedPath: ExpressibleByArgument, Hashable, Sendable {
+    var path: Path
+
+    init?(argument: String) {
+        let bytes = ArgumentBytes.bytes(argument)
+        guard !bytes.isEmpty else { return nil }
+        path = Path(bytes: bytes)
+    }
+
+    init(_ path: Path) { self.path = path }
+
+    static var defaultCompletionKind: CompletionKind { .file() }
+}
+
+/// A moment as typed: TIME of DESIGN 3.3.
+struct TypedTime: ExpressibleByArgument, Hashable, Sendable {
+    var moment: Timestamp
+
+    init?(argument: String) {
+        guard let time = TimeText.parse(argument, now: Words.now().nanoseconds) else { return nil }
+        moment = Timestamp(nanoseconds: time)
+    }
+}
+
+/// Which container.
+struct ContainerOption: ParsableArguments {
+    @Option(help: ArgumentHelp("The container that PATH lies in.", valueName: "path"))
+    var container: TypedPath?
+}
+
+/// Whether to print JSON.
+struct JSONOption: ParsableArguments {
+    @Flag(help: "Print JSON.")
+    var json = false
+}

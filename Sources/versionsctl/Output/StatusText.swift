@@ -1,0 +1,90 @@
+// A container's state, claims, settings and check reports as text.
+
+import ControlProtocol
+import VersionModel
+
+/// What the commands about a container print for people.
+struct StatusText: Sendable {
+    var style: Style
+    var now: Timestamp
+
+    func status(_ status: ContainerStatus, root: Path) -> String {
+        var table = Table()
+        func row(_ name: String, _ value: String, _ colour: Style.Colour? = nil) {
+            table.add([Table.Cell(name, .dim), Table.Cell(value, colour)])
+        }
+        row("container", "\(Style.printable(root))  (\(status.container.short), device \(Style.printable(status.device)))")
+        row("mounted", status.mountpoint.map { "at " + Style.printable($0) } ?? "no",
+            status.mountpoint == nil ? .yellow : .green)
+        row("documents", "\(status.items) with versions, \(Words.count(status.versions, "version")) in all")
+        row("conflicts", status.conflicts == 0 ? "none" : "\(status.conflicts) unresolved",
+            status.conflicts == 0 ? nil : .red)
+        row("deleted", "\(Words.count(status.deleted.count, "entry")), \(Words.size(status.deleted.bytes))")
+        row("space", space(status.space))
+        row("hub", status.hub.map { Style.printable($0) } ?? "none")
+        let parts = [("passthrough", status.transport.passthrough), ("ring", status.transport.ring)]
+        row("transport", parts.map { "\($0.0) \($0.1 ? "on" : "off")" }.joined(separator: ", "))
+        for system in status.fileSystems {
+            let place = system.path.bytes.isEmpty ? "file system" : Style.printable(system.path)
+            row(place, "\(system.type): \(system.can.isEmpty ? "no versions" : system.can.joined(separator: ", "))")
+        }
+        row("log", Style.printable(status.log))
+        row("version", status.version)
+        return table.text(style) + status.notes.map { style.paint("note: ", .yellow) + Style.printable($0) + "\n" }.joined()
+    }
+
+    func space(_ space: SpaceUse) -> String {
+        "\(Words.size(space.live)) live, \(Words.size(space.history)) history, \(Words.size(space.deleted)) deleted"
+    }
+
+    func claims(_ claims: [ClaimInfo]) -> String {
+        guard !claims.isEmpty else { return "No claims.\n" }
+        var table = Table(header: ["ID", "KIND", "SINCE", "BY", "", "PATHS"])
+        for claim in claims {
+            table.add([
+                Table.Cell(claim.id), Table.Cell(([claim.kind] + claim.options).joined(separator: " ")),
+                Table.Cell(Words.age(claim.since, now: now)), Table.Cell(Words.program(claim.program, claim.pid)),
+                claim.waiting ? Table.Cell("waiting", .yellow) : Table.Cell("holds", .green),
+                Table.Cell(claim.paths.map { Style.printable($0) }.joined(separator: " ")),
+            ])
+        }
+        return table.text(style)
+    }
+
+    func removed(_ removed: Removed, dryRun: Bool = false) -> String {
+        var parts: [String] = []
+        if removed.versionCount > 0 { parts.append(Words.count(removed.versionCount, "version")) }
+        if removed.deletedCount > 0 { parts.append(Words.count(removed.deletedCount, "deleted entry")) }
+        guard !parts.isEmpty else { return dryRun ? "Nothing would go.\n" : "Nothing to remove.\n" }
+        let verb = dryRun ? "Would remove" : "Removed"
+        return "\(verb) \(parts.joined(separator: " and ")), \(Words.size(removed.bytes)).\n"
+    }
+
+    func report(_ report: CheckReport, shown: (Path) -> Path) -> String {
+        let lines = report.findings.map { finding in
+            let place = finding.document.map { Style.printable(shown($0)) + ": " } ?? ""
+            let mended = finding.repaired ? style.paint("repaired", .green) : style.paint("found", .red)
+            let repair = finding.repair.map { finding.repaired ? ": \($0)" : ": --repair would \($0)" } ?? ""
+            return "\(mended)  \(place)\(finding.problem)\(repair)\n"
+        }
+        let sum = report.findings.isEmpty ? "clean" : Words.count(report.findings.count, "finding")
+        return lines.joined()
+            + "\(sum): \(Words.count(report.contents, "content")), \(Words.size(report.bytes)) verified\n"
+    }
+
+    func event(_ event: WatchEvent, shown: (Path) -> Path) -> String {
+        let colour: Style.Colour? =
+            switch event.event {
+            case .conflict, .versionLost: .red
+            case .deleted: .yellow
+            case .created, .undeleted, .resolved: .green
+            case .saved, .renamed, .attributes: nil
+            }
+        let word = event.event.rawValue
+        let padded = style.paint(word, colour) + String(repeating: " ", count: max(0, 12 - word.count))
+        let path = Style.printable(shown(event.path))
+        let from = event.from.map { Style.printable(shown($0)) + " -> " } ?? ""
+        let by = event.program.map { "  " + style.paint(Words.program($0, event.pid ?? 0), .dim) } ?? ""
+        return "\(padded)\(from)\(path)\(by)\n"
+    }
+}

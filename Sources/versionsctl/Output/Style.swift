@@ -1,0 +1,42 @@
+// How text looks: colours on a terminal only, control characters never.
+
+import ControlProtocol
+import Glibc
+
+/// Colours or none.
+struct Style: Sendable {
+    var isColoured: Bool
+
+    static let plain = Style(isColoured: false)
+
+    /// Coloured if standard output is a terminal and NO_COLOR is not set (no-color.org).
+    static func standardOutput() -> Style {
+        let noColor = getenv("NO_COLOR").map { strlen($0) > 0 } ?? false
+        let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
+        return Style(isColoured: isatty(1) == 1 && !noColor && !isDumb)
+    }
+
+    enum Colour: String {
+        case red = "31"
+        case green = "32"
+        case yellow = "33"
+        case dim = "2"
+        case bold = "1"
+    }
+
+    func paint(_ text: String, _ colour: Colour?) -> String {
+        guard isColoured, let colour, !text.isEmpty else { return text }
+        return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
+    }
+
+    /// A name for people: control characters are shown as `\x1b`, for a name must not steer the terminal.
+    static func printable(_ path: Path) -> String { printable(path.description) }
+
+    static func printable(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            guard scalar.properties.generalCategory == .control else { return String(scalar) }
+            let digits = String(scalar.value, radix: 16)
+            return "\\x" + String(repeating: "0", count: max(0, 2 - digits.count)) + digits
+        }.joined()
+    }
+}

@@ -1,0 +1,59 @@
+// Who uses a directory: processes with their working directory, root or open files in it.
+
+import ControlProtocol
+import Glibc
+
+/// A process that uses a directory.
+struct BusyProcess: Hashable {
+    var id: Int32
+    var program: String
+
+    /// The processes that have their directory, root, program or an open file at or below an absolute path; other users'
+    /// are seen by root only. This process is not among them.
+    static func using(_ directory: Path) -> [BusyProcess] {
+        names(in: "/proc").compactMap { Int32($0) }.sorted().filter { $0 != getpid() }.compactMap { id in
+            let process = "/proc/\(id)"
+            let links = ["cwd", "root", "exe"] + names(in: process + "/fd").map { "fd/" + $0 }
+            guard links.contains(where: { link in target(process + "/" + link).map { isWithin($0, directory) } ?? false })
+            else { return nil }
+            return BusyProcess(id: id, program: program(id))
+        }
+    }
+
+    /// `vim (1234), bash (99) and 3 more`.
+    static func list(_ processes: [BusyProcess]) -> String {
+        let shown = processes.prefix(8).map { "\($0.program) (\($0.id))" }.joined(separator: ", ")
+        return processes.count > 8 ? shown + " and \(processes.count - 8) more" : shown
+    }
+
+    private static func isWithin(_ path: [UInt8], _ directory: Path) -> Bool {
+        path == directory.bytes || path.starts(with: directory.bytes + [47])
+    }
+
+    private static func target(_ link: String) -> [UInt8]? {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = readlink(link, &buffer, buffer.count)
+        return count > 0 ? buffer.prefix(count).map { UInt8(bitPattern: $0) } : nil
+    }
+
+    private static func names(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    private static func program(_ id: Int32) -> String {
+        guard let file = fopen("/proc/\(id)/comm", "r") else { return "?" }
+        defer { fclose(file) }
+        var buffer = [CChar](repeating: 0, count: 64)
+        guard fgets(&buffer, 64, file) != nil else { return "?" }
+        return String(decoding: buffer.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,104 @@
+// Reading, copying and rewriting files by the bytes of their paths.
+
+import ControlProtocol
+import Glibc
+import VersionsClient
+
+/// Plain files.
+enum Files {
+    /// Copies a file's bytes to an open descriptor.
+    static func copy(_ source: Path, to output: CInt) throws(ControlError) {
+        let input = source.withCString { open($0, O_RDONLY | O_CLOEXEC) }
+        guard input >= 0 else { throw ControlError(system: "cannot be read", path: source) }
+        defer { close(input) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = Glibc.read(input, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw ControlError(system: "cannot be read", path: source) }
+            if count == 0 { return }
+            try write(buffer[..<count], to: output, path: nil)
+        }
+    }
+
+    /// A file's bytes.
+    static func content(_ source: Path) throws(ControlError) -> [UInt8] {
+        let input = source.withCString { open($0, O_RDONLY | O_CLOEXEC) }
+        guard input >= 0 else { throw ControlError(system: "cannot be read", path: source) }
+        defer { close(input) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(input, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw ControlError(system: "cannot be read", path: source) }
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: buffer.prefix(count))
+        }
+    }
+
+    /// Copies a file to a new name.
+    static func copy(_ source: Path, toNew target: Path) throws(ControlError) {
+        let output = target.withCString { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
+        guard output >= 0 else { throw ControlError(system: "cannot be made", path: target) }
+        defer { close(output) }
+        try copy(source, to: output)
+    }
+
+    /// Puts another content into a file, in place: one open, one save.
+    static func overwrite(_ target: Path, with source: Path) throws(ControlError) {
+        let output = target.withCString { open($0, O_WRONLY | O_CLOEXEC) }
+        guard output >= 0 else { throw ControlError(system: "cannot be written", path: target) }
+        defer { close(output) }
+        try copy(source, to: output)
+        let length = lseek(output, 0, SEEK_CUR)
+        guard length >= 0, ftruncate(output, length) == 0, fsync(output) == 0 else {
+            throw ControlError(system: "cannot be written", path: target)
+        }
+    }
+
+    static func write(_ bytes: some Collection<UInt8>, to output: CInt, path: Path?) throws(ControlError) {
+        let bytes = Array(bytes)
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes { raw in
+                Glibc.write(output, raw.baseAddress?.advanced(by: sent), raw.count - sent)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw ControlError(system: "cannot be written", path: path ?? Path("standard output")) }
+            sent += count
+        }
+    }
+
+    /// Whether the path names something, also a link to nothing.
+    static func exists(_ path: Path) -> Bool {
+        var status = stat()
+        return path.withCString { lstat($0, &status) } == 0
+    }
+
+    /// Whether the path is a directory.
+    static func isDirectory(_ path: Path) -> Bool {
+        var status = stat()
+        return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Runs `body` with a fresh directory that is removed with the files in it.
+    static func withTemporaryDirectory<Result>(
+        _ body: (Path) async throws -> Result
+    ) async throws -> Result {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array((parent + "/versionsctl-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw ControlError(system: "no temporary directory can be made", path: Path(parent))
+        }
+        let directory = Path(bytes: template.dropLast().map { UInt8(bitPattern: $0) })
+        defer {
+            if let stream = directory.withCString({ opendir($0) }) {
+                while let entry = readdir(stream) { unlinkat(dirfd(stream), &entry.pointee.d_name.0, 0) }
+                closedir(stream)
+            }
+            directory.withCString { _ = rmdir($0) }
+        }
+        return try await body(directory)
+    }
+}

@@ -1,0 +1,92 @@
+// Merging losers into a document, three ways: with git or diff3, or with a tool of the user's.
+
+import ControlProtocol
+import Glibc
+import VersionModel
+import VersionsClient
+
+/// Merges each loser in turn and saves the result in the document.
+struct ThreeWayMerge {
+    var document: ConflictedDocument
+    /// As git's mergetools: LOCAL BASE REMOTE MERGED as arguments and in the environment; a text with `$` in it is a
+    /// command for the shell.
+    var tool: String?
+    /// The document as it was typed.
+    var name: Path
+
+    /// - Throws: `failed` if edits overlap and there is no tool, or the tool gives up; then nothing is written.
+    func run(_ session: Session) async throws {
+        try await Files.withTemporaryDirectory { directory in
+            let (local, base, remote) = (file("LOCAL", directory), file("BASE", directory), file("REMOTE", directory))
+            let merged = file("MERGED", directory)
+            try Files.copy(document.current.file, toNew: merged)
+            try Files.copy(document.base?.file ?? Path("/dev/null"), toNew: base)
+            for loser in document.versions {
+                try Files.copy(merged, toNew: local)
+                try Files.copy(loser.file, toNew: remote)
+                try merge(local: local, base: base, remote: remote, merged: merged, loser: loser)
+                for used in [local, remote] { used.withCString { _ = unlink($0) } }
+            }
+            let now = try await session.call(ShowRequest(session.target, version: nil))
+            guard now.id == document.current.id else {
+                throw ControlError(.busy, "was saved while it was being merged", path: name, advice: "resolve it again")
+            }
+            try Files.overwrite(now.file, with: merged)
+        }
+    }
+
+    private func file(_ kind: String, _ directory: Path) -> Path {
+        // The document's own extension, so that tools know the language.
+        let parts = document.path.lastComponent.bytes.split(separator: 46, omittingEmptySubsequences: false)
+        let suffix = parts.count > 1 ? [46] + Array(parts[parts.count - 1].prefix(16)) : []
+        return Path(bytes: directory.bytes + [47] + Array(kind.utf8) + suffix)
+    }
+
+    private func merge(local: Path, base: Path, remote: Path, merged: Path, loser: VersionInfo) throws {
+        if let tool { return try merge(with: tool, local: local, base: base, remote: remote, merged: merged) }
+        let overlaps = try mergeText(local: local, base: base, remote: remote, merged: merged)
+        guard overlaps else { return }
+        throw ControlError(
+            .failed, "the edits of \(loser.id.short) and of the current version overlap", path: name,
+            advice: "--merge --tool PROGRAM, or --keep current|\(loser.id.short)|all")
+    }
+
+    /// Whether edits overlap.
+    private func mergeText(local: Path, base: Path, remote: Path, merged: Path) throws -> Bool {
+        let output = merged.withCString { open($0, O_WRONLY | O_TRUNC | O_CLOEXEC) }
+        guard output >= 0 else { throw ControlError(system: "cannot be written", path: merged) }
+        defer { close(output) }
+        let status = try Subprocess.run(
+            "git", [Path("merge-file"), Path("-p"), Path("-q"), local, base, remote], standard: [1: output])
+        // git: the number of overlaps, 255 for trouble (binary files); 127: there is no git.
+        if status == 0 { return false }
+        if status < 127 { return true }
+        guard ftruncate(output, 0) == 0, lseek(output, 0, SEEK_SET) == 0 else {
+            throw ControlError(system: "cannot be written", path: merged)
+        }
+        let second = try Subprocess.run("diff3", [Path("-m"), local, base, remote], standard: [1: output])
+        guard second <= 1 else {
+            throw ControlError(
+                .failed, "cannot be merged as text", path: name, advice: "--merge --tool PROGRAM, or --keep")
+        }
+        return second == 1
+    }
+
+    private func merge(with tool: String, local: Path, base: Path, remote: Path, merged: Path) throws {
+        let environment = [("LOCAL", local), ("BASE", base), ("REMOTE", remote), ("MERGED", merged)]
+        let command = tool.contains("$") ? tool : tool + " \"$LOCAL\" \"$BASE\" \"$REMOTE\" \"$MERGED\""
+        let status = try Subprocess.run(
+            "sh", [Path("-c"), Path(bytes: ArgumentBytes.bytes(command))], environment: environment)
+        guard status == 0 else {
+            throw ControlError(.failed, "\(tool) ended with status \(status); nothing was changed", path: name)
+        }
+        let content = try Files.content(merged)
+        guard !content.isEmpty || document.current.size == 0 else {
+            throw ControlError(.failed, "\(tool) left nothing; nothing was changed", path: name)
+        }
+        let mark = Array("<<<<<<< ".utf8)
+        guard !content.split(separator: 10).contains(where: { $0.starts(with: mark) }) else {
+            throw ControlError(.failed, "marks of conflict are left; nothing was changed", path: name)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// The commands, and what becomes of their errors: one line, and an exit status (DESIGN 3.3).
+
+import ArgumentParser
+import ControlProtocol
+import Glibc
+
+/// `versionsctl`.
+struct Tool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "versionsctl",
+        abstract: "Lists, compares, resolves and restores the versions that VersionsFS keeps.",
+        discussion: """
+            The container is found through the path, else through the current directory. TIME is RFC 3339, \
+            '2026-11-21 10:33' (local) or an age such as 2h. ID is a version's or item's id or its first digits.
+            """,
+        version: toolVersion,
+        groupedSubcommands: [
+            CommandGroup(name: "Containers:", subcommands: [
+                MountCommand.self, UnmountCommand.self, StatusCommand.self, ForgetCommand.self, CheckCommand.self,
+                ConfigCommand.self, SpaceCommand.self,
+            ]),
+            CommandGroup(name: "Versions:", subcommands: [
+                HistoryCommand.self, ShowCommand.self, DiffCommand.self, RestoreCommand.self, PinCommand.self,
+                UnpinCommand.self, ThinCommand.self, PurgeCommand.self,
+            ]),
+            CommandGroup(name: "Conflicts:", subcommands: [
+                ConflictsCommand.self, ResolveCommand.self, SimulateCommand.self,
+            ]),
+            CommandGroup(name: "Deleted files:", subcommands: [DeletedCommand.self, UndeleteCommand.self]),
+            CommandGroup(name: "Activity:", subcommands: [WatchCommand.self, ClaimsCommand.self]),
+        ])
+
+    /// Runs a command line; gives the exit status.
+    static func run(_ arguments: [String]) async -> Int32 {
+        do {
+            var command = try parseAsRoot(arguments)
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+            return 0
+        } catch let error as ControlError {
+            Printer.endProgress()
+            try? Files.write(Array((Printer.line(error) + "\n").utf8), to: 2, path: nil)
+            return failureStatus(arguments)
+        } catch let code as ExitCode {
+            return code.rawValue
+        } catch {
+            let status = exitCode(for: error)
+            let text = fullMessage(for: error)
+            let bytes = text.isEmpty ? [] : ArgumentBytes.bytes(text) + [10]
+            try? Files.write(bytes, to: status.isSuccess ? 1 : 2, path: nil)
+            return status.isSuccess ? 0 : status == .validationFailure ? 64 : 1
+        }
+    }
+
+    /// `check` and `conflicts --exit-code` say 1 for what they found, so 2 for failing.
+    private static func failureStatus(_ arguments: [String]) -> Int32 {
+        let command = arguments.first { !$0.hasPrefix("-") }
+        return command == "check" || (command == "conflicts" && arguments.contains("--exit-code")) ? 2 : 1
+    }
+}

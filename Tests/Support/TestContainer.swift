@@ -1,0 +1,172 @@
+// A container of its own for one test: a fresh directory, the real daemon over it, and an end that leaves nothing behind.
+
+import CTestSupport
+import Foundation
+
+/// A mounted container. Get one from ``withContainer(_:named:options:files:seconds:body:)``.
+///
+/// A test may use it from several threads; what changes (`daemon`) changes only while the test itself mounts or unmounts.
+public final class TestContainer: @unchecked Sendable {
+    /// The directory: through the mount while mounted, the plain tree otherwise.
+    public let path: String
+    /// Whether a daemon serves it; false for a plain directory, with which the harness itself is tried.
+    public let isVersioned: Bool
+    /// The options for `-o`.
+    public var options: [String]
+    /// The user id the daemon runs as; nil for this process's own.
+    public let user: UInt32?
+    public private(set) var daemon: Child?
+    private let logPath: String
+    private let seconds: Double
+
+    init(named name: String, options: [String], user: UInt32?, seconds: Double, isVersioned: Bool) throws {
+        let place = try Workplace.fresh(name)
+        path = place + "/container"
+        logPath = place + "/daemon.log"
+        self.options = options
+        self.user = user
+        self.seconds = seconds
+        self.isVersioned = isVersioned
+        guard mkdir(path, 0o755) == 0 else { throw Failure.call("mkdir \(path)") }
+        if let user { chown(path, user, user) }
+    }
+
+    /// What the daemon has logged, all mounts together.
+    public var log: String {
+        let text = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n", omittingEmptySubsequences: false).suffix(200).joined(separator: "\n")
+    }
+
+    /// A path of the container.
+    public func file(_ name: String) -> String { name.isEmpty ? path : path + "/" + name }
+
+    // MARK: Mounting
+
+    /// Starts the daemon and waits until its mount is there and answers.
+    public func mount() throws {
+        guard isVersioned else { return }
+        guard daemon == nil else { throw Failure("\(path) is mounted already") }
+        let before = try Mounts.all().count { $0.path == path }
+        let log = open(logPath, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+        let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard log >= 0, null >= 0 else { throw Failure.call(logPath) }
+        defer {
+            close(log)
+            close(null)
+        }
+        var start = Child.Start(Workplace.daemon, [path, "-f"] + (options.isEmpty ? [] : ["-o", options.joined(separator: ",")]))
+        start.directory = "/"
+        start.user = user
+        start.descriptors = [null, log, log]
+        let child = try Child(start)
+        daemon = child
+        let came = try Mounts.wait(.after(seconds: seconds), watching: child) { entries in
+            entries.count { $0.path == path } > before
+        }
+        guard came else {
+            let status = child.poll().map { "it ended with status \($0)" } ?? "it does not mount"
+            abandon()
+            throw Failure("versionsfs \(path): \(status)", evidence: self.log)
+        }
+        // The mount is in the table before its first answer: ask once, in a process that may be killed if none comes.
+        do {
+            try mustRun("stat", ["--", path], asUser: user, seconds: seconds)
+        } catch {
+            abandon()
+            throw Failure("\(path) is mounted and does not answer: \(error)", evidence: self.log)
+        }
+    }
+
+    /// Unmounts in order, and waits until the daemon has ended and said it did so without fault.
+    public func unmount() throws {
+        guard let child = daemon else { return }
+        let unmounted = try run(user == nil && getuid() == 0 ? "umount" : "fusermount3",
+            user == nil && getuid() == 0 ? [path] : ["-u", path], asUser: user, seconds: seconds)
+        guard unmounted.status == 0 else {
+            throw Failure("cannot unmount \(path): \(unmounted.errors)", evidence: try holders())
+        }
+        let status = try child.wait(.after(seconds: seconds))
+        daemon = nil
+        guard status == 0 else { throw Failure("the daemon ended with status \(status)", evidence: log) }
+    }
+
+    /// Kills the daemon as a crash would (SIGKILL), and detaches the dead mount unless told to leave it.
+    public func kill(detaching: Bool = true) throws {
+        guard let child = daemon else { return }
+        child.kill()
+        daemon = nil
+        if detaching { Mounts.abort(path) }
+    }
+
+    /// Unmounts in order and mounts again.
+    public func remount() throws {
+        try unmount()
+        try mount()
+    }
+
+    /// Who has files of the mount open: what people ask first when an unmount says "busy".
+    private func holders() throws -> String {
+        let output = try run("fuser", ["-vm", path], seconds: 10)
+        return output.text + output.errors
+    }
+
+    /// Ends everything, however stuck it is.
+    func abandon() {
+        if isVersioned {
+            daemon?.kill()
+            for _ in 0..<4 {
+                guard let entry = try? Mounts.at(path), entry != nil else { break }
+                Mounts.abort(path)
+            }
+        }
+        daemon = nil
+    }
+
+    /// The orderly end of a test that passed: everything it made goes.
+    func remove() throws {
+        abandon()
+        _ = try run("rm", ["-rf", (path as NSString).deletingLastPathComponent], seconds: 60)
+    }
+}
+
+/// Makes a container, mounts it, runs a test in it and takes it down again. When the test throws, or reports problems, what the
+/// daemon logged is shown with them, and the directory stays for a look.
+///
+/// - Parameters:
+///   - name: part of the directory's name.
+///   - options: mount options for `-o`.
+///   - files: documents that are there before the first mount, by their paths.
+///   - settings: lines for `.versionsfs/config.toml`, set with `versionsctl config` after the mount.
+///   - seconds: after this long the connection is aborted, so that blocked calls return and the test fails.
+///   - body: the test; it returns what it found wrong, in sentences.
+/// - Throws: a ``Failure`` with all problems and the daemon's log.
+public func withContainer(
+    named name: String = "test", options: [String] = [], asUser user: UInt32? = nil, files: [String: String] = [:],
+    settings: [String: String] = [:], seconds: Double = 120, versioned: Bool = !Workplace.isUnversioned,
+    body: (TestContainer) throws -> [String]
+) throws {
+    let container = try TestContainer(named: name, options: options, user: user, seconds: 30, isVersioned: versioned)
+    for (file, text) in files { try container.put(text, at: file) }
+    let fuse = Fuse(seconds: seconds) { container.abandon() }
+    defer {
+        fuse.defuse()
+        container.abandon()
+    }
+    var problems: [String] = []
+    do {
+        try container.mount()
+        for (key, value) in settings where versioned { try container.must("config", key, value) }
+        problems = try body(container)
+        if container.daemon?.isRunning == false { problems.append("the daemon has died") }
+        try container.unmount()
+    } catch {
+        problems.append("\(error)")
+    }
+    if fuse.hasBlown { problems.append("the test took over \(seconds) s; its mount was aborted") }
+    guard problems.isEmpty else {
+        let log = container.log.isEmpty ? "" : ", its log:\n" + container.log
+        throw Failure(problems.joined(separator: "\n"), evidence: "the container was \(container.path)" + log)
+    }
+    fuse.defuse()
+    try container.remove()
+}
