@@ -9,8 +9,10 @@ import Foundation
 public final class TestContainer: @unchecked Sendable {
     /// The directory: through the mount while mounted, the plain tree otherwise.
     public let path: String
-    /// Whether a daemon serves it; false for a plain directory, with which the harness itself is tried.
-    public let isVersioned: Bool
+    /// Whether there is a daemon, and whether it is asked.
+    public let level: ContainerLevel
+    /// Whether tests may ask about versions.
+    public var isVersioned: Bool { level == .versioned }
     /// The options for `-o`.
     public var options: [String]
     /// The user id the daemon runs as; nil for this process's own.
@@ -19,14 +21,16 @@ public final class TestContainer: @unchecked Sendable {
     private let logPath: String
     private let seconds: Double
 
-    init(named name: String, options: [String], user: UInt32?, seconds: Double, isVersioned: Bool) throws {
-        let place = try Workplace.fresh(name)
+    init(
+        named name: String, on base: String, options: [String], user: UInt32?, seconds: Double, level: ContainerLevel
+    ) throws {
+        let place = try Workplace.fresh(name, in: base)
         path = place + "/container"
         logPath = place + "/daemon.log"
         self.options = options
         self.user = user
         self.seconds = seconds
-        self.isVersioned = isVersioned
+        self.level = level
         guard mkdir(path, 0o755) == 0 else { throw Failure.call("mkdir \(path)") }
         if let user { chown(path, user, user) }
     }
@@ -44,7 +48,7 @@ public final class TestContainer: @unchecked Sendable {
 
     /// Starts the daemon and waits until its mount is there and answers.
     public func mount() throws {
-        guard isVersioned else { return }
+        guard level != .plain else { return }
         guard daemon == nil else { throw Failure("\(path) is mounted already") }
         let before = try Mounts.all().count { $0.path == path }
         let log = open(logPath, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
@@ -112,7 +116,7 @@ public final class TestContainer: @unchecked Sendable {
 
     /// Ends everything, however stuck it is.
     func abandon() {
-        if isVersioned {
+        if level != .plain {
             daemon?.kill()
             for _ in 0..<4 {
                 guard let entry = try? Mounts.at(path), entry != nil else { break }
@@ -134,6 +138,7 @@ public final class TestContainer: @unchecked Sendable {
 ///
 /// - Parameters:
 ///   - name: part of the directory's name.
+///   - base: where the directory is made: on another file system with ``withFileSystem(_:megabytes:body:)``.
 ///   - options: mount options for `-o`.
 ///   - files: documents that are there before the first mount, by their paths.
 ///   - settings: lines for `.versionsfs/config.toml`, set with `versionsctl config` after the mount.
@@ -141,11 +146,12 @@ public final class TestContainer: @unchecked Sendable {
 ///   - body: the test; it returns what it found wrong, in sentences.
 /// - Throws: a ``Failure`` with all problems and the daemon's log.
 public func withContainer(
-    named name: String = "test", options: [String] = [], asUser user: UInt32? = nil, files: [String: String] = [:],
-    settings: [String: String] = [:], seconds: Double = 120, versioned: Bool = !Workplace.isUnversioned,
+    named name: String = "test", on base: String = Workplace.root, options: [String] = [], asUser user: UInt32? = nil, files: [String: String] = [:],
+    settings: [String: String] = [:], seconds: Double = 120, level: ContainerLevel = Workplace.level,
     body: (TestContainer) throws -> [String]
 ) throws {
-    let container = try TestContainer(named: name, options: options, user: user, seconds: 30, isVersioned: versioned)
+    let container = try TestContainer(
+        named: name, on: base, options: options, user: user, seconds: 30, level: level)
     for (file, text) in files { try container.put(text, at: file) }
     let fuse = Fuse(seconds: seconds) { container.abandon() }
     defer {
@@ -155,7 +161,7 @@ public func withContainer(
     var problems: [String] = []
     do {
         try container.mount()
-        for (key, value) in settings where versioned { try container.must("config", key, value) }
+        for (key, value) in settings where level == .versioned { try container.must("config", key, value) }
         problems = try body(container)
         if container.daemon?.isRunning == false { problems.append("the daemon has died") }
         try container.unmount()
