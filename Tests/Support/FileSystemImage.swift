@@ -18,12 +18,14 @@ public enum FileSystemType: String, Sendable, CaseIterable {
     }
 }
 
-/// Makes a file system of a given size, runs a test with the path at which it is mounted, and takes it down again. Needs root.
+/// Makes a file system of a given size, runs a test with the path at which it is mounted, and takes it down again.
+/// Needs root.
 ///
 /// - Parameter megabytes: its size; an xfs has at least 300.
 public func withFileSystem(_ type: FileSystemType, megabytes: Int, body: (String) throws -> Void) throws {
     let place = try Workplace.fresh(type.rawValue)
-    let image = place + "/image", path = place + "/at"
+    let image = place + "/image"
+    let path = place + "/at"
     try mustRun("truncate", ["-s", "\(megabytes)M", image])
     try mustRun(type.format[0], Array(type.format.dropFirst()) + [image])
     guard mkdir(path, 0o755) == 0 else { throw Failure.call("mkdir \(path)") }

@@ -1,11 +1,13 @@
-// A container of its own for one test: a fresh directory, the real daemon over it, and an end that leaves nothing behind.
+// A container of its own for one test: a fresh directory, the real daemon over it, and an end that leaves nothing
+// behind.
 
 import CTestSupport
 import Foundation
 
 /// A mounted container. Get one from ``withContainer(_:named:options:files:seconds:body:)``.
 ///
-/// A test may use it from several threads; what changes (`daemon`) changes only while the test itself mounts or unmounts.
+/// A test may use it from several threads; what changes (`daemon`) changes only while the test itself mounts or
+/// unmounts.
 public final class TestContainer: @unchecked Sendable {
     /// The directory: through the mount while mounted, the plain tree otherwise.
     public let path: String
@@ -58,7 +60,8 @@ public final class TestContainer: @unchecked Sendable {
             close(log)
             close(null)
         }
-        var start = Child.Start(Workplace.daemon, [path, "-f"] + (options.isEmpty ? [] : ["-o", options.joined(separator: ",")]))
+        var start = Child.Start(
+            Workplace.daemon, [path, "-f"] + (options.isEmpty ? [] : ["-o", options.joined(separator: ",")]))
         start.directory = "/"
         start.user = user
         start.descriptors = [null, log, log]
@@ -84,10 +87,19 @@ public final class TestContainer: @unchecked Sendable {
     /// Unmounts in order, and waits until the daemon has ended and said it did so without fault.
     public func unmount() throws {
         guard let child = daemon else { return }
-        let unmounted = try run(user == nil && getuid() == 0 ? "umount" : "fusermount3",
-            user == nil && getuid() == 0 ? [path] : ["-u", path], asUser: user, seconds: seconds)
+        // Processes that a test has just ended may still be on their way out; whoever stays is reported.
+        let patience = Deadline.after(seconds: 5)
+        var unmounted = try tryUnmount()
+        while unmounted.status != 0, !patience.isOver {
+            for pid in try holders() { awaitEnd(of: pid, patience) }
+            // The kernel lets go a moment after the last process has ended, and has no event for that.
+            _ = Deadline.after(seconds: 0.02).poll([])
+            unmounted = try tryUnmount()
+        }
         guard unmounted.status == 0 else {
-            throw Failure("cannot unmount \(path): \(unmounted.errors)", evidence: try holders())
+            let pids = try holders().map(String.init).joined(separator: ",")
+            let list = pids.isEmpty ? "nobody has it open" : try run("ps", ["-o", "pid,stat,args", "-p", pids]).text
+            throw Failure("cannot unmount \(path): \(unmounted.errors)", evidence: list)
         }
         let status = try child.wait(.after(seconds: seconds))
         daemon = nil
@@ -108,10 +120,21 @@ public final class TestContainer: @unchecked Sendable {
         try mount()
     }
 
+    private func tryUnmount() throws -> Output {
+        let isRoot = user == nil && getuid() == 0
+        return try run(isRoot ? "umount" : "fusermount3", isRoot ? [path] : ["-u", path], asUser: user, seconds: seconds)
+    }
+
     /// Who has files of the mount open: what people ask first when an unmount says "busy".
-    private func holders() throws -> String {
-        let output = try run("fuser", ["-vm", path], seconds: 10)
-        return output.text + output.errors
+    private func holders() throws -> [pid_t] {
+        try run("fuser", ["-m", path], seconds: 10).text.split(separator: " ").compactMap { pid_t($0) }
+    }
+
+    private func awaitEnd(of pid: pid_t, _ deadline: Deadline) {
+        let handle = pidfd_open(pid, 0)
+        guard handle >= 0 else { return }
+        _ = deadline.poll([(handle, POLLIN)])
+        close(handle)
     }
 
     /// Ends everything, however stuck it is.
@@ -133,7 +156,8 @@ public final class TestContainer: @unchecked Sendable {
     }
 }
 
-/// Makes a container, mounts it, runs a test in it and takes it down again. When the test throws, or reports problems, what the
+/// Makes a container, mounts it, runs a test in it and takes it down again. When the test throws, or reports problems,
+/// what the
 /// daemon logged is shown with them, and the directory stays for a look.
 ///
 /// - Parameters:
@@ -146,7 +170,8 @@ public final class TestContainer: @unchecked Sendable {
 ///   - body: the test; it returns what it found wrong, in sentences.
 /// - Throws: a ``Failure`` with all problems and the daemon's log.
 public func withContainer(
-    named name: String = "test", on base: String = Workplace.root, options: [String] = [], asUser user: UInt32? = nil, files: [String: String] = [:],
+    named name: String = "test", on base: String = Workplace.root, options: [String] = [], asUser user: UInt32? = nil,
+    files: [String: String] = [:],
     settings: [String: String] = [:], seconds: Double = 120, level: ContainerLevel = Workplace.level,
     body: (TestContainer) throws -> [String]
 ) throws {

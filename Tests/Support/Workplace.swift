@@ -17,7 +17,8 @@ public enum Workplace {
     /// Whether the random and crash tests run at their full numbers.
     public static let isFull = environmentNow()["VERSIONSFS_FULL"] == "1"
 
-    /// How much of a container tests get: all of it, unless VERSIONSFS_UNVERSIONED says `1` (plain directories, to try the harness
+    /// How much of a container tests get: all of it, unless VERSIONSFS_UNVERSIONED says `1` (plain directories, to try
+    /// the harness
     /// itself without a daemon) or `mounted` (the daemon's file system, without asking it about versions).
     public static let level: ContainerLevel =
         switch environmentNow()["VERSIONSFS_UNVERSIONED"] {

@@ -58,7 +58,8 @@ import Testing
         let place = try Workplace.fresh("actor")
         defer { try? FileManager.default.removeItem(atPath: place) }
         #expect(mkfifo(place + "/fifo", 0o600) == 0)
-        let reader = try ActorProcess(in: place), writer = try ActorProcess(in: place)
+        let reader = try ActorProcess(in: place)
+        let writer = try ActorProcess(in: place)
         try reader.begin("load", ["fifo"])
         #expect(try !reader.hasAnswer(within: 0.1))
         try writer.save("now", to: "fifo")
@@ -81,7 +82,8 @@ import Testing
 }
 
 @Suite struct FileSystemImageTests {
-    @Test("An image is a file system of its type, and gone afterwards",
+    @Test(
+        "An image is a file system of its type, and gone afterwards",
         .enabled(if: getuid() == 0, "only root may mount images"), arguments: FileSystemType.allCases)
     func imageIsMounted(_ type: FileSystemType) throws {
         var place = ""
@@ -91,7 +93,9 @@ import Testing
             // Only the one with reflinks clones.
             let clone = try run("sh", ["-c", "echo x > a && cp --reflink=always a b"], in: path)
             #expect((clone.status == 0) == (type == .xfs))
-            try withContainer(on: path, files: ["f": "x"], level: .plain) { $0.text(of: "f") == "x" ? [] : ["not there"] }
+            try withContainer(on: path, files: ["f": "x"], level: .plain) {
+                $0.text(of: "f") == "x" ? [] : ["not there"]
+            }
         }
         #expect(try Mounts.at(place) == nil)
         #expect(!FileManager.default.fileExists(atPath: place))
