@@ -1,0 +1,78 @@
+// Which version is in the file: a pure function of an item's heads, equal on every device (DESIGN 6.2).
+
+/// A version as a node of an item's graph, or a deletion of the item.
+public struct HistoryNode: Hashable, Sendable {
+    public var id: VersionID
+    public var parents: [VersionID]
+    public var time: HybridTime
+    public var device: DeviceID
+    /// Whether the item was deleted; an edit beats it.
+    public var isDeletion: Bool
+    /// Whether its content has no bytes.
+    public var isEmpty: Bool
+
+    public init(
+        id: VersionID, parents: [VersionID], time: HybridTime, device: DeviceID, isDeletion: Bool, isEmpty: Bool
+    ) {
+        self.id = id
+        self.parents = parents
+        self.time = time
+        self.device = device
+        self.isDeletion = isDeletion
+        self.isEmpty = isEmpty
+    }
+
+    /// A version as such a node.
+    public init(_ version: Version) {
+        self.init(
+            id: version.id, parents: version.parents, time: version.time, device: version.device, isDeletion: false,
+            isEmpty: version.size == 0)
+    }
+
+    /// A file that was made and not yet written.
+    fileprivate var isEmptyCreation: Bool { isEmpty && parents.isEmpty && !isDeletion }
+
+    /// Whether this one gives way to the other. A total order: empty creations rank below all contents, so that no
+    /// three heads beat one another in a ring.
+    fileprivate func givesWay(to other: HistoryNode) -> Bool {
+        if isDeletion != other.isDeletion { return isDeletion }
+        if isEmptyCreation != other.isEmptyCreation { return isEmptyCreation }
+        return (time, device, id) < (other.time, other.device, other.id)
+    }
+}
+
+/// The graph of an item's versions.
+public enum HeadRule {
+    /// The nodes that no other node names as a parent. More than one is a conflict.
+    public static func heads(of nodes: some Collection<HistoryNode>) -> [HistoryNode] {
+        let superseded = Set(nodes.flatMap(\.parents))
+        return nodes.filter { !superseded.contains($0.id) }
+    }
+
+    /// The head that is in the file; nil only without heads. If it is a deletion, all are.
+    public static func current(of heads: some Collection<HistoryNode>) -> HistoryNode? {
+        heads.max { $0.givesWay(to: $1) }
+    }
+
+    /// The newest version that both go back to: the base of a three-way merge; nil if they have none in common.
+    public static func commonAncestor(
+        of one: VersionID, and other: VersionID, in nodes: some Collection<HistoryNode>
+    ) -> VersionID? {
+        let byID = Dictionary(nodes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let shared = ancestors(of: one, in: byID).intersection(ancestors(of: other, in: byID))
+        // An ancestor of another shared one says less; what is left of a criss-cross is decided by time.
+        let superseded = Set(shared.compactMap { byID[$0] }.flatMap(\.parents))
+        return shared.subtracting(superseded).compactMap { byID[$0] }.max { $0.givesWay(to: $1) }?.id
+    }
+
+    /// A version and all it goes back to.
+    private static func ancestors(of start: VersionID, in nodes: [VersionID: HistoryNode]) -> Set<VersionID> {
+        var found: Set<VersionID> = []
+        var pending = [start]
+        while let next = pending.popLast() {
+            guard found.insert(next).inserted else { continue }
+            pending += nodes[next]?.parents ?? []
+        }
+        return found
+    }
+}
