@@ -151,7 +151,7 @@ extension LiveContainer {
     // MARK: Onto a document
 
     /// A rename over a document is a save of that document.
-    private func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+    func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
         if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
         let node = target.node ?? intern(target.stat, as: Node.Name(parent: target.parent, name: target.name), lookups: 0)
         defer { if target.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
