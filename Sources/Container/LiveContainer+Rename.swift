@@ -45,7 +45,7 @@ extension LiveContainer {
     }
 
     /// A save that a rename made.
-    private struct SavedByRename {
+    struct SavedByRename {
         var document: Document
         var node: Node
         var version: VersionID?
@@ -170,7 +170,8 @@ extension LiveContainer {
     // MARK: Onto a document
 
     /// A rename over a document is a save of that document.
-    private func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) -> SavedByRename? {
+    @discardableResult
+    func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) -> SavedByRename? {
         if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
         let node = target.node ?? intern(target.stat, as: Node.Name(parent: target.parent, name: target.name), lookups: 0)
         defer { if target.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
