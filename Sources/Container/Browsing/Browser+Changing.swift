@@ -20,8 +20,8 @@ extension Browser {
         container.record(parent.directory, rows)
     }
 
-    /// Renaming a file of `conflicts` onto its document chooses it; renaming an entry of `.deleted` into a live directory
-    /// undeletes it. Either node may be one of the live tree.
+    /// Renaming a file of `conflicts` onto its document chooses it; renaming an entry of `.deleted` into a live
+    /// directory undeletes it. Either node may be one of the live tree.
     /// - Throws: EROFS for every other rename, EEXIST if an undeleted entry would replace something.
     public func rename(
         _ caller: Caller, parent: UInt64, name: [UInt8], newParent: UInt64, newName: [UInt8], flags: UInt32

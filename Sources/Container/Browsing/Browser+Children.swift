@@ -107,7 +107,8 @@ extension Browser {
     /// Where the version's file is now, relative to the document's directory: `.versions/NAME/SECTION/FILE`; nil for a
     /// current version, which is the document itself.
     public func path(of version: Version, at place: Place) -> TreePath? {
-        guard version.kind != .current, let top = FileName(bytes: Self.name), let file = fileName(of: version, at: place)
+        guard version.kind != .current, let top = FileName(bytes: Self.name),
+            let file = fileName(of: version, at: place)
         else { return nil }
         let section: BrowseSubject.Section = version.kind == .conflict ? .conflicts : .history
         return TreePath(names: [top, place.name, section.name, file])

@@ -10,8 +10,8 @@ import VersionStore
 extension Browser {
     /// Moves an entry of the deleted area to a name that is free. A directory comes with its last group.
     func undelete(_ id: DeletionID, to name: Node.Name, _ requester: Requester) throws(Errno) {
-        // The kernel holds the directory that the entry goes to, and knows what it renames there; of the rest it is told
-        // when nothing is locked any more.
+        // The kernel holds the directory that the entry goes to, and knows what it renames there; of the rest it is
+        // told when nothing is locked any more.
         let restored = try container.names.writing { () throws(Errno) in
             guard let deletion = try query({ store throws(StoreError) in try store.deletion(id) }) else {
                 throw .noSuchFileOrDirectory
@@ -84,8 +84,8 @@ extension Browser {
 
         /// A tombstone would have the next file of that name take over what is not in the deleted area any more.
         private func takeTombstone(of deletion: Deletion) -> Tombstone? {
-            guard let tombstone = container.tombstones.take(at: deletion.place, now: container.now, isOpen: { _ in true })
-            else { return nil }
+            let known = container.tombstones.take(at: deletion.place, now: container.now, isOpen: { _ in true })
+            guard let tombstone = known else { return nil }
             if case .deleted(let id) = tombstone.destination, id == deletion.id { return tombstone }
             container.tombstones.leave(tombstone, at: deletion.place)
             return nil
@@ -105,7 +105,9 @@ extension Browser {
                     item.places.isEmpty,
                     let current = try browser.query({ store throws(StoreError) in try store.version(item.current) })
                 else { return }
-                let sharing = try browser.query { store throws(StoreError) in try store.versions(sharing: current.content) }
+                let sharing = try browser.query { store throws(StoreError) in
+                    try store.versions(sharing: current.content)
+                }
                 document = Document(item: item, current: current, sharesContent: sharing.contains { $0.item != id })
             }
             rows += document.state.withLock { state in
