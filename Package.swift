@@ -90,5 +90,6 @@ let package = Package(
         tests("SupportTests", ["TestActor"]),
         tests("MountTests", ["versionsfs", "versionsctl", "TestActor"]),
         tests("Stories", ["versionsfs", "versionsctl", "TestActor"]),
+        tests("LoadTests", ["versionsfs", "versionsctl", "TestActor"]),
     ]
 )

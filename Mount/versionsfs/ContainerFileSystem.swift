@@ -101,7 +101,7 @@ final class ContainerFileSystem: FileSystem {
     func open(
         _ caller: FUSE.Caller, node: NodeID, flags: Int32, deferred: Deferred<Opened>
     ) throws(Errno) -> Opened? {
-        Opened(try container.open(caller.inContainer, node: node, flags: flags))
+        try container.open(caller.inContainer, node: node, flags: flags, waiting: ParkedOpen(deferred)).map { Opened($0) }
     }
 
     func create(

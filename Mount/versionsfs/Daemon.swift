@@ -36,6 +36,7 @@ struct Daemon {
             }
         }
         signals.start()
+        container.start()
         logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(mountpoint)"])
         // The pipe's reader stats the mount, which is answered once run() serves it.
         if let descriptor = arguments.readyDescriptor { Detaching.ready(descriptor) }

@@ -20,8 +20,9 @@ extension LiveContainer {
             state.current?.flags.insert(.contentLost)
             return
         }
-        let label = label(of: current, state, node)
-        _ = try store.contents.keep(copying: FileDescriptor(rawValue: descriptor), as: current.content, label)
+        let labels = labels(of: current, state, node)
+        _ = try store.contents.keep(
+            copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others)
         state.isKept = true
     }
 
@@ -31,11 +32,12 @@ extension LiveContainer {
         _ state: inout Document.State, of node: Node, _ name: FileName, in directory: SharedDescriptor, _ stat: FileStat
     ) throws(Errno) {
         guard let current = state.current, needsKeeping(state) else { return }
-        let label = label(of: current, state, node)
+        let labels = labels(of: current, state, node)
         if state.writers == 0, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
                 try store.contents.keep(
-                    linking: name, in: FileDescriptor(rawValue: directory.raw), as: current.content, label)
+                    linking: name, in: FileDescriptor(rawValue: directory.raw), as: current.content, labels.first,
+                    also: labels.others)
                 state.isKept = true
                 return
             } catch .notPermitted {
@@ -49,6 +51,19 @@ extension LiveContainer {
 
     private func needsKeeping(_ state: Document.State) -> Bool {
         !state.isKept && !state.isReturning && !state.isUnversioned
+    }
+
+    /// What a kept content says of itself: every version that it is the content of.
+    private func labels(
+        of version: Version, _ state: Document.State, _ node: Node
+    ) -> (first: ContentStore.Label, others: [ContentStore.Label]) {
+        let own = label(of: version, state, node)
+        guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else { return (own, []) }
+        let others = sharing.filter { $0.id != version.id }.compactMap { other -> ContentStore.Label? in
+            guard let item = try? store.item(other.item), let place = item.places.first else { return nil }
+            return .init(version: other, path: (try? store.path(of: item)) ?? own.path, place: place)
+        }
+        return (own, others)
     }
 
     /// What a kept content says of itself: the version as history, which it will be unless told otherwise.

@@ -52,6 +52,11 @@ public final class LiveContainer: Sendable {
     let kernel = KernelLink()
     let ignore: IgnorePatterns
     let quiet: QuietRule
+    /// For what is due soon and quickly done.
+    let timers = Scheduler()
+    /// For what may take long: hashing, thinning.
+    let chores = Scheduler()
+    let arbiter: WriterArbiter
     private let socket = Mutex<String?>(nil)
 
     /// Serves the tree below `root`, which stays the caller's to close after ``close()``.
@@ -75,12 +80,21 @@ public final class LiveContainer: Sendable {
         time = ContainerClock(wall: options.clock)
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
+        arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)
         ignore = IgnorePatterns(lines: options.settings.ignorePatterns)
         quiet = options.settings.quietPatterns.map { QuietRule(patterns: $0) } ?? QuietRule()
     }
 
+    /// Begins the background work.
+    public func start() {
+        timers.start()
+        chores.start()
+    }
+
     /// Ends the container's use: what is open is sealed, and the store closed.
     public func close() {
+        timers.end()
+        chores.end()
         for file in openFiles.all where file.isWritable { seal(file) }
         store.close()
     }

@@ -27,18 +27,18 @@ final class Catalog: Sendable {
         configuration.allowsUnsafeTransactions = true
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY")
+            guard !readOnly else { return }
             // The lock on `format` keeps other processes out, so the log's index need not be shared memory. Staged
             // rows must not spill to a full disk.
             try database.execute(
                 sql: """
                     PRAGMA locking_mode = EXCLUSIVE;
                     PRAGMA cache_spill = OFF;
-                    PRAGMA cache_size = -16000;
                     PRAGMA synchronous = NORMAL;
                     PRAGMA wal_autocheckpoint = 4000;
-                    PRAGMA temp_store = MEMORY;
+                    PRAGMA journal_mode = WAL;
                     """)
-            if !readOnly { try database.execute(sql: "PRAGMA journal_mode = WAL") }
         }
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)

@@ -132,8 +132,8 @@ final class Fixture {
         deletion.place = try place(path, store)
         deletion.file = item.file.id
         deletion.size = item.file.size
-        let parent = FileManager.default.currentDirectoryPath.isEmpty ? "" : (path as NSString).deletingLastPathComponent
-        let directory = try System.open(parent.isEmpty ? "." : parent, in: root, O_RDONLY | O_DIRECTORY)
+        let parent = try #require(deletion.path.parent)
+        let directory = try System.open(parent.cName, in: root, O_RDONLY | O_DIRECTORY)
         defer { System.close(directory) }
         try store.deletedArea.moveIn(deletion.place.name, of: directory, deletion)
         var gone = item

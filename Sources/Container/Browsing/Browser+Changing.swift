@@ -106,7 +106,7 @@ extension Browser {
             }
             let entry = LiveContainer.Entry(
                 parent: directory, name: place.name, directory: target, stat: stat, node: node)
-            try container.moveOver(try copy.move(to: name, in: target), entry, requester)
+            _ = try container.moveOver(try copy.move(to: name, in: target), entry, requester)
             copy.wasMoved()
             var rows = try resolved(id, of: item.id, name: place.name, in: directory, requester)
             document.state.withLock { state in

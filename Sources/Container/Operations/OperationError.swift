@@ -1,0 +1,80 @@
+// Why an operation on history could not be done, in words for people and a kind for programs.
+
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// What went wrong with an operation that the control socket or `.versions` asked for.
+public struct OperationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kind of failure it is.
+    public enum Kind: Sendable {
+        /// No such document, directory, version or entry.
+        case notFound
+        /// The caller's own rights do not allow it.
+        case denied
+        /// The name to write to is taken.
+        case exists
+        /// Several ids begin like this.
+        case ambiguous
+        /// The content is not there any more.
+        case contentMissing
+        /// There is nothing to resolve, undelete, purge.
+        case nothingToDo
+        /// Somebody is saving the document at this moment.
+        case busy
+        /// An argument means nothing here.
+        case invalid
+        /// The caller went away.
+        case cancelled
+        /// A system call or the catalog failed; see `errno`.
+        case system
+    }
+
+    public var kind: Kind
+    /// A clause without a full stop.
+    public var message: String
+    public var path: TreePath?
+    /// What to do about it.
+    public var advice: String?
+    public var errno: Errno?
+
+    public init(_ kind: Kind, _ message: String, path: TreePath? = nil, advice: String? = nil, errno: Errno? = nil) {
+        self.kind = kind
+        self.message = message
+        self.path = path
+        self.advice = advice
+        self.errno = errno
+    }
+
+    public var description: String { (path.map { "\($0): " } ?? "") + message }
+
+    static func denied(_ path: TreePath?) -> OperationError { OperationError(.denied, "permission denied", path: path) }
+
+    static func missing(_ path: TreePath) -> OperationError {
+        OperationError(.notFound, "no such file or directory", path: path)
+    }
+
+    /// Any error as one of these.
+    static func wrap(_ error: any Error) -> OperationError {
+        switch error {
+        case let error as OperationError: error
+        case Errno.noSuchFileOrDirectory, Errno.notDirectory:
+            OperationError(.notFound, "no such file or directory", errno: error as? Errno)
+        case Errno.fileExists: OperationError(.exists, "the name is taken", errno: .fileExists)
+        case Errno.permissionDenied, Errno.notPermitted:
+            OperationError(.denied, "permission denied", errno: error as? Errno)
+        case let error as Errno: OperationError(.system, "\(error)", errno: error)
+        case StoreError.io(let errno, let what): OperationError(.system, "\(what): \(errno)", errno: errno)
+        default: OperationError(.system, "\(error)")
+        }
+    }
+}
+
+/// Runs the body of a public operation: whatever it throws becomes an ``OperationError``.
+func operation<Result>(_ body: () throws -> Result) throws(OperationError) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw OperationError.wrap(error)
+    }
+}

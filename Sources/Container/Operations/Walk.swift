@@ -1,0 +1,153 @@
+// The way to a path for an operation: nodes held while it runs, and the caller's rights on each directory passed.
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// A name in a directory that an operation is about, and what is there.
+struct Spot {
+    var path: TreePath
+    var parent: Node
+    var name: FileName
+    var directory: SharedDescriptor
+    /// nil if the name is free.
+    var stat: FileStat?
+    var node: Node?
+
+    var place: Place { Place(directory: parent.file, name: name) }
+}
+
+/// One walk; used by one thread, with the name lock held. Looks nodes up as the kernel does, and forgets them at the end.
+final class Walk {
+    private let container: LiveContainer
+    let principal: Principal
+    private var held: [UInt64] = []
+
+    init(_ container: LiveContainer, as principal: Principal) {
+        self.container = container
+        self.principal = principal
+    }
+
+    deinit { for id in held.reversed() { container.forget(id, lookups: 1) } }
+
+    /// The node of a directory; the caller may pass through it and all above.
+    func directory(_ path: TreePath) throws -> Node {
+        var node = container.nodes.root
+        var passed = TreePath.root
+        try require(.execute, on: node, passed)
+        for name in path.names {
+            passed = passed.appending(name)
+            guard let (found, _) = try child(name, of: node) else { throw OperationError.missing(passed) }
+            guard found.isDirectory else { throw OperationError(.notFound, "not a directory", path: passed) }
+            node = found
+            try require(.execute, on: node, passed)
+        }
+        return node
+    }
+
+    /// A name in a directory that exists; the name itself may be free.
+    func spot(_ path: TreePath) throws -> Spot {
+        guard let name = path.name, let above = path.parent else {
+            throw OperationError(.invalid, "this is the container itself", path: path)
+        }
+        let parent = try directory(above)
+        guard !parent.isForeign else {
+            throw OperationError(.invalid, "on another file system, without versions", path: path)
+        }
+        let found = try child(name, of: parent)
+        return Spot(
+            path: path, parent: parent, name: name, directory: try container.descriptor(of: parent), stat: found?.1,
+            node: found?.0)
+    }
+
+    /// A regular file with versions.
+    func document(_ path: TreePath) throws -> (spot: Spot, node: Node, stat: FileStat) {
+        let spot = try spot(path)
+        guard let node = spot.node, let stat = spot.stat else { throw OperationError.missing(path) }
+        guard node.isRegular else { throw OperationError(.invalid, "not a regular file", path: path) }
+        guard !node.isForeign else {
+            throw OperationError(.invalid, "on another file system, without versions", path: path)
+        }
+        return (spot, node, stat)
+    }
+
+    private func child(_ name: FileName, of parent: Node) throws -> (Node, FileStat)? {
+        guard name.bytes != LiveContainer.browseName else { return nil }
+        let name = try container.name(name.bytes, in: parent)
+        let directory = try container.descriptor(of: parent)
+        guard let stat = try Backing.statIfPresent(name.bytes, in: directory.raw) else { return nil }
+        let node = container.intern(stat, as: Node.Name(parent: parent, name: name), lookups: 1)
+        held.append(node.id)
+        return (node, stat)
+    }
+
+    // MARK: Rights
+
+    /// Throws unless the caller may do this with the directory.
+    func require(_ access: AccessRule.Access, on directory: Node, _ path: TreePath) throws {
+        guard !principal.isRoot else { return }
+        let descriptor = try container.descriptor(of: directory)
+        let attributes = try container.attributes(below: [46], in: descriptor)
+        guard AccessRule.allows(access, to: principal, on: attributes) else { throw OperationError.denied(path) }
+    }
+
+    /// Throws unless the caller may do this with what the name stands for.
+    func require(_ access: AccessRule.Access, on spot: Spot) throws {
+        guard !principal.isRoot else { return }
+        let attributes = try container.attributes(below: spot.name.bytes, in: spot.directory)
+        guard AccessRule.allows(access, to: principal, on: attributes) else { throw OperationError.denied(spot.path) }
+    }
+
+    /// Throws unless the caller may make, and with `removing` take away, the name in its directory.
+    func requireChange(of spot: Spot, removing: Bool = false) throws {
+        guard !principal.isRoot else { return }
+        let directory = try container.attributes(below: [46], in: spot.directory)
+        guard AccessRule.allows([.write, .execute], to: principal, on: directory) else {
+            throw OperationError.denied(spot.path)
+        }
+        guard removing, directory.mode & UInt32(S_ISVTX) != 0, directory.owner != principal.user else { return }
+        guard spot.stat?.raw.user == principal.user else { throw OperationError.denied(spot.path) }
+    }
+}
+
+extension LiveContainer {
+    /// Mode, owner and access list of a file below.
+    func attributes(below name: [UInt8], in directory: SharedDescriptor) throws(Errno) -> Attributes {
+        var attributes = Attributes(try Backing.stat(name, in: directory.raw))
+        attributes.accessList = CText.lend(Backing.descriptorPath(directory.raw, name)) { path in
+            Self.accessList { buffer, size in linux_lgetxattr(path, "system.posix_acl_access", buffer, size) }
+        }
+        return attributes
+    }
+
+    /// Mode, owner and access list of an open file.
+    func attributes(of file: Int32) throws(Errno) -> Attributes {
+        var attributes = Attributes(try Backing.stat(file))
+        attributes.accessList = Self.accessList { buffer, size in
+            linux_fgetxattr(file, "system.posix_acl_access", buffer, size)
+        }
+        return attributes
+    }
+
+    private static func accessList(_ call: (UnsafeMutableRawPointer?, Int) -> Int) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = buffer.withUnsafeMutableBytes { call($0.baseAddress, $0.count) }
+        if count >= 0 { return Array(buffer.prefix(count)) }
+        // One that is too long to be read is one that allows nobody.
+        return errno == ERANGE ? [0] : nil
+    }
+
+    /// Who an operation is done by.
+    func requester(_ principal: Principal) -> Requester {
+        observers.requester(thread: principal.process, user: principal.user)
+    }
+
+    /// Tells the kernel that names have changed below it. Called with no lock held.
+    func tellKernel(_ changed: [(parent: UInt64, name: FileName)]) {
+        guard let side = kernel.side else { return }
+        for (parent, name) in changed { side.invalidate(entry: name.bytes, in: parent) }
+    }
+}
