@@ -28,10 +28,12 @@ extension LiveContainer {
 
     /// Keeps the current version's content when its file leaves its name, in one step if nobody can change the file any
     /// more. Called with the name lock held for writing, before the name is taken over.
+    /// - Returns: whether the file itself is now the object.
+    @discardableResult
     func keepDisplaced(
         _ state: inout Document.State, of node: Node, _ name: FileName, in directory: SharedDescriptor, _ stat: FileStat
-    ) throws(Errno) {
-        guard let current = state.current, needsKeeping(state) else { return }
+    ) throws(Errno) -> Bool {
+        guard let current = state.current, needsKeeping(state) else { return false }
         let labels = labels(of: current, state, node)
         if state.writers == 0, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
@@ -39,7 +41,7 @@ extension LiveContainer {
                     linking: name, in: FileDescriptor(rawValue: directory.raw), as: current.content, labels.first,
                     also: labels.others)
                 state.isKept = true
-                return
+                return true
             } catch .notPermitted {
                 // fs.protected_hardlinks, or a file system without links: copied below.
             }
@@ -47,6 +49,7 @@ extension LiveContainer {
         let file = try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW)
         defer { Glibc.close(file) }
         try keepCopy(&state, of: node, from: file)
+        return false
     }
 
     private func needsKeeping(_ state: Document.State) -> Bool {

@@ -181,10 +181,11 @@ extension LiveContainer {
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
             let wasClean = !state.differs(from: target.stat)
+            var isLinked = false
             if target.stat.links > 1 {
                 try partOtherNames(&state, of: document, target)
             } else if wasClean || !state.isRecorded {
-                try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
+                isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
             try Backing.rename(move)
             if state.writers > 0 {
@@ -195,7 +196,7 @@ extension LiveContainer {
                 state.writers = 0
             }
             let content = state.current?.content
-            leave(target, now: state.isKept ? content.map { .kept($0) } ?? .gone : .gone)
+            leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
             return try takeOver(&state, document, move, requester)
         }
     }

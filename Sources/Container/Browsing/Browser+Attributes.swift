@@ -40,7 +40,7 @@ extension Browser {
         }
     }
 
-    /// The directory of the losers belongs to the document's owner and may be changed by whoever may write the document.
+    /// The losers' directory belongs to the document's owner and may be changed by whoever may write the document.
     private func conflicts(of place: Place, in directory: Node, _ inode: UInt64) throws(Errno) -> stat {
         var result = try document(at: place, in: directory).posix(inode: inode, links: 2)
         var mode = mode_t(S_IFDIR)
@@ -80,8 +80,8 @@ extension Browser {
         return result
     }
 
-    /// A deleted entry: what it was; files less the write and set-id bits. Directories keep theirs, which the kernel wants
-    /// to see when one is moved out.
+    /// A deleted entry: what it was; files less the write and set-id bits. Directories keep theirs, which the kernel
+    /// wants to see when one is moved out.
     private func deleted(_ id: DeletionID, _ inode: UInt64) throws(Errno) -> stat {
         let place = store.deletedArea.name(of: id)
         let below = try Backing.stat(Array(place.name.utf8), in: place.directory.rawValue)

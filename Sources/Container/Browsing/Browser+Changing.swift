@@ -20,8 +20,8 @@ extension Browser {
         container.record(parent.directory, rows)
     }
 
-    /// Renaming a file of `conflicts` onto its document chooses it; renaming an entry of `.deleted` into a live directory
-    /// undeletes it. Either node may be one of the live tree.
+    /// Renaming a file of `conflicts` onto its document chooses it; renaming an entry of `.deleted` into a live
+    /// directory undeletes it. Either node may be one of the live tree.
     /// - Throws: EROFS for every other rename, EEXIST if an undeleted entry would replace something.
     public func rename(
         _ caller: Caller, parent: UInt64, name: [UInt8], newParent: UInt64, newName: [UInt8], flags: UInt32
@@ -106,7 +106,7 @@ extension Browser {
             }
             let entry = LiveContainer.Entry(
                 parent: directory, name: place.name, directory: target, stat: stat, node: node)
-            try container.moveOver(try copy.move(to: name, in: target), entry, requester)
+            _ = try container.moveOver(try copy.move(to: name, in: target), entry, requester)
             copy.wasMoved()
             var rows = try resolved(id, of: item.id, name: place.name, in: directory, requester)
             document.state.withLock { state in

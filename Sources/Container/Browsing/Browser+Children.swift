@@ -23,7 +23,8 @@ extension Browser {
         case .top(let directory): return try child(name, ofTop: directory)
         case .document(let place):
             return BrowseSubject.Section.allCases.first { $0.name == name }.map { .section(place, $0) }
-        case .section, .deletions, .deletion: return try children(of: node).first { $0.name == name }?.subject
+        case .section: return try children(of: node).first { $0.name == name }?.subject
+        case .deletions(let directory), .deletion(_, let directory): return try deletions(in: directory)[name]
         case .version, .socket: throw .notDirectory
         }
     }
@@ -42,7 +43,7 @@ extension Browser {
                     BrowseChild(name: name, subject: .version(place, section, version.id), type: UInt32(S_IFREG))
                 }
             }
-        case .deletions(let directory), .deletion(_, let directory): return try deletions(in: directory)
+        case .deletions(let directory), .deletion(_, let directory): return try deletions(in: directory).children
         case .version, .socket: throw .notDirectory
         }
     }
@@ -74,7 +75,7 @@ extension Browser {
     }
 
     private func hasDeletions(_ directory: FileID) throws(Errno) -> Bool {
-        try !query { store throws(StoreError) in try store.deletions(in: directory) }.isEmpty
+        try !deletions(in: directory).children.isEmpty
     }
 
     func item(at place: Place) throws(Errno) -> Item? {
@@ -106,7 +107,8 @@ extension Browser {
     /// Where the version's file is now, relative to the document's directory: `.versions/NAME/SECTION/FILE`; nil for a
     /// current version, which is the document itself.
     public func path(of version: Version, at place: Place) -> TreePath? {
-        guard version.kind != .current, let top = FileName(bytes: Self.name), let file = fileName(of: version, at: place)
+        guard version.kind != .current, let top = FileName(bytes: Self.name),
+            let file = fileName(of: version, at: place)
         else { return nil }
         let section: BrowseSubject.Section = version.kind == .conflict ? .conflicts : .history
         return TreePath(names: [top, place.name, section.name, file])
@@ -114,9 +116,18 @@ extension Browser {
 
     // MARK: Deletions
 
-    /// What was deleted from a directory: the last thing of each name under that name, older ones as `NAME@STAMP`.
-    private func deletions(in directory: FileID) throws(Errno) -> [BrowseChild] {
-        let newestFirst = try query { store throws(StoreError) in try store.deletions(in: directory) }
+    /// What was deleted from a directory.
+    private func deletions(in directory: FileID) throws(Errno) -> DeletionListing {
+        let sequence = try query { store throws(StoreError) in try store.changeRange() }?.upperBound ?? 0
+        if let known = deletionListings[directory, sequence] { return known }
+        let listing = DeletionListing(
+            Self.named(try query { store throws(StoreError) in try store.deletions(in: directory) }))
+        deletionListings[directory, sequence] = listing
+        return listing
+    }
+
+    /// The last thing of each name gets that name, older ones `NAME@STAMP`.
+    private static func named(_ newestFirst: [Deletion]) -> [BrowseChild] {
         var taken: Set<FileName> = []
         var children: [BrowseChild] = []
         var older: [Deletion] = []

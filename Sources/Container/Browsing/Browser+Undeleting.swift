@@ -10,7 +10,9 @@ import VersionStore
 extension Browser {
     /// Moves an entry of the deleted area to a name that is free. A directory comes with its last group.
     func undelete(_ id: DeletionID, to name: Node.Name, _ requester: Requester) throws(Errno) {
-        try container.names.writing { () throws(Errno) in
+        // The kernel holds the directory that the entry goes to, and knows what it renames there; of the rest it is
+        // told when nothing is locked any more.
+        let restored = try container.names.writing { () throws(Errno) in
             guard let deletion = try query({ store throws(StoreError) in try store.deletion(id) }) else {
                 throw .noSuchFileOrDirectory
             }
@@ -20,7 +22,12 @@ extension Browser {
                 deletion, to: Spot(name: name.name, directory: name.parent.file, descriptor: directory),
                 parent: name.parent, path: container.path(of: name.name, in: name.parent))
             container.record(name.parent, revival.rows)
+            return revival.restored
         }
+        deletionListings.clear()
+        guard let side = container.kernel.side else { return }
+        for entry in restored { side.invalidate(entry: entry.name.bytes, in: entry.parent) }
+        for node in Set(restored.map(\.parent)) { side.invalidate(node: node, data: true) }
     }
 
     /// A free name in a directory that is there, or was just brought back.
@@ -37,6 +44,8 @@ extension Browser {
         let browser: Browser
         let requester: Requester
         var rows: [VersionStore.Mutation] = []
+        /// What came back in directories of which the kernel may remember that it was gone.
+        var restored: [(parent: UInt64, name: FileName)] = []
 
         var container: LiveContainer { browser.container }
         var store: VersionStore { browser.store }
@@ -75,8 +84,8 @@ extension Browser {
 
         /// A tombstone would have the next file of that name take over what is not in the deleted area any more.
         private func takeTombstone(of deletion: Deletion) -> Tombstone? {
-            guard let tombstone = container.tombstones.take(at: deletion.place, now: container.now, isOpen: { _ in true })
-            else { return nil }
+            let known = container.tombstones.take(at: deletion.place, now: container.now, isOpen: { _ in true })
+            guard let tombstone = known else { return nil }
             if case .deleted(let id) = tombstone.destination, id == deletion.id { return tombstone }
             container.tombstones.leave(tombstone, at: deletion.place)
             return nil
@@ -96,7 +105,9 @@ extension Browser {
                     item.places.isEmpty,
                     let current = try browser.query({ store throws(StoreError) in try store.version(item.current) })
                 else { return }
-                let sharing = try browser.query { store throws(StoreError) in try store.versions(sharing: current.content) }
+                let sharing = try browser.query { store throws(StoreError) in
+                    try store.versions(sharing: current.content)
+                }
                 document = Document(item: item, current: current, sharesContent: sharing.contains { $0.item != id })
             }
             rows += document.state.withLock { state in
@@ -124,6 +135,7 @@ extension Browser {
                 let place = Spot(name: child.place.name, directory: deletion.file, descriptor: inner)
                 do throws(Errno) {
                     try bring(child, to: place, parent: node, path: path.appending(child.place.name))
+                    if let node { restored.append((node.id, child.place.name)) }
                 } catch {
                     // An older one of a name that is back already, or an entry that is lost: it stays where it is.
                     container.logger.info("not undeleted with its directory: \(child.path): \(error)")

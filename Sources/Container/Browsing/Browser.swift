@@ -5,12 +5,12 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Serves what is under `.versions`. Its methods have the shape of ``LiveContainer``'s; whoever serves the kernel sends a
-/// request here if ``owns(_:)`` says so of its node, or if it looks up ``name`` in a live directory. What is not among
+/// Serves what is under `.versions`. Its methods have the shape of ``LiveContainer``'s; whoever serves the kernel sends
+/// a request here if ``owns(_:)`` says so of its node, or if it looks up ``name`` in a live directory. What is not among
 /// the methods (making, writing, setting) is answered with EROFS.
 ///
-/// Nothing here is cached but the nodes the kernel holds: every answer is read from the catalog, so that it is right at
-/// that moment, and the kernel is told to keep it for at most a second. Locks: those of ``LiveContainer``, in its order.
+/// Little is kept but the nodes the kernel holds: answers are read from the catalog, so that they are right at that
+/// moment, and the kernel is told to keep them for at most a second. Locks: those of ``LiveContainer``, in its order.
 public final class Browser: Sendable {
     /// `.versions`
     public static let name = LiveContainer.browseName
@@ -21,6 +21,7 @@ public final class Browser: Sendable {
     let nodes = BrowseTable()
     let files = BrowseHandles<BrowsedFile>()
     let listings = BrowseHandles<BrowsedListing>()
+    let deletionListings = DeletionListings()
 
     public init(_ container: LiveContainer) { self.container = container }
 

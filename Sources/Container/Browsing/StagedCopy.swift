@@ -40,7 +40,8 @@ final class StagedCopy {
             var written = 0
             while written < count {
                 written += try Backing.check {
-                    pwrite(file.raw, buffer.baseAddress?.advanced(by: written), count - written, offset + off_t(written))
+                    pwrite(
+                        file.raw, buffer.baseAddress?.advanced(by: written), count - written, offset + off_t(written))
                 }
             }
             offset += off_t(count)
@@ -49,7 +50,8 @@ final class StagedCopy {
         guard UInt64(offset) == content.size else { throw .ioError }
     }
 
-    /// Gives the copy the owner, attributes and mode of the document it is to replace, as a save in place would keep them.
+    /// Gives the copy the owner, attributes and mode of the document it is to replace, as a save in place would keep
+    /// them.
     func takeAttributes(of document: FileName, in parent: SharedDescriptor, _ stat: FileStat) throws(Errno) {
         let path = Backing.descriptorPath(parent.raw, document.bytes)
         // Without the right to give files away it stays the daemon's, who could then not have made the document either.

@@ -72,8 +72,8 @@ final class VersionContent: Sendable {
             try store.versions(sharing: version.content)
         }
         for holder in sharing where holder.kind == .current && holder.size >= version.size {
-            guard let item = try container.store(throwing: .ioError, { () throws(StoreError) in try store.item(holder.item) })
-            else { continue }
+            let item = try container.store(throwing: .ioError) { () throws(StoreError) in try store.item(holder.item) }
+            guard let item else { continue }
             let file: SharedDescriptor? =
                 if let live = try live(item, container) { live } else { try deleted(item, container) }
             if let file, let stat = try? Backing.stat(file.raw), stat.isRegular, stat.size >= version.size
@@ -93,7 +93,8 @@ final class VersionContent: Sendable {
             let file = container.names.reading { () throws(Never) -> SharedDescriptor? in
                 guard let directory = try? container.walk(path), let stat = try? Backing.stat(directory.raw),
                     container.fileID(stat) == place.directory,
-                    let file = try? Backing.open(place.name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                    let file = try? Backing.open(
+                        place.name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
                 else { return nil }
                 return SharedDescriptor(file)
             }
