@@ -178,9 +178,10 @@ struct ControlServerTests {
     }
 
     @Test("malformed lines are each answered, nothing crashes and no descriptor is left")
-    func malformed() async {
+    func malformed() async throws {
         // In a process of its own, where nobody else opens descriptors.
-        await #expect(processExitsWith: .success) { try sendNonsense() }
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { try sendNonsense() }
+        if let words = result?.standardErrorContent, !words.isEmpty { print(String(decoding: words, as: UTF8.self)) }
     }
 }
 
@@ -241,7 +242,7 @@ private func sendNonsense() throws {
     let full = getenv("VERSIONSFS_FULL").map { String(cString: $0) == "1" } ?? false
     let count = full ? 100_000 : 10_000
     let seed = UInt64.random(in: 0...UInt64.max)
-    print("malformed lines: seed \(seed)")
+    FileHandle.standardError.write(Data("malformed lines: seed \(seed)\n".utf8))
     let service = try FakeService()
     defer { service.stop() }
     let before = descriptorCount()
