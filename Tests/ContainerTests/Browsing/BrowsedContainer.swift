@@ -126,7 +126,7 @@ final class BrowsedContainer {
         let node: UInt64
         if let found = try find(names) {
             node = found.node
-            handle = try container.open(caller, node: node, flags: O_WRONLY | flags).handle
+            handle = try #require(try container.open(caller, node: node, flags: O_WRONLY | flags)).handle
         } else {
             let made = try container.create(
                 caller, parent: parent, name: try #require(names.last), mode: mode, flags: O_WRONLY)
