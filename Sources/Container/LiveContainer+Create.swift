@@ -66,7 +66,8 @@ extension LiveContainer {
         if observers.isEphemeral(name, requester) {
             state.maker = observers.maker(requester, now: now)
         }
-        state.isUnversioned = state.maker != nil || isIgnored(name, in: parent)
+        state.isUnversioned =
+            state.maker != nil || isIgnored(name, in: parent) || isJournal(name, in: parent, of: requester)
         let item = state.item
         let document = Document(state)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }

@@ -208,11 +208,13 @@ extension LiveContainer {
         let file: SharedDescriptor
         if let descriptor { file = descriptor } else { file = try openBelowForReading(node) }
         let requester = requester ?? Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
-        reply.handle = openFiles.add { id in
+        let opened = openFiles.add { id in
             OpenFile(
                 id: id, node: node, descriptor: file, flags: flags, requester: requester,
                 isMediated: isMediated || backing == 0, claim: claim)
-        }.id
+        }
+        if isWriter { watchWhileOpen(opened) }
+        reply.handle = opened.id
         return reply
     }
 

@@ -45,7 +45,7 @@ extension LiveContainer {
     }
 
     /// A save that a rename made.
-    private struct SavedByRename {
+    struct SavedByRename {
         var document: Document
         var node: Node
         var version: VersionID?
@@ -170,7 +170,8 @@ extension LiveContainer {
     // MARK: Onto a document
 
     /// A rename over a document is a save of that document.
-    private func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) -> SavedByRename? {
+    @discardableResult
+    func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) -> SavedByRename? {
         if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
         let node = target.node ?? intern(target.stat, as: Node.Name(parent: target.parent, name: target.name), lookups: 0)
         defer { if target.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
@@ -180,10 +181,11 @@ extension LiveContainer {
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
             let wasClean = !state.differs(from: target.stat)
+            var isLinked = false
             if target.stat.links > 1 {
                 try partOtherNames(&state, of: document, target)
             } else if wasClean || !state.isRecorded {
-                try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
+                isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
             try Backing.rename(move)
             if state.writers > 0 {
@@ -194,7 +196,7 @@ extension LiveContainer {
                 state.writers = 0
             }
             let content = state.current?.content
-            leave(target, now: state.isKept ? content.map { .kept($0) } ?? .gone : .gone)
+            leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
             return try takeOver(&state, document, move, requester)
         }
     }

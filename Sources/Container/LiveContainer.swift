@@ -89,7 +89,6 @@ public final class LiveContainer: Sendable {
     public func start() {
         timers.start()
         chores.start()
-        beginChores()
     }
 
     /// Ends the container's use: what is open is sealed, and the store closed.

@@ -23,7 +23,9 @@ enum Glue {
         let descriptor = open(path, O_WRONLY | O_CLOEXEC | flags, 0o644)
         guard descriptor >= 0 else { throw Failure.call(path) }
         defer { close(descriptor) }
-        guard Foundation.write(descriptor, bytes, bytes.count) == bytes.count else { throw Failure.call("write \(path)") }
+        guard Foundation.write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw Failure.call("write \(path)")
+        }
     }
 
     /// Bytes that begin with a number, so that no two saves are equal.

@@ -1,4 +1,5 @@
-// The tree that is unpacked: as many files, directories and sizes as a middling source repository, made from a fixed seed.
+// The tree that is unpacked: as many files, directories and sizes as a middling source repository, made from a fixed
+// seed.
 
 import Foundation
 import Support

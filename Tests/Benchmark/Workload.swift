@@ -83,7 +83,9 @@ struct Workload {
                 return try Glue.time {
                     for _ in 0..<count {
                         let descriptor = open(file, O_RDONLY)
-                        guard descriptor >= 0, read(descriptor, &buffer, 4096) == 4096 else { throw Failure.call("read") }
+                        guard descriptor >= 0, read(descriptor, &buffer, 4096) == 4096 else {
+                            throw Failure.call("read")
+                        }
                         close(descriptor)
                     }
                 } / Double(count)
@@ -114,13 +116,16 @@ struct Workload {
                 let descriptor = open(file, O_RDWR)
                 guard descriptor >= 0 else { throw Failure.call(file) }
                 defer { close(descriptor) }
-                return Double(scale.largeBytes) / (try Glue.time {
-                    for index in 0..<megabytes where pwrite(descriptor, block, block.count, index << 20) != block.count {
-                        throw Failure.call("pwrite")
-                    }
-                })
+                return Double(scale.largeBytes)
+                    / (try Glue.time {
+                        for index in 0..<megabytes
+                        where pwrite(descriptor, block, block.count, index << 20) != block.count {
+                            throw Failure.call("pwrite")
+                        }
+                    })
             },
-            Workload(key: "document", title: "rename over \(scale.documentBytes >> 20) MiB", unit: .milliseconds) { directory, _ in
+            Workload(key: "document", title: "rename over \(scale.documentBytes >> 20) MiB", unit: .milliseconds) {
+                directory, _ in
                 let file = try Glue.fresh(directory) + "/document"
                 try Glue.large(file, blocks: scale.documentBytes >> 20, block)
                 try Glue.large(file + ".tmp.1.a", blocks: scale.documentBytes >> 20, block)
