@@ -118,6 +118,6 @@ void linux_syslog(int priority, const char *text) { syslog(LOG_DAEMON | priority
 int linux_memfd_create(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 int linux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
-int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path) {
+int linux_spawn_chdir(void *actions, const char *path) {
     return posix_spawn_file_actions_addchdir_np(actions, path);
 }

@@ -2,7 +2,6 @@
 // Every function returns what the call returns, and sets errno as it does. Nothing here decides anything.
 #pragma once
 #include <stddef.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
@@ -59,7 +58,7 @@ void linux_syslog(int priority, const char *text);   // as LOG_DAEMON
 
 int linux_memfd_create(const char *name);                                // closed on exec
 int linux_pipe(int ends[2]);                                             // closed on exec
-int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path);
+int linux_spawn_chdir(void *actions, const char *path);                  // a posix_spawn_file_actions_t
 
 // Events.
 int linux_epoll_create(void);                                            // closed on exec
