@@ -16,6 +16,13 @@ public struct DocumentRecord: Hashable, Sendable {
     /// The document is in the deleted area.
     public var deletion: Deletion?
 
+    public init(path: TreePath, item: ItemID, versions: [Version], deletion: Deletion? = nil) {
+        self.path = path
+        self.item = item
+        self.versions = versions
+        self.deletion = deletion
+    }
+
     /// The version in the file; nil before the first save.
     public var current: Version? { versions.first { $0.kind == .current } }
     /// Unresolved, newest first.
