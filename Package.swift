@@ -81,7 +81,7 @@ let package = Package(
             name: "Bench", dependencies: ["Support", "CTestSupport"], path: "Tests/Benchmark", swiftSettings: settings),
         tests("VersionModelTests", ["VersionModel"]),
         tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
-        tests("ContainerTests", ["Container", "VersionStore", "VersionModel"]),
+        tests("ContainerTests", ["Container", "VersionStore", "VersionModel", "CLinux", system, logging]),
         tests("CoordinationTests", ["Coordination", "VersionModel"]),
         tests(
             "ControlTests",
@@ -93,5 +93,6 @@ let package = Package(
         tests("SupportTests", ["TestActor"]),
         tests("MountTests", ["versionsfs", "versionsctl", "TestActor"]),
         tests("Stories", ["versionsfs", "versionsctl", "TestActor"]),
+        tests("LoadTests", ["versionsfs", "versionsctl", "TestActor"]),
     ]
 )

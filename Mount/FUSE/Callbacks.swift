@@ -217,7 +217,9 @@ private func addFiles(_ table: inout fuse_lowlevel_ops) {
         serve(
             request,
             answer: { request, _, output in
-                _ = output.withUnsafeBytes { fuse_reply_ioctl(request.raw, 0, $0.baseAddress, min($0.count, outputSize)) }
+                _ = output.withUnsafeBytes {
+                    fuse_reply_ioctl(request.raw, 0, $0.baseAddress, min($0.count, outputSize))
+                }
             }
         ) { (system, caller) throws(Errno) -> [UInt8] in
             // A 32-bit program's structures are not ours to translate.
@@ -320,7 +322,6 @@ extension AttributeChange {
         if names(FUSE_SET_ATTR_SIZE) { size = stat.st_size }
         if names(FUSE_SET_ATTR_ATIME) { accessed = names(FUSE_SET_ATTR_ATIME_NOW) ? .now : .at(stat.st_atim) }
         if names(FUSE_SET_ATTR_MTIME) { modified = names(FUSE_SET_ATTR_MTIME_NOW) ? .now : .at(stat.st_mtim) }
-        // With the second generation of killpriv, an owner change drops the bits too and the kernel does not say so.
         dropsSetID = names(FUSE_SET_ATTR_KILL_SUID)
     }
 }

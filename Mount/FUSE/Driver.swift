@@ -7,8 +7,8 @@ import SystemPackage
 
 /// What libfuse's callbacks find again: the file system, and what belongs to its session.
 ///
-/// Sendable by hand: `fileSystem`, `session`, `transport` and `negotiation` are written before the first reader thread starts and
-/// after the last one has been joined; between, other threads reach them only through `gate`.
+/// Sendable by hand: `fileSystem`, `session`, `transport` and `negotiation` are written before the first reader thread
+/// starts and after the last one has been joined; between, other threads reach them only through `gate`.
 final class Driver: @unchecked Sendable {
     /// Until the end of the session: the file system may hold on to its session for longer.
     private(set) var fileSystem: (any FileSystem)?
@@ -47,7 +47,8 @@ final class Driver: @unchecked Sendable {
         fuse_req_userdata(request).map { of(context: $0) }
     }
 
-    /// The driver that was given to libfuse as its context; retained by ``MountedSession`` until the session is destroyed.
+    /// The driver that was given to libfuse as its context; retained by ``MountedSession`` until the session is
+    /// destroyed.
     static func of(context: UnsafeMutableRawPointer) -> Driver {
         Unmanaged<Driver>.fromOpaque(context).takeUnretainedValue()
     }

@@ -6,8 +6,13 @@ public import SystemPackage
 
 /// A file system as the kernel asks it. Calls come from several threads at once. A call must not block on anything but
 /// the file system below; an open that has to wait returns `nil` and completes its ``Deferred`` later.
+///
+/// Each thread that calls has a umask and a working directory of its own (CLONE_FS is unshared), so a call that creates
+/// something may set ``Caller/umask`` with umask(2) first; the kernel leaves the umask to the file system, because
+/// default ACLs take its place.
 public protocol FileSystem: AnyObject, Sendable {
-    /// The session has begun; `features` says what was negotiated, `session` stays valid until the mount is gone.
+    /// The session has begun; `features` says what was negotiated, `session` stays valid until the mount is gone and
+    /// does nothing afterwards. No request is served before this returns, so it must not use the mount.
     func started(_ session: any Session, features: Features)
 
     func lookup(_ caller: Caller, parent: NodeID, name: [UInt8]) throws(Errno) -> Entry
@@ -185,6 +190,11 @@ public struct FileRange: Sendable {
     public var node: NodeID
     public var handle: Handle
     public var offset: off_t
+    public init(node: NodeID, handle: Handle, offset: off_t) {
+        self.node = node
+        self.handle = handle
+        self.offset = offset
+    }
 }
 
 /// What the kernel and libfuse agreed to.

@@ -1,7 +1,5 @@
 // Keeps the session alive while other threads than its own use it, and shuts them out when it ends.
 
-import Synchronization
-
 /// Counts who is inside; once closed, nobody enters any more.
 final class Gate: Sendable {
     private struct State {

@@ -19,7 +19,8 @@ public struct Listing {
 
     /// Adds an entry without attributes, as for `.` and `..`: never counts as a lookup.
     ///
-    /// `nextOffset` is what the kernel passes to go on behind this entry. Names that no directory can hold are left out.
+    /// `nextOffset` is what the kernel passes to go on behind this entry. Names that no directory can hold are left
+    /// out.
     /// - Returns: false if it did not fit and the listing is to be answered as it is.
     public mutating func add(name: [UInt8], node: UInt64, mode: mode_t, nextOffset: off_t) -> Bool {
         append(name: name, inode: node, mode: mode, nextOffset: nextOffset, entry: nil)

@@ -33,8 +33,8 @@ public final class MountedSession: Sendable {
     /// - Parameters:
     ///   - fsname: the source that mount tables show.
     ///   - options: as for mount(8); `allow_other` is left out for users who are not allowed to use it.
-    /// - Throws: `noSuchFileOrDirectory` and the like for the directory, `invalidArgument` for options that libfuse does
-    ///   not know, `notPermitted` if the mount is refused (libfuse says why on standard error).
+    /// - Throws: `noSuchFileOrDirectory` and the like for the directory, `invalidArgument` for options that libfuse
+    ///   does not know, `notPermitted` if the mount is refused (libfuse says why on standard error).
     public init(
         fileSystem: any FileSystem, mountpoint: FilePath, fsname: String, subtype: String = "versionsfs",
         options: [String] = []

@@ -23,7 +23,7 @@ struct Daemon {
         let path = try absolute(arguments.directory)
         let root = try openRoot(path)
         let store = try openStore(root, path)
-        let settings = Settings()
+        let settings = try readSettings(store, path)
         let container = try makeContainer(root, store, settings)
         let fileSystem = ContainerFileSystem(container)
         let mountpoint = try arguments.mountpoint.map { bytes throws(StartError) in try absolute(bytes) } ?? path
@@ -36,6 +36,7 @@ struct Daemon {
             }
         }
         signals.start()
+        container.start()
         logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(mountpoint)"])
         // The pipe's reader stats the mount, which is answered once run() serves it.
         if let descriptor = arguments.readyDescriptor { Detaching.ready(descriptor) }
@@ -74,6 +75,14 @@ struct Daemon {
             if store.identity.wasCopied { logger.notice("this container is a copy: it has a new device id") }
             if store.identity.rebuilt { logger.warning("the catalog was rebuilt from what is kept") }
             return store
+        } catch {
+            throw StartError(text: "\(path): \(error)")
+        }
+    }
+
+    private func readSettings(_ store: VersionStore, _ path: FilePath) throws(StartError) -> Settings {
+        do {
+            return try SettingsFile(in: store.state.rawValue).settings()
         } catch {
             throw StartError(text: "\(path): \(error)")
         }

@@ -22,6 +22,12 @@ extension Entry {
             node: found.node, generation: 0, attributes: NodeAttributes(found.attributes), entryValid: found.nameValid)
     }
 
+    /// A name that does not exist, which the kernel may keep for so many seconds.
+    init(missingFor seconds: Double) {
+        self.init(
+            node: 0, generation: 0, attributes: NodeAttributes(stat: stat(), valid: 0), entryValid: seconds)
+    }
+
     /// `.` and `..`, which a listing with attributes names without looking them up.
     init(dots item: ListedEntry) {
         var attributes = stat()

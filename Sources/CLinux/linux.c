@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -113,3 +114,10 @@ int linux_eventfd_signal(int file) { return eventfd_write(file, 1); }
 int linux_probe_thread(int process, int thread) { return (int)syscall(SYS_tgkill, process, thread, 0); }
 
 void linux_syslog(int priority, const char *text) { syslog(LOG_DAEMON | priority, "%s", text); }
+
+int linux_memfd_create(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+int linux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path) {
+    return posix_spawn_file_actions_addchdir_np(actions, path);
+}

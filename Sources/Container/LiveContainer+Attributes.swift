@@ -101,11 +101,15 @@ extension LiveContainer {
         try document.state.withLock { state throws(Errno) in
             let stat = try Backing.stat(descriptor.raw)
             guard stat.size != UInt64(size) else { return }
+            if open == nil { try refuseIfStale(&state, name.parent, name.name, requester(caller)) }
             let isOwnSave = open?.state.withLock { $0.saved != nil && $0.saved == state.current?.id } ?? false
             if !state.differs(from: stat), !isOwnSave { try keepCopy(&state, of: node, from: descriptor.raw) }
             try Backing.check { ftruncate(descriptor.raw, size) }
             if let open {
-                if size == 0 { open.state.withLock { $0.isReplacing = true } }
+                if size == 0 {
+                    open.state.withLock { $0.isReplacing = true }
+                    if let claim = open.claim { arbiter.truncated(claim, state.item, open.requester.actor) }
+                }
             } else {
                 // Nothing will be closed: the truncation is a save of its own.
                 try save(

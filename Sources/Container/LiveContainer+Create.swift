@@ -36,7 +36,10 @@ extension LiveContainer {
         }
         guard let (found, file) = made else {
             guard let found = try lookup(caller, parent: parent.id, name: bytes) else { throw .noSuchFileOrDirectory }
-            return Creation(found: found, reply: try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)))
+            guard let reply = try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)) else {
+                throw .resourceTemporarilyUnavailable
+            }
+            return Creation(found: found, reply: reply)
         }
         let node = try node(found.node)
         knownDocument(of: node)?.state.withLock { $0.writers += 1 }
@@ -63,7 +66,8 @@ extension LiveContainer {
         if observers.isEphemeral(name, requester) {
             state.maker = observers.maker(requester, now: now)
         }
-        state.isUnversioned = state.maker != nil || isIgnored(name, in: parent)
+        state.isUnversioned =
+            state.maker != nil || isIgnored(name, in: parent) || isJournal(name, in: parent, of: requester)
         let item = state.item
         let document = Document(state)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }

@@ -128,6 +128,7 @@ extension LiveContainer {
         file.node.openings.state.withLock { state in
             if isWriter { state.closeWriter() } else { state.closeReader() }
         }
+        if let claim = file.claim { arbiter.closed(claim) }
         if isWriter { knownDocument(of: file.node)?.state.withLock { $0.writers = max(0, $0.writers - 1) } }
     }
 
@@ -152,6 +153,7 @@ extension LiveContainer {
                 let saved = try save(&state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending)
                 if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
             }
+            mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
         } catch {
             logger.error("a save could not be recorded: \(error)", metadata: ["file": "\(nodes.path(file.node) ?? .root)"])
         }

@@ -20,24 +20,28 @@ extension LiveContainer {
             state.current?.flags.insert(.contentLost)
             return
         }
-        let label = label(of: current, state, node)
-        _ = try store.contents.keep(copying: FileDescriptor(rawValue: descriptor), as: current.content, label)
+        let labels = labels(of: current, state, node)
+        _ = try store.contents.keep(
+            copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others)
         state.isKept = true
     }
 
     /// Keeps the current version's content when its file leaves its name, in one step if nobody can change the file any
     /// more. Called with the name lock held for writing, before the name is taken over.
+    /// - Returns: whether the file itself is now the object.
+    @discardableResult
     func keepDisplaced(
         _ state: inout Document.State, of node: Node, _ name: FileName, in directory: SharedDescriptor, _ stat: FileStat
-    ) throws(Errno) {
-        guard let current = state.current, needsKeeping(state) else { return }
-        let label = label(of: current, state, node)
+    ) throws(Errno) -> Bool {
+        guard let current = state.current, needsKeeping(state) else { return false }
+        let labels = labels(of: current, state, node)
         if state.writers == 0, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
                 try store.contents.keep(
-                    linking: name, in: FileDescriptor(rawValue: directory.raw), as: current.content, label)
+                    linking: name, in: FileDescriptor(rawValue: directory.raw), as: current.content, labels.first,
+                    also: labels.others)
                 state.isKept = true
-                return
+                return true
             } catch .notPermitted {
                 // fs.protected_hardlinks, or a file system without links: copied below.
             }
@@ -45,10 +49,24 @@ extension LiveContainer {
         let file = try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW)
         defer { Glibc.close(file) }
         try keepCopy(&state, of: node, from: file)
+        return false
     }
 
     private func needsKeeping(_ state: Document.State) -> Bool {
         !state.isKept && !state.isReturning && !state.isUnversioned
+    }
+
+    /// What a kept content says of itself: every version that it is the content of.
+    private func labels(
+        of version: Version, _ state: Document.State, _ node: Node
+    ) -> (first: ContentStore.Label, others: [ContentStore.Label]) {
+        let own = label(of: version, state, node)
+        guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else { return (own, []) }
+        let others = sharing.filter { $0.id != version.id }.compactMap { other -> ContentStore.Label? in
+            guard let item = try? store.item(other.item), let place = item.places.first else { return nil }
+            return .init(version: other, path: (try? store.path(of: item)) ?? own.path, place: place)
+        }
+        return (own, others)
     }
 
     /// What a kept content says of itself: the version as history, which it will be unless told otherwise.

@@ -1,6 +1,7 @@
 // Opening files: what is observed, what is kept before a writer may change it, and how the kernel is to serve the handle.
 
 import CLinux
+import Coordination
 import Glibc
 import Logging
 import Synchronization
@@ -29,12 +30,17 @@ public struct Creation: Sendable {
 
 extension LiveContainer {
     /// Opens a file that exists. `flags` as in open(2), O_TRUNC included.
-    public func open(_ caller: Caller, node id: UInt64, flags: Int32) throws(Errno) -> OpenReply {
+    /// - Parameter waiting: answers later if the open has to wait for others that replace the file; without one it never
+    ///   waits.
+    /// - Returns: nil if it waits.
+    public func open(
+        _ caller: Caller, node id: UInt64, flags: Int32, waiting: (any WaitingOpen)? = nil
+    ) throws(Errno) -> OpenReply? {
         let node = try node(id)
         guard node.isRegular else { return try openPlain(caller, node, flags) }
         if case .live = nodes.location(node).whereabouts, !node.isForeign {
             return flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
-                ? try openForReading(caller, node, flags) : try openForWriting(caller, node, flags)
+                ? try openForReading(caller, node, flags) : try openForWriting(caller, node, flags, waiting)
         }
         return try openPlain(caller, node, flags)
     }
@@ -54,34 +60,89 @@ extension LiveContainer {
         return try document(of: node, try stat(node))
     }
 
-    private func openForWriting(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+    private func openForWriting(
+        _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: (any WaitingOpen)?
+    ) throws(Errno) -> OpenReply? {
         let requester = requester(caller)
         let descriptor = try openBelow(node, flags)
-        let stat = try Backing.stat(descriptor.raw)
-        let document = try document(of: node, stat)
+        let document = try document(of: node, try Backing.stat(descriptor.raw))
+        let writing = Writing(
+            node: node, document: document, descriptor: descriptor, flags: flags, requester: requester,
+            claim: arbiter.newClaim())
+        let isAdmitted = arbiter.admit(
+            writing.claim, document.state.withLock(\.item), requester.actor, truncates: flags & O_TRUNC != 0,
+            descriptor: descriptor, mayWait: waiting != nil
+        ) { [self] in
+            guard let waiting else { return }
+            let result = Result { () throws(Errno) in try begin(writing) }
+            if !waiting.complete(result), case .success(let reply) = result {
+                release(node: node.id, handle: reply.handle)
+            }
+        }
+        guard isAdmitted else {
+            waiting?.onInterrupt { [self] in
+                let isFatal = observers.hasFatalSignal(thread: caller.thread)
+                arbiter.interrupted(writing.claim, isFatal: isFatal)
+                if isFatal { _ = waiting?.complete(.failure(.interrupted)) }
+            }
+            return nil
+        }
+        return try begin(writing)
+    }
+
+    /// An open for writing that has been admitted or waits for it.
+    private struct Writing: Sendable {
+        var node: Node
+        var document: Document
+        var descriptor: SharedDescriptor
+        var flags: Int32
+        var requester: Requester
+        var claim: ClaimID
+
+        /// Whether `stale-writes = "refuse"` looks at it: with O_TRUNC, or write-only and not appending.
+        var mayReplace: Bool {
+            flags & O_TRUNC != 0 || flags & O_ACCMODE == O_WRONLY && flags & O_APPEND == 0
+        }
+    }
+
+    /// Goes on with an open for writing once it is its turn.
+    private func begin(_ writing: Writing) throws(Errno) -> OpenReply {
+        let (node, document, descriptor, flags) = (writing.node, writing.document, writing.descriptor, writing.flags)
         let isReplacing = flags & O_TRUNC != 0
         let isReadWrite = flags & O_ACCMODE == O_RDWR
-        var isMediated = false
-        try document.state.withLock { state throws(Errno) in
-            if isReplacing {
-                try truncate(&state, node, descriptor, to: 0)
-            } else if isReadWrite, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
-                // A mapping may write unseen: keep the content before anyone can make one.
-                if !state.differs(from: stat) { try keepCopy(&state, of: node, from: descriptor.raw) }
-            } else {
-                isMediated = true
-            }
-            state.writers += 1
-        }
         do throws(Errno) {
+            let isMediated = try document.state.withLock { state throws(Errno) in
+                try prepare(&state, writing)
+            }
             let reply = try serve(
-                node, flags, isWriter: true, isMediated: isMediated, descriptor: descriptor, requester: requester)
+                node, flags, isWriter: true, isMediated: isMediated, descriptor: descriptor,
+                requester: writing.requester, claim: writing.claim)
             if isReplacing { openFiles[reply.handle]?.state.withLock { $0.isReplacing = true } }
             return reply
         } catch {
-            document.state.withLock { $0.writers -= 1 }
+            arbiter.closed(writing.claim)
             throw error
         }
+    }
+
+    /// Keeps what the writer may overwrite, and truncates if it asked for that.
+    /// - Returns: whether its writes must come to us, because what they overwrite is not kept yet.
+    private func prepare(_ state: inout Document.State, _ writing: Writing) throws(Errno) -> Bool {
+        let stat = try Backing.stat(writing.descriptor.raw)
+        if let name = nodes.location(writing.node).name, writing.mayReplace {
+            try refuseIfStale(&state, name.parent, name.name, writing.requester)
+        }
+        if writing.flags & O_TRUNC != 0 {
+            try truncate(&state, writing.node, writing.descriptor, to: 0)
+        } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
+            // A mapping may write unseen: keep the content before anyone can make one.
+            if !state.differs(from: stat) { try keepCopy(&state, of: writing.node, from: writing.descriptor.raw) }
+        } else {
+            state.writers += 1
+            return true
+        }
+        state.writers += 1
+        return false
     }
 
     /// Truncates the file below after keeping what is current.
@@ -89,9 +150,15 @@ extension LiveContainer {
         _ state: inout Document.State, _ node: Node, _ descriptor: SharedDescriptor, to size: off_t
     ) throws(Errno) {
         let stat = try Backing.stat(descriptor.raw)
-        if !state.differs(from: stat) || state.current != nil && state.writers == 0 {
-            try keepCopy(&state, of: node, from: descriptor.raw)
+        if state.differs(from: stat), stat.size > 0, let other = openFiles.all.first(where: { $0.node === node && $0.isWritable }),
+            let name = nodes.location(node).name
+        {
+            // Somebody is still writing what is about to go: it becomes a version as it is.
+            try save(
+                &state, node, in: name.parent, name.name, file: descriptor.raw,
+                PendingSave(kind: .replacing, requester: other.requester, amends: other.state.withLock(\.saved)))
         }
+        try keepCopy(&state, of: node, from: descriptor.raw)
         try Backing.check { ftruncate(descriptor.raw, size) }
     }
 
@@ -125,7 +192,7 @@ extension LiveContainer {
     /// Decides how the kernel serves a handle. All handles of a file open at one time must agree (fs/fuse/iomode.c).
     func serve(
         _ node: Node, _ flags: Int32, isWriter: Bool, isMediated: Bool, descriptor: SharedDescriptor?,
-        requester: Requester?
+        requester: Requester?, claim: ClaimID? = nil
     ) throws(Errno) -> OpenReply {
         var reply = OpenReply(handle: OpenFileTable.sharedReader)
         reply.needsNoFlush = !isWriter
@@ -141,11 +208,13 @@ extension LiveContainer {
         let file: SharedDescriptor
         if let descriptor { file = descriptor } else { file = try openBelowForReading(node) }
         let requester = requester ?? Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
-        reply.handle = openFiles.add { id in
+        let opened = openFiles.add { id in
             OpenFile(
                 id: id, node: node, descriptor: file, flags: flags, requester: requester,
-                isMediated: isMediated || backing == 0)
-        }.id
+                isMediated: isMediated || backing == 0, claim: claim)
+        }
+        if isWriter { watchWhileOpen(opened) }
+        reply.handle = opened.id
         return reply
     }
 

@@ -92,7 +92,7 @@ extension LiveContainer {
     private func vanishes(_ entry: Entry, _ document: Document, _ requester: Requester) -> Bool {
         let maker = document.state.withLock(\.maker)
         if let maker, observers.isMaker(maker, requester, now: now) { return true }
-        return isIgnored(entry.name, in: entry.parent)
+        return isIgnored(entry.name, in: entry.parent) || isJournal(entry.name, in: entry.parent, of: requester)
             || isRepositoryInternal(entry.parent) && requester.author.program.hasPrefix("git")
     }
 

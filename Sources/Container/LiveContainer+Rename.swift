@@ -17,24 +17,38 @@ extension LiveContainer {
         let name = try name(bytes, in: parent, forChange: true)
         let newName = try self.name(newBytes, in: newParent, forChange: true)
         let requester = requester(caller)
-        try names.writing { () throws(Errno) in
+        let saved: SavedByRename? = try names.writing { () throws(Errno) in
             let from = try descriptor(of: parent)
             let to = try descriptor(of: newParent)
             let source = entry(name, parent, from, try Backing.stat(name.bytes, in: from.raw))
             let target = try Backing.statIfPresent(newName.bytes, in: to.raw).map { entry(newName, newParent, to, $0) }
             let move = Move(source: source, newParent: newParent, newName: newName, newDirectory: to, flags: flags)
             guard !isForeign(source), !newParent.isForeign, target.map({ !isForeign($0) }) ?? true else {
-                return try movePlainly(move, target)
+                try movePlainly(move, target)
+                return nil
             }
             if flags & linux_RENAME_EXCHANGE != 0 {
                 guard let target else { throw .noSuchFileOrDirectory }
-                return try exchange(move, target, requester)
+                try exchange(move, target, requester)
+                return nil
             }
             guard let target else { return try moveToNew(move, requester) }
-            if target.stat.key == source.stat.key { return try Backing.rename(move) }
+            if target.stat.key == source.stat.key {
+                try Backing.rename(move)
+                return nil
+            }
             if source.stat.isRegular, target.stat.isRegular { return try moveOver(move, target, requester) }
             try moveOverOther(move, target, requester)
+            return nil
         }
+        if let saved { mergeIfConflicting(saved.document, saved.node, saved: saved.version, by: requester) }
+    }
+
+    /// A save that a rename made.
+    struct SavedByRename {
+        var document: Document
+        var node: Node
+        var version: VersionID?
     }
 
     /// One rename with all that was found out about it.
@@ -71,7 +85,7 @@ extension LiveContainer {
 
     // MARK: To a name that is free
 
-    private func moveToNew(_ move: Move, _ requester: Requester) throws(Errno) {
+    private func moveToNew(_ move: Move, _ requester: Requester) throws(Errno) -> SavedByRename? {
         let now = now
         if move.source.stat.isRegular,
             let tombstone = tombstones.take(
@@ -85,9 +99,13 @@ extension LiveContainer {
         moveNode(move)
         if move.source.stat.isDirectory {
             let rows = recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
-            return record(move.newParent, rows + [renamed(move, item: nil, requester)])
+            record(move.newParent, rows + [renamed(move, item: nil, requester)])
+            return nil
         }
-        guard let document else { return record(move.newParent, [renamed(move, item: nil, requester)]) }
+        guard let document else {
+            record(move.newParent, [renamed(move, item: nil, requester)])
+            return nil
+        }
         try store(throwing: .ioError) { () throws(StoreError) in
             try documents.remove(at: old)
             try documents.insert(document, at: move.newPlace)
@@ -102,6 +120,7 @@ extension LiveContainer {
                 Tombstone(document: document, destination: .movedTo(move.newPlace), actor: actor.ref, time: now), at: old)
         }
         record(move.newParent, rows + [renamed(move, item: item, requester)])
+        return nil
     }
 
     /// A document under an ephemeral name that is renamed to an ordinary one is work; one renamed to a backup name by
@@ -151,19 +170,22 @@ extension LiveContainer {
     // MARK: Onto a document
 
     /// A rename over a document is a save of that document.
-    private func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+    @discardableResult
+    func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) -> SavedByRename? {
         if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
         let node = target.node ?? intern(target.stat, as: Node.Name(parent: target.parent, name: target.name), lookups: 0)
         defer { if target.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         var target = target
         target.node = node
         let document = try document(of: node, target.stat)
-        try document.state.withLock { state throws(Errno) in
+        return try document.state.withLock { state throws(Errno) in
+            try refuseIfStale(&state, target.parent, target.name, requester)
             let wasClean = !state.differs(from: target.stat)
+            var isLinked = false
             if target.stat.links > 1 {
                 try partOtherNames(&state, of: document, target)
             } else if wasClean || !state.isRecorded {
-                try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
+                isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
             try Backing.rename(move)
             if state.writers > 0 {
@@ -174,8 +196,8 @@ extension LiveContainer {
                 state.writers = 0
             }
             let content = state.current?.content
-            leave(target, now: state.isKept ? content.map { .kept($0) } ?? .gone : .gone)
-            try takeOver(&state, document, move, requester)
+            leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
+            return try takeOver(&state, document, move, requester)
         }
     }
 
@@ -205,7 +227,7 @@ extension LiveContainer {
     /// The document's file is now what was renamed over it: records the save.
     private func takeOver(
         _ state: inout Document.State, _ document: Document, _ move: Move, _ requester: Requester
-    ) throws(Errno) {
+    ) throws(Errno) -> SavedByRename {
         let former = try store(throwing: .ioError) { () throws(StoreError) in
             let former = try documents.document(at: move.source.place)
             try documents.remove(at: move.source.place)
@@ -227,6 +249,7 @@ extension LiveContainer {
             PendingSave(kind: .replacing, requester: requester, content: content, isSealed: writers == 0))
         state.writers = writers
         for file in openFiles.all where file.node === node && file.isWritable { file.state.withLock { $0.saved = saved } }
+        return SavedByRename(document: document, node: node, version: saved)
     }
 
     /// What was renamed away had a document of its own: its first and only version was never published and goes; a
@@ -248,12 +271,15 @@ extension LiveContainer {
     }
 
     /// A file is renamed to a name that was just taken away: a save of the document that had it.
-    private func comeBack(_ move: Move, _ tombstone: Tombstone, _ requester: Requester) throws(Errno) {
+    private func comeBack(
+        _ move: Move, _ tombstone: Tombstone, _ requester: Requester
+    ) throws(Errno) -> SavedByRename? {
         try Backing.rename(move)
         guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else {
-            return moveNode(move)
+            moveNode(move)
+            return nil
         }
-        try tombstone.document.state.withLock { state throws(Errno) in
+        return try tombstone.document.state.withLock { state throws(Errno) in
             try takeOver(&state, tombstone.document, move, requester)
         }
     }

@@ -128,13 +128,18 @@ extension LiveContainer {
             // What is appended to stays the beginning of the file: both versions name one content, C its first bytes.
             sharing.content = current.content
         }
-        let parents: [VersionID] = if case .conflict(let base) = decision { [base] } else { [current.id] }
+        // The losing version stays a head of its own; a conflict that the author carried on into this save does not.
+        var parents: [VersionID] = if case .conflict(let base) = decision { [base] } else { [current.id] }
+        if save.kind == .replacing, let base, base != current.id, let row = settle(base, of: state.item) {
+            mutations.append(row)
+            if !parents.contains(base) { parents.append(base) }
+        }
         let version = version(
             state.item, stat, hash, sharing, parents: parents, base: base == current.id ? nil : base)
-        if let base, base != current.id { mutations += settle(base, of: state.item) }
         if loser.kind == .conflict { relabel(loser, state, node) }
         mutations.append(.version(loser))
         install(version, &state, stat, sharing)
+        state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
         events.insert(
             .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
         record(parent, mutations + [.version(version)] + itemRows(state, stat) + events)
@@ -142,9 +147,13 @@ extension LiveContainer {
     }
 
     /// A conflict version that its author has carried on into a new save is history.
-    private func settle(_ version: VersionID, of item: ItemID) -> [VersionStore.Mutation] {
-        guard let found = try? store.version(version), found.item == item, found.kind == .conflict else { return [] }
-        return [.kind(version, .history)]
+    private func settle(_ version: VersionID, of item: ItemID) -> VersionStore.Mutation? {
+        guard var found = try? store.version(version), found.item == item, found.kind == .conflict else { return nil }
+        found.kind = .history
+        if let label = try? store.contents.label(of: found.content) {
+            try? store.contents.relabel(found.content, .init(version: found, path: label.path, place: label.place))
+        }
+        return .kind(version, .history)
     }
 
     /// Makes `version` the current one.
@@ -180,6 +189,8 @@ extension LiveContainer {
     }
 
     private func relabel(_ version: Version, _ state: Document.State, _ node: Node) {
+        // A content that lies in another document's file yet is labelled when it is kept.
+        guard store.contents.contains(version.content) else { return }
         do {
             try store.contents.relabel(version.content, label(of: version, state, node))
         } catch {

@@ -53,6 +53,11 @@ public final class LiveContainer: Sendable {
     let kernel = KernelLink()
     let ignore: IgnorePatterns
     let quiet: QuietRule
+    /// For what is due soon and quickly done.
+    let timers = Scheduler()
+    /// For what may take long: hashing, thinning.
+    let chores = Scheduler()
+    let arbiter: WriterArbiter
     private let socket = Mutex<String?>(nil)
 
     /// Serves the tree below `root`, which stays the caller's to close after ``close()``.
@@ -77,12 +82,21 @@ public final class LiveContainer: Sendable {
         retention = Retention(store: store, now: options.clock.now())
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
+        arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)
         ignore = IgnorePatterns(lines: options.settings.ignorePatterns)
         quiet = options.settings.quietPatterns.map { QuietRule(patterns: $0) } ?? QuietRule()
     }
 
+    /// Begins the background work.
+    public func start() {
+        timers.start()
+        chores.start()
+    }
+
     /// Ends the container's use: what is open is sealed, and the store closed.
     public func close() {
+        timers.end()
+        chores.end()
         for file in openFiles.all where file.isWritable { seal(file) }
         store.close()
     }

@@ -59,6 +59,22 @@ final class Observers: Sendable {
         Author(userID: stat.raw.user, user: users.name(of: stat.raw.user), program: "", process: 0)
     }
 
+    /// Whether a signal is pending that will end the thread's process: neither caught nor ignored.
+    func hasFatalSignal(thread: pid_t) -> Bool {
+        guard let status = SystemProcReader().contents(of: "\(thread)/status") else { return true }
+        func mask(_ key: String) -> UInt64 {
+            for line in status.split(separator: 10) where line.starts(with: key.utf8) {
+                let digits = String(decoding: line.dropFirst(key.utf8.count), as: UTF8.self)
+                return UInt64(digits.filter { !$0.isWhitespace }, radix: 16) ?? 0
+            }
+            return 0
+        }
+        let pending = mask("SigPnd:") | mask("ShdPnd:")
+        // Signals whose default is not to end the process: SIGCHLD, SIGCONT, SIGURG, SIGWINCH, and the stopping ones.
+        let harmless: UInt64 = [17, 18, 19, 20, 21, 22, 23, 28].reduce(0) { $0 | 1 << ($1 - 1) }
+        return pending & ~mask("SigCgt:") & ~mask("SigIgn:") & ~harmless != 0
+    }
+
     private func ended(_ actor: ActorRef) {
         state.withLock { state in
             state.observations.exited(actor, now: Self.now)

@@ -2,11 +2,11 @@
 
 import VersionModel
 
-/// Plain programs' claims (DESIGN 4). Without clock, lock or I/O: times come in, in nanoseconds of a clock that only goes
-/// forward, and what is to be done comes out.
+/// Plain programs' claims (DESIGN 4). Without clock, lock or I/O: times come in, in nanoseconds of a clock that only
+/// goes forward, and what is to be done comes out.
 ///
-/// Only an open may wait. It waits for claims that block it, behind whoever waits already, at most `replaceWait`; then it
-/// goes on, and everything it overwrites is kept. A claim ends when its handle is closed, or when its file has not
+/// Only an open may wait. It waits for claims that block it, behind whoever waits already, at most `replaceWait`; then
+/// it goes on, and everything it overwrites is kept. A claim ends when its handle is closed, or when its file has not
 /// changed for `lapse`. As the kernel may write to the file without telling (passthrough, mappings), whoever drives the
 /// machine looks at the file when ``nextDeadline`` comes, and reports a change before it calls ``tick(now:)``.
 public struct WriterClaims: Sendable {

@@ -69,14 +69,16 @@ extension Timestamp {
     /// RFC 3339 in UTC with nanoseconds: `2026-11-21T10:33:12.345678901Z`.
     public var rfc3339: String {
         let time = CivilTime(self)
-        return date(time) + "T" + [time.hour, time.minute, time.second].map { CivilTime.digits($0, 2) }.joined(separator: ":")
+        return date(time) + "T"
+            + [time.hour, time.minute, time.second].map { CivilTime.digits($0, 2) }.joined(separator: ":")
             + "." + CivilTime.digits(time.nanosecond, 9) + "Z"
     }
 
     /// The stamp in the names of versions, to the millisecond: `2026-11-21T10.33.12.345Z` (DESIGN 3.2).
     public var stamp: String {
         let time = CivilTime(self)
-        return date(time) + "T" + [time.hour, time.minute, time.second].map { CivilTime.digits($0, 2) }.joined(separator: ".")
+        return date(time) + "T"
+            + [time.hour, time.minute, time.second].map { CivilTime.digits($0, 2) }.joined(separator: ".")
             + "." + CivilTime.digits(time.nanosecond / 1_000_000, 3) + "Z"
     }
 
@@ -94,8 +96,8 @@ extension Timestamp {
         self = moment
     }
 
-    /// Reads RFC 3339: up to nine digits of a fraction, `Z` or an offset; a space may stand for the `T`. Leap seconds are
-    /// refused.
+    /// Reads RFC 3339: up to nine digits of a fraction, `Z` or an offset; a space may stand for the `T`. Leap seconds
+    /// are refused.
     public init?(rfc3339 text: some StringProtocol) {
         var reader = DigitReader(text.utf8)
         guard let date = reader.takeDate(), reader.take("T") || reader.take("t") || reader.take(" "),
@@ -158,7 +160,8 @@ private struct DigitReader {
     mutating func takeOffset() -> Int64? {
         if take("Z") || take("z") { return 0 }
         let isWest = take("-")
-        guard isWest || take("+"), let hours = take(2), take(":"), let minutes = take(2), hours < 24, minutes < 60 else {
+        guard isWest || take("+"), let hours = take(2), take(":"), let minutes = take(2), hours < 24, minutes < 60
+        else {
             return nil
         }
         return (isWest ? -1 : 1) * (hours * 60 + minutes)

@@ -32,7 +32,8 @@ public enum Databases {
     private static let suffixes = ["-journal", "-wal", "-shm"].map { Array($0.utf8) }
 
     private static let endings: Set<String> = [
-        "db", "db3", "sqlite", "sqlite3", "sqlitedb", "mdb", "accdb", "ldb", "laccdb", "fdb", "gdb", "realm", "ibd", "myd",
+        "db", "db3", "sqlite", "sqlite3", "sqlitedb", "mdb", "accdb", "ldb", "laccdb", "fdb", "gdb", "realm", "ibd",
+        "myd",
         "myi", "rdb", "duckdb", "kyoto", "tdb", "bdb",
     ]
 

@@ -93,7 +93,8 @@ struct GlobComponent: Sendable {
                 component += 1
                 if component == components.endIndex { return name < names.endIndex }
                 retry = (component, name)
-            } else if name < names.endIndex, component < components.endIndex, components[component].matches(names[name]) {
+            } else if name < names.endIndex, component < components.endIndex, components[component].matches(names[name])
+            {
                 component += 1
                 name += 1
             } else if name == names.endIndex, component == components.endIndex {

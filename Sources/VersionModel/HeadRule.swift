@@ -32,8 +32,8 @@ public struct HistoryNode: Hashable, Sendable {
     /// A file that was made and not yet written.
     fileprivate var isEmptyCreation: Bool { isEmpty && parents.isEmpty && !isDeletion }
 
-    /// Whether this one gives way to the other. A total order: empty creations rank below all contents, so that no three
-    /// heads beat one another in a ring.
+    /// Whether this one gives way to the other. A total order: empty creations rank below all contents, so that no
+    /// three heads beat one another in a ring.
     fileprivate func givesWay(to other: HistoryNode) -> Bool {
         if isDeletion != other.isDeletion { return isDeletion }
         if isEmptyCreation != other.isEmptyCreation { return isEmptyCreation }

@@ -36,9 +36,11 @@ struct NamePattern: Sendable, ExpressibleByArrayLiteral {
 
     /// A quick look at the two ends, which turns nearly every name down.
     func mayMatch(_ name: [UInt8]) -> Bool {
-        name.count >= max(ends.first.count, ends.last.count)
-            && zip(ends.first, name).allSatisfy { $0 == $1.lowercased }
-            && zip(ends.last.reversed(), name.reversed()).allSatisfy { $0 == $1.lowercased }
+        guard name.count >= max(ends.first.count, ends.last.count) else { return false }
+        for (index, byte) in ends.first.enumerated() where name[index].lowercased != byte { return false }
+        let tail = name.count - ends.last.count
+        for (index, byte) in ends.last.enumerated() where name[tail + index].lowercased != byte { return false }
+        return true
     }
 
     private static func matches(

@@ -2,15 +2,12 @@
 
 /// Comparison of program names.
 public enum ProgramName {
-    /// Whether a name as the system gives it (an executable's last component, or a thread's name) means this program:
-    /// it is the name in any case, alone or followed by something that is no letter.
-    public static func matches(_ name: String, _ program: String) -> Bool {
-        let name = name.utf8
-        let program = program.utf8
-        guard name.count >= program.count else { return false }
-        guard zip(name, program).allSatisfy({ $0.lowercased == $1.lowercased }) else { return false }
-        guard let next = name.dropFirst(program.count).first else { return true }
-        return !next.isLetter
+    /// The programs that a name as the system gives it (an executable's last component, or a thread's name) may mean, in
+    /// lower case: the whole name, and each beginning of it that something other than a letter follows.
+    public static func meanings(of name: String) -> [String] {
+        let bytes = name.utf8.map(\.lowercased)
+        return bytes.indices.filter { $0 + 1 == bytes.count || !bytes[$0 + 1].isLetter }
+            .map { String(decoding: bytes[...$0], as: UTF8.self) }
     }
 }
 

@@ -1,7 +1,7 @@
 // How much time has been seen to pass, whatever the wall clock does: retention counts this (DESIGN 7).
 
-/// Turns wall time into time seen. A clock that is set forward ages nothing, one that is set back keeps nothing for ever,
-/// and a container that lay unmounted for a year ages by a day at most.
+/// Turns wall time into time seen. A clock that is set forward ages nothing, one that is set back keeps nothing for
+/// ever, and a container that lay unmounted for a year ages by a day at most.
 public struct RetentionClock: Hashable, Sendable {
     /// From this moment of the wall clock on, so much time had been seen.
     public struct Anchor: Hashable, Sendable {
@@ -51,8 +51,8 @@ public struct RetentionClock: Hashable, Sendable {
     /// Takes note of the time.
     /// - Parameters:
     ///   - now: the wall clock.
-    ///   - elapsed: nanoseconds since the last call by a clock that nobody sets (CLOCK_BOOTTIME); nil if nobody can tell,
-    ///     as at a mount. Then the wall clock is believed up to a day.
+    ///   - elapsed: nanoseconds since the last call by a clock that nobody sets (CLOCK_BOOTTIME); nil if nobody can
+    ///     tell, as at a mount. Then the wall clock is believed up to a day.
     public mutating func advance(to now: Timestamp, elapsed: Int64?) {
         let moved = now.since(wall)
         let passed = max(0, elapsed ?? min(moved, Self.day))

@@ -65,8 +65,9 @@ public enum SaveRule {
         }
     }
 
-    /// The conflict version that a save goes on from, if its base is one: it becomes history and a parent of N, since its
-    /// author has carried it on into N. So two programs that save in turns have one loser between them, not one each time.
+    /// The conflict version that a save goes on from, if its base is one: it becomes history and a parent of N, since
+    /// its author has carried it on into N. So two programs that save in turns have one loser between them, not one
+    /// each time.
     /// - Returns: the base; to be ignored unless it is a conflict version.
     public static func settled(by save: Save, _ decision: SaveDecision) -> VersionID? {
         switch decision {

@@ -8,16 +8,15 @@ public enum TemporaryNames {
     ///   - program: as ``Author/program``: the last component of the executable.
     ///   - process: the maker's process id, which some programs put into their names; 0 if unknown.
     public static func ephemeral(_ name: FileName, program: String, process: Int32) -> Bool {
-        if isVimProbe(name.bytes), vim.contains(where: { ProgramName.matches(program, $0) }) { return true }
         let name = name.bytes
-        if process > 0, name.contains(String(process).utf8) {
+        let number = Array(String(process).utf8)
+        if process > 0, name.indices.contains(where: { name[$0...].starts(with: number) }) {
             if ownProcess.contains(where: { $0.matches(name, process: process) }) { return true }
         }
-        return rules.contains { rule in
-            // Cheapest first: this runs at every creation.
-            rule.patterns.contains { $0.mayMatch(name) }
-                && (rule.makers.isEmpty || rule.makers.contains { ProgramName.matches(program, $0) })
-                && rule.patterns.contains { $0.matches(name, process: process) }
+        if unmistakable.contains(where: { $0.matches(name, process: process) }) { return true }
+        return ProgramName.meanings(of: program).contains { maker in
+            guard let patterns = byMaker[maker] else { return false }
+            return patterns.contains { $0.matches(name, process: process) } || vim.contains(maker) && isVimProbe(name)
         }
     }
 
@@ -51,12 +50,14 @@ public enum TemporaryNames {
     /// Windows programs, and those who pass their calls on: Samba, Wine, rdp and VM shares.
     private static let windows = ["smbd", "wine", "wine64", "wineserver", "winword.exe", "excel.exe", "powerpnt.exe"]
     private static let jetbrains = [
-        "java", "idea", "idea64", "pycharm", "clion", "goland", "webstorm", "phpstorm", "rider", "rubymine", "rustrover",
+        "java", "idea", "idea64", "pycharm", "clion", "goland", "webstorm", "phpstorm", "rider", "rubymine",
+        "rustrover",
         "datagrip", "studio", "studio64", "fsnotifier",
     ]
     /// Programs of Qt and GLib, whose QSaveFile and g_file_set_contents write `NAME.XXXXXX`.
     private static let toolkits = [
-        "kate", "kwrite", "kdevelop", "okular", "krita", "kile", "dolphin", "konsole", "kdenlive", "digikam", "lokalize",
+        "kate", "kwrite", "kdevelop", "okular", "krita", "kile", "dolphin", "konsole", "kdenlive", "digikam",
+        "lokalize",
         "umbrello", "calligra", "kmymoney", "kontact", "kmail", "korganizer", "akonadi", "plasmashell", "qtcreator",
         "keepassxc", "texstudio", "texmaker", "qbittorrent", "nextcloud", "gedit", "gnome", "xed", "pluma", "mousepad",
         "geany", "gio", "gsettings", "dconf", "tracker", "nautilus", "nemo", "thunar", "meld", "inkscape", "gimp",
@@ -70,18 +71,24 @@ public enum TemporaryNames {
     private static let fetchers = [
         "wget", "wget2", "curl", "aria2c", "kget", "axel", "yt", "python", "transmission", "rclone", "lftp", "steam",
     ]
-    private static let llvm = ["clang", "clang++", "lld", "ld.lld", "llvm", "swift", "swiftc", "rustc", "flang", "dsymutil"]
-    private static let rust = ["jj", "cargo", "rustup", "rustfmt", "ruff", "uv", "zed", "codex", "typst", "sk", "helix", "hx"]
+    private static let llvm = [
+        "clang", "clang++", "lld", "ld.lld", "llvm", "swift", "swiftc", "rustc", "flang", "dsymutil",
+    ]
+    private static let rust = [
+        "jj", "cargo", "rustup", "rustfmt", "ruff", "uv", "zed", "codex", "typst", "sk", "helix", "hx",
+    ]
 
     // MARK: The patterns
 
     private struct Rule: Sendable {
-        /// Empty where the pattern alone is unmistakable.
-        var makers: [String] = []
+        var makers: [String]
         var patterns: [NamePattern]
     }
 
-    private static let rules: [Rule] = unmistakable + editors + tools
+    /// The patterns of each program: this is asked at every creation.
+    private static let byMaker: [String: [NamePattern]] = (editors + tools).reduce(into: [:]) { byMaker, rule in
+        for maker in rule.makers { byMaker[maker, default: []] += rule.patterns }
+    }
 
     /// An agent's or a script's own process number, beside a word that says what the file is.
     private static let ownProcess: [NamePattern] = [
@@ -92,43 +99,51 @@ public enum TemporaryNames {
         [.text(".tmp"), .process, .anything], [.text("tmp."), .process], [.text(".tmp."), .process],
     ]
 
-    private static let unmistakable: [Rule] = [
-        Rule(patterns: [
-            [.text(".goutputstream-"), .random(6)], [.anything, .text("___jb_tmp___")],
-            [.anything, .text("___jb_old___")], [.anything, .text(".vsctmp")], [.anything, .text(".crswap")],
-            [.text(".~lock."), .anything, .text("#")], [.text(".fuse_hidden"), .hex(8), .anything],
-            [.text(".nfs"), .hex(16), .anything],
-        ]),
+    /// No program makes these up for anything else.
+    private static let unmistakable: [NamePattern] = [
+        [.text(".goutputstream-"), .random(6)], [.anything, .text("___jb_tmp___")], [.anything, .text("___jb_old___")],
+        [.anything, .text(".vsctmp")], [.anything, .text(".crswap")], [.text(".~lock."), .anything, .text("#")],
+        [.text(".fuse_hidden"), .hex(8), .anything], [.text(".nfs"), .hex(16), .anything],
     ]
 
     private static let editors: [Rule] = [
-        Rule(makers: vim + ["nano", "pico"], patterns: [
-            // .swp, then .swo to .swa, then .svz and so on; .swx is a probe.
-            [.text("."), .anything, .text(".s"), .random(2)], [.text(".sw"), .random(1)],
-            [.text(".viminf"), .random(1), .text(".tmp")], [.text("viminf"), .random(1), .text(".tmp")],
-            [.anything, .text(".shada.tmp."), .random(1)],
-        ]),
+        Rule(
+            makers: vim + ["nano", "pico"],
+            patterns: [
+                // .swp, then .swo to .swa, then .svz and so on; .swx is a probe.
+                [.text("."), .anything, .text(".s"), .random(2)], [.text(".sw"), .random(1)],
+                [.text(".viminf"), .random(1), .text(".tmp")], [.text("viminf"), .random(1), .text(".tmp")],
+                [.anything, .text(".shada.tmp."), .random(1)],
+            ]),
         Rule(makers: vim + emacs + ["nano", "pico"] + jetbrains, patterns: [[.anything, .text("~")]]),
-        Rule(makers: emacs, patterns: [
-            [.text(".#"), .anything], [.text("#"), .anything, .text("#")], [.text("tmp"), .random(6)],
-        ]),
+        Rule(
+            makers: emacs,
+            patterns: [
+                [.text(".#"), .anything], [.text("#"), .anything, .text("#")], [.text("tmp"), .random(6)],
+            ]),
         Rule(makers: ["mg"], patterns: [[.anything, .text("."), .random(10)]]),
         Rule(makers: ["kak"], patterns: [[.text("."), .anything, .text(".kak."), .random(6)]]),
         Rule(makers: ["hx", "helix"], patterns: [[.anything, .random(6), .text(".bck")]]),
-        Rule(makers: toolkits, patterns: [
-            [.anything, .text("."), .random(6)], [.text("."), .anything, .text(".kate-swp")],
-        ]),
+        Rule(
+            makers: toolkits,
+            patterns: [
+                [.anything, .text("."), .random(6)], [.text("."), .anything, .text(".kate-swp")],
+            ]),
         Rule(makers: jetbrains, patterns: [[.anything, .text(".tmp")]]),
         Rule(makers: ["sublime_text", "subl", "plugin_host"], patterns: [[.text(".subl"), .anything, .text(".tmp")]]),
         Rule(makers: office, patterns: [[.text("lu"), .anything, .text(".tmp")], [.anything, .text(".tmp")]]),
-        Rule(makers: office + windows, patterns: [
-            [.text("~$"), .anything], [.text("~wrd"), .digits(1, 8), .text(".tmp")],
-            [.text("~wrl"), .digits(1, 8), .text(".tmp")], [.text("ppt"), .hex(4), .text(".tmp")],
-        ]),
-        Rule(makers: windows, patterns: [
-            [.hex(8)], [.hex(8), .text(".tmp")],
-            [.anything, .text(".sb-"), .random(8), .text("-"), .random(6)],
-        ]),
+        Rule(
+            makers: office + windows,
+            patterns: [
+                [.text("~$"), .anything], [.text("~wrd"), .digits(1, 8), .text(".tmp")],
+                [.text("~wrl"), .digits(1, 8), .text(".tmp")], [.text("ppt"), .hex(4), .text(".tmp")],
+            ]),
+        Rule(
+            makers: windows,
+            patterns: [
+                [.hex(8)], [.hex(8), .text(".tmp")],
+                [.anything, .text(".sb-"), .random(8), .text("-"), .random(6)],
+            ]),
         Rule(makers: ["blender"], patterns: [[.anything, .text("@")]]),
     ]
 
@@ -138,35 +153,49 @@ public enum TemporaryNames {
         Rule(makers: ["patch"], patterns: [[.anything, .text(".o"), .random(6)], [.text("p"), .random(6)]]),
         Rule(makers: ["rsync"], patterns: [[.text("."), .anything, .text("."), .random(6)], [.text(".~tmp~")]]),
         Rule(makers: ["ln", "cp", "mv"], patterns: [[.text("Cu"), .random(6)]]),
-        Rule(makers: ["strip", "objcopy", "ar", "ranlib", "x86_64-linux-gnu-strip"], patterns: [[.text("st"), .random(6)]]),
+        Rule(
+            makers: ["strip", "objcopy", "ar", "ranlib", "x86_64-linux-gnu-strip"],
+            patterns: [[.text("st"), .random(6)]]),
         Rule(makers: ["dpkg"], patterns: [[.anything, .text(".dpkg-new")], [.anything, .text(".dpkg-tmp")]]),
-        Rule(makers: ["git"], patterns: [
-            [.anything, .text(".lock")], [.text("tmp_obj_"), .random(6)], [.text("tmp_pack_"), .random(6)],
-            [.text("tmp_idx_"), .random(6)], [.text("tmp_rev_"), .random(6)], [.text(".merge_file_"), .random(6)],
-            [.text(".tmp-"), .digits(1, 10), .text("-pack-"), .anything],
-        ]),
-        Rule(makers: ["hg", "python", "rhg"], patterns: [
-            [.text("."), .anything, .text("-"), .random(8)], [.text("."), .anything, .text("-"), .random(8), .text("~")],
-        ]),
+        Rule(
+            makers: ["git"],
+            patterns: [
+                [.anything, .text(".lock")], [.text("tmp_obj_"), .random(6)], [.text("tmp_pack_"), .random(6)],
+                [.text("tmp_idx_"), .random(6)], [.text("tmp_rev_"), .random(6)], [.text(".merge_file_"), .random(6)],
+                [.text(".tmp-"), .digits(1, 10), .text("-pack-"), .anything],
+            ]),
+        Rule(
+            makers: ["hg", "python", "rhg"],
+            patterns: [
+                [.text("."), .anything, .text("-"), .random(8)],
+                [.text("."), .anything, .text("-"), .random(8), .text("~")],
+            ]),
         Rule(makers: ["svn"], patterns: [[.text("svn-"), .random(6)], [.anything, .text(".tmp")]]),
         Rule(makers: ["python", "pypy", "black", "ipython", "jupyter"], patterns: [[.text("tmp"), .random(8)]]),
         Rule(makers: rust, patterns: [[.text(".tmp"), .random(6)]]),
         // write-file-atomic of npm: the name and a hash in decimal.
         Rule(makers: scripts, patterns: [[.anything, .text("."), .digits(7, 10)]]),
-        Rule(makers: ["gofmt", "goimports", "go", "gopls", "terraform", "tofu", "packer"], patterns: [
-            [.anything, .text("."), .digits(6, 10)], [.anything, .digits(6, 10), .text(".tmp")],
-            [.text("."), .anything, .digits(6, 20)],
-        ]),
-        Rule(makers: llvm, patterns: [
-            [.anything, .text("-"), .hex(8), .anything, .text(".tmp")], [.anything, .text("-"), .hex(8), .text(".tmp")],
-            [.anything, .text(".tmp"), .hex(8)], [.anything, .text(".temp-stream-"), .hex(6)],
-        ]),
-        Rule(makers: browsers + fetchers, patterns: [
-            [.anything, .text(".part")], [.anything, .text(".crdownload")], [.anything, .text(".partial")],
-            [.anything, .text(".download")], [.anything, .text(".opdownload")], [.anything, .text(".aria2")],
-            [.anything, .text(".ytdl")], [.text(".com.google.Chrome."), .random(6)],
-            [.text(".org.chromium.Chromium."), .random(6)],
-        ]),
+        Rule(
+            makers: ["gofmt", "goimports", "go", "gopls", "terraform", "tofu", "packer"],
+            patterns: [
+                [.anything, .text("."), .digits(6, 10)], [.anything, .digits(6, 10), .text(".tmp")],
+                [.text("."), .anything, .digits(6, 20)],
+            ]),
+        Rule(
+            makers: llvm,
+            patterns: [
+                [.anything, .text("-"), .hex(8), .anything, .text(".tmp")],
+                [.anything, .text("-"), .hex(8), .text(".tmp")],
+                [.anything, .text(".tmp"), .hex(8)], [.anything, .text(".temp-stream-"), .hex(6)],
+            ]),
+        Rule(
+            makers: browsers + fetchers,
+            patterns: [
+                [.anything, .text(".part")], [.anything, .text(".crdownload")], [.anything, .text(".partial")],
+                [.anything, .text(".download")], [.anything, .text(".opdownload")], [.anything, .text(".aria2")],
+                [.anything, .text(".ytdl")], [.text(".com.google.Chrome."), .random(6)],
+                [.text(".org.chromium.Chromium."), .random(6)],
+            ]),
         Rule(makers: ["qbittorrent"], patterns: [[.anything, .text(".!qB")]]),
     ]
 

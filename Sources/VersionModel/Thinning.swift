@@ -36,8 +36,8 @@ public enum Thinning {
     private static let week = 7 * RetentionClock.day
     private static let month = 30 * RetentionClock.day
 
-    /// The versions that are never given up: the current one, pinned ones, unresolved conflicts with their bases, and the
-    /// bases of live actors.
+    /// The versions that are never given up: the current one, pinned ones, unresolved conflicts with their bases, and
+    /// the bases of live actors.
     /// - Parameters:
     ///   - versions: all versions of the items concerned.
     ///   - bases: what live actors may start from.

@@ -25,17 +25,22 @@ public struct VersionFileName: Hashable, Sendable {
     /// Reads a name; nil if it is none of these.
     public init?(_ name: FileName) {
         let parts = name.bytes.split(separator: 95, maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let saved = Timestamp(stamp: String(decoding: parts[0], as: UTF8.self)) else { return nil }
+        guard parts.count == 3, let saved = Timestamp(stamp: String(decoding: parts[0], as: UTF8.self)) else {
+            return nil
+        }
         let device = String(decoding: parts[1], as: UTF8.self)
         let (id, rest) = (parts[2].prefix(12), parts[2].dropFirst(12))
-        guard device == Self.label(device), id.count == 12, id.allSatisfy({ $0.isDigit || (97...102).contains($0) }) else {
+        guard device == Self.label(device), id.count == 12, id.allSatisfy({ $0.isDigit || (97...102).contains($0) })
+        else {
             return nil
         }
         if rest.isEmpty {
             fileExtension = nil
         } else {
             let ending = rest.dropFirst()
-            guard rest.first == 46, (1...16).contains(ending.count), ending.allSatisfy(\.isLetterOrDigit) else { return nil }
+            guard rest.first == 46, (1...16).contains(ending.count), ending.allSatisfy(\.isLetterOrDigit) else {
+                return nil
+            }
             fileExtension = Array(ending)
         }
         self.saved = saved
@@ -68,7 +73,8 @@ public enum DeletedFileName {
         return FileName(bytes: BouncedName.cut(name.bytes, to: BouncedName.longest - suffix.count) + suffix) ?? name
     }
 
-    /// Parts a name that may be an older entry's; nil if it is not. A name of its own may look the same: try that first.
+    /// Parts a name that may be an older entry's; nil if it is not. A name of its own may look the same: try that
+    /// first.
     public static func parse(_ name: FileName) -> (name: FileName, deleted: Timestamp)? {
         guard let at = name.bytes.lastIndex(of: 64), let before = FileName(bytes: name.bytes[..<at]),
             let deleted = Timestamp(stamp: String(decoding: name.bytes[(at + 1)...], as: UTF8.self))

@@ -49,7 +49,10 @@ extension Catalog {
             """,
             .blob(id), .blob(item.current.bytes), .number(item.file.id.number), .number(item.file.size),
             .integer(item.file.modified.nanoseconds))
-        try SQLStatement.run(database, "DELETE FROM place WHERE item = ?", .blob(id))
+        // Most saves change only the version: then the two trees of places stay untouched.
+        let known = try Query.places(of: item.id, database)
+        if known.count == item.places.count, Set(known) == Set(item.places) { return }
+        if !known.isEmpty { try SQLStatement.run(database, "DELETE FROM place WHERE item = ?", .blob(id)) }
         for place in item.places {
             try SQLStatement.run(
                 database, "INSERT OR REPLACE INTO place (directory, name, item) VALUES (?, ?, ?)",

@@ -61,12 +61,31 @@ enum Query {
 
     private static func withPlaces(_ item: Item, _ database: Database) throws -> Item {
         var item = item
-        item.places = try SQLStatement(
-            database, "SELECT directory, name FROM place WHERE item = ? ORDER BY directory, name", .blob(item.id.bytes)
+        item.places = try places(of: item.id, database)
+        return item
+    }
+
+    static func places(of item: ItemID, _ database: Database) throws -> [Place] {
+        try SQLStatement(
+            database, "SELECT directory, name FROM place WHERE item = ? ORDER BY directory, name", .blob(item.bytes)
         ).rows { row in
             FileName(bytes: row.blob(1)).map { Place(directory: FileID(row.number(0)), name: $0) }
         }
-        return item
+    }
+
+    /// The next items behind one, in the order of their ids; for passes over all that need not fit into memory.
+    static func items(after id: ItemID?, limit: Int64, _ database: Database) throws -> [Item] {
+        try SQLStatement(
+            database, "SELECT \(itemColumns) FROM item WHERE id > ? ORDER BY id LIMIT ?", .blob(id?.bytes ?? []),
+            .integer(limit)
+        ).rows(bareItem).map { try withPlaces($0, database) }
+    }
+
+    /// Items that versions name and that have no row.
+    static func missingItems(_ database: Database) throws -> [ItemID] {
+        try SQLStatement(
+            database, "SELECT DISTINCT item FROM version WHERE item NOT IN (SELECT id FROM item) ORDER BY item"
+        ).rows { ItemID(bytes: $0.blob(0)) }
     }
 
     // MARK: Versions
@@ -98,8 +117,25 @@ enum Query {
         ).rows(version)
     }
 
-    static func allVersions(_ database: Database) throws -> [Version] {
-        try SQLStatement(database, "SELECT \(versionColumns) FROM version ORDER BY row").rows(version)
+    /// The next kept versions behind a row, with the last row read; empty at the end. For passes over all.
+    static func keptVersions(
+        after row: Int64, limit: Int64, _ database: Database
+    ) throws -> (versions: [Version], last: Int64) {
+        var last = row
+        let versions = try SQLStatement(
+            database, "SELECT \(versionColumns), row FROM version WHERE row > ? AND kind <> 0 ORDER BY row LIMIT ?",
+            .integer(row), .integer(limit)
+        ).rows { row in
+            last = row.integer(4)
+            return version(row)
+        }
+        return (versions, last)
+    }
+
+    static func keptVersionCount(_ database: Database) throws -> Int {
+        try SQLStatement(database, "SELECT count(*) FROM version WHERE kind <> 0").first {
+            Int(clamping: $0.integer(0))
+        } ?? 0
     }
 
     /// A record that cannot be read is passed over; `check` finds it.

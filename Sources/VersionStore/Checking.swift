@@ -1,7 +1,7 @@
 // The check of a container's state: every content is read, every reference followed, while the container is in use.
 
-internal import GRDB
 import Crypto
+internal import GRDB
 import Glibc
 import SystemPackage
 import VersionModel
@@ -46,6 +46,8 @@ extension Catalog {
 final class StoreCheck {
     static let lostKey = "lost-objects"
     /// What is younger may be kept already and recorded in a moment.
+    /// Rows that are read at a time.
+    private static let portion: Int64 = 500
     private static let settledNanoseconds: Int64 = 5_000_000_000
 
     let store: VersionStore
@@ -62,7 +64,8 @@ final class StoreCheck {
 
     func run(_ progress: (Int, Int) -> Void) throws {
         for text in try store.catalog.damage() {
-            report(.catalogDamaged, "catalog.sqlite", text, repair: "rebuild the catalog from labels at the next mount") {
+            report(.catalogDamaged, "catalog.sqlite", text, repair: "rebuild the catalog from labels at the next mount")
+            {
                 StoreOpening.markDamaged(store.state)
                 return []
             }
@@ -73,7 +76,7 @@ final class StoreCheck {
         var entries: Set<DeletionID> = []
         try store.deletedArea.forEach { entries.insert($0) }
         try checkItems()
-        try checkContents(objects, progress)
+        try checkContents(progress)
         try checkUnknown(objects)
         try checkDeletions(entries)
         let list = lost.sorted().joined(separator: "\n")
@@ -95,13 +98,17 @@ final class StoreCheck {
     // MARK: Items and versions
 
     private func checkItems() throws {
-        let items = try store.catalog.access { try Query.allItems($0) }
-        let known = Set(items.map(\.id))
-        for item in items { try check(item) }
-        let orphans = Set(try store.catalog.access { try Query.allVersions($0) }.map(\.item)).subtracting(known)
-        for id in orphans.sorted() {
+        var last: ItemID?
+        while true {
+            let items = try store.catalog.access { try Query.items(after: last, limit: Self.portion, $0) }
+            guard let end = items.last?.id else { break }
+            for item in items { try check(item) }
+            last = end
+        }
+        for id in try store.catalog.access({ try Query.missingItems($0) }) {
             guard try store.item(id) == nil, !(try store.versions(of: id)).isEmpty else { continue }
-            try report(.versionWithoutItem, id.hex, "versions belong to an item that is not recorded",
+            try report(
+                .versionWithoutItem, id.hex, "versions belong to an item that is not recorded",
                 repair: "record the item anew, at the path of its newest label that exists"
             ) { try resettled(id) }
         }
@@ -116,17 +123,21 @@ final class StoreCheck {
         let path = try store.path(of: item)
         let current = versions.first { $0.id == item.current }
         if current == nil || current?.kind != .current && !item.places.isEmpty {
-            try report(.currentMissing, item.id.hex, path: path, "the item's current version is not recorded as such",
+            try report(
+                .currentMissing, item.id.hex, path: path, "the item's current version is not recorded as such",
                 repair: "make the recorded version current, or record the file's state as a new one"
             ) { try current.map { [.kind($0.id, .current)] } ?? resettled(item.id) }
         }
         for version in versions where version.kind == .current && version.id != item.current {
-            report(.severalCurrents, version.id.hex, path: path, "a second version of the item is marked current",
-                repair: "mark it as history") { [.kind(version.id, .history)] }
+            report(
+                .severalCurrents, version.id.hex, path: path, "a second version of the item is marked current",
+                repair: "mark it as history"
+            ) { [.kind(version.id, .history)] }
         }
         for version in versions where version.kind == .conflict {
             if let base = version.base, try store.version(base) == nil {
-                report(.conflictWithoutBase, version.id.hex, path: path, "the common ancestor \(base.short) is gone",
+                report(
+                    .conflictWithoutBase, version.id.hex, path: path, "the common ancestor \(base.short) is gone",
                     repair: "record the conflict without an ancestor"
                 ) {
                     var version = version
@@ -136,8 +147,10 @@ final class StoreCheck {
             }
         }
         if !item.places.isEmpty, path == nil {
-            try report(.pathUnknown, item.id.hex, "the item's directory is not recorded",
-                repair: "record the path of its newest label that exists") { try resettled(item.id) }
+            try report(
+                .pathUnknown, item.id.hex, "the item's directory is not recorded",
+                repair: "record the path of its newest label that exists"
+            ) { try resettled(item.id) }
         }
     }
 
@@ -162,21 +175,32 @@ final class StoreCheck {
 
     // MARK: Contents
 
-    private func checkContents(_ objects: Set<ContentID>, _ progress: (Int, Int) -> Void) throws {
-        let versions = try store.catalog.access { try Query.allVersions($0) }
-            .filter { $0.kind != .current && !$0.flags.contains(.contentLost) }
-        for (done, version) in versions.enumerated() {
-            progress(done, versions.count)
-            guard let text = problem(version), let again = try store.version(version.id), again.kind != .current,
-                !again.flags.contains(.contentLost), again.content == version.content
-            else { continue }
-            let item = try store.item(version.item)
-            let path = try item.flatMap { try store.path(of: $0) }
-            report(store.contents.contains(version.content) ? .contentChanged : .contentMissing, version.id.hex,
-                path: path, text, repair: "mark the version's content as lost; what is there stays"
-            ) { [.flags(version.id, again.flags.union(.contentLost))] }
+    private func checkContents(_ progress: (Int, Int) -> Void) throws {
+        let count = try store.catalog.access { try Query.keptVersionCount($0) }
+        var (done, row): (Int, Int64) = (0, 0)
+        while true {
+            let portion = try store.catalog.access { try Query.keptVersions(after: row, limit: Self.portion, $0) }
+            guard portion.last != row else { break }
+            row = portion.last
+            for version in portion.versions {
+                progress(done, count)
+                try checkContent(version)
+                done += 1
+            }
         }
-        progress(versions.count, versions.count)
+        progress(count, count)
+    }
+
+    private func checkContent(_ version: Version) throws {
+        guard !version.flags.contains(.contentLost), let text = problem(version),
+            let again = try store.version(version.id), again.kind != .current,
+            !again.flags.contains(.contentLost), again.content == version.content
+        else { return }
+        let path = try store.item(version.item).flatMap { try store.path(of: $0) }
+        report(
+            store.contents.contains(version.content) ? .contentChanged : .contentMissing, version.id.hex,
+            path: path, text, repair: "mark the version's content as lost; what is there stays"
+        ) { [.flags(version.id, again.flags.union(.contentLost))] }
     }
 
     /// What is wrong with a kept content; nil if nothing.
@@ -212,7 +236,8 @@ final class StoreCheck {
                 reportUnreadable("objects", id.hex)
                 continue
             }
-            try report(.objectUnknown, id.hex, path: first.path, "no version names this content",
+            try report(
+                .objectUnknown, id.hex, path: first.path, "no version names this content",
                 repair: "record it again from its label"
             ) {
                 try Dictionary(grouping: labels, by: \.version.item).flatMap { item, labels in
@@ -229,8 +254,10 @@ final class StoreCheck {
             guard (try? System.status(name, in: directory)) == nil, try store.deletion(deletion.id) != nil else {
                 continue
             }
-            report(.deletionMissing, deletion.id.hex, path: deletion.path, "the deleted entry is gone",
-                repair: "forget the deletion") { [.removeDeletion(deletion.id)] }
+            report(
+                .deletionMissing, deletion.id.hex, path: deletion.path, "the deleted entry is gone",
+                repair: "forget the deletion"
+            ) { [.removeDeletion(deletion.id)] }
         }
         for id in entries.sorted() where try store.deletion(id) == nil {
             guard isSettled(store.deletedArea.name(of: id)), try store.deletion(id) == nil else { continue }
@@ -238,15 +265,18 @@ final class StoreCheck {
                 reportUnreadable("deleted", id.hex)
                 continue
             }
-            report(.deletionUnknown, id.hex, path: label.path, "no deletion names this entry",
-                repair: "record it again from its label") { [.deletion(recovery.corrected(label))] }
+            report(
+                .deletionUnknown, id.hex, path: label.path, "no deletion names this entry",
+                repair: "record it again from its label"
+            ) { [.deletion(recovery.corrected(label))] }
         }
     }
 
     private func reportUnreadable(_ shelf: String, _ hex: String) {
         let name = "\(shelf)/\(hex.prefix(2))/\(hex)"
         guard !lost.contains(name) else { return }
-        report(.labelUnreadable, hex, "no record names it and its label cannot be read",
+        report(
+            .labelUnreadable, hex, "no record names it and its label cannot be read",
             repair: "keep it and enter it in the list of lost objects"
         ) { [] }
         if repairs { lost.insert(name) }

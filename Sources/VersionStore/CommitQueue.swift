@@ -6,8 +6,8 @@ import Logging
 import SystemPackage
 import VersionModel
 
-/// The queue and its thread. A commit costs an append; the thread gathers for 2 ms, so that a busy file system makes few
-/// transactions; a reader's flush cuts that short. If the disk is full or fails, nothing is dropped: what cannot be
+/// The queue and its thread. A commit costs an append; the thread gathers for 2 ms, so that a busy file system makes
+/// few transactions; a reader's flush cuts that short. If the disk is full or fails, nothing is dropped: what cannot be
 /// committed stays staged (readers see it) and is tried again with growing pauses.
 final class CommitQueue: @unchecked Sendable {
     // Sendable because every variable is guarded by `mutex`. A pthread mutex, because Synchronization's has no
@@ -74,12 +74,14 @@ final class CommitQueue: @unchecked Sendable {
     func start() {
         let context = Unmanaged.passRetained(self)
         var thread = pthread_t()
-        let code = pthread_create(&thread, nil, { context in
-            guard let context else { return nil }
-            // Released here: pthread_create gave it the reference taken above.
-            Unmanaged<CommitQueue>.fromOpaque(context).takeRetainedValue().run()
-            return nil
-        }, context.toOpaque())
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                // Released here: pthread_create gave it the reference taken above.
+                Unmanaged<CommitQueue>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            }, context.toOpaque())
         guard code == 0 else {
             context.release()
             logger.critical("cannot start the catalog's writer", metadata: ["errno": "\(code)"])
@@ -196,12 +198,11 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     private func finished(_ batch: Calls, _ rows: [Catalog.Row], seen: Int = 0) {
+        locked { (isUncommitted, isFailing) = (false, false) }
         if !rows.isEmpty { publish(rows) }
         locked {
             visible += UInt64(batch.count - seen)
             backlog -= batch.reduce(0) { $0 + $1.count }
-            isUncommitted = false
-            isFailing = false
             pthread_cond_broadcast(progress)
         }
     }
@@ -222,7 +223,12 @@ final class CommitQueue: @unchecked Sendable {
                     continue
                 }
                 // A failure here rolls back all: the next round stages it anew.
-                if let added = try? catalog.stage(more[...]) { rows += added; staged = rows } else { staged = nil }
+                if let added = try? catalog.stage(more[...]) {
+                    rows += added
+                    staged = rows
+                } else {
+                    staged = nil
+                }
                 calls += more
                 seen = show(calls.count, seen, isStaged: staged != nil)
             }

@@ -2,8 +2,8 @@
 
 import VersionModel
 
-/// `versionsfs 1 container=HEX device=HEX epoch=N at=FSID:INODE:BORN`. Fields behind the number may be added; others are
-/// passed over.
+/// `versionsfs 1 container=HEX device=HEX epoch=N at=FSID:INODE:BORN`. Fields behind the number may be added; those not
+/// known are passed over.
 struct FormatLine: Hashable {
     static let current = "1"
 

@@ -145,14 +145,17 @@ struct Recovery {
         }
         let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
-        let (paths, places) = try livePaths(row, labels.filter { !claimed.contains($0.path) }, isDeleted: deletion != nil)
+        let (paths, places) = try livePaths(
+            row, labels.filter { !claimed.contains($0.path) }, isDeleted: deletion != nil)
         claimed.formUnion(paths)
         for path in paths { mutations += rows(for: path.parent ?? .root) }
 
         let isCurrentKnown = row.flatMap { versions[$0.current] }?.kind == .current
-        var item = row ?? Item(
-            id: id, places: [], current: newest.id,
-            file: Item.LiveFile(id: FileID(0), size: newest.size, modified: newest.modified))
+        var item =
+            row
+            ?? Item(
+                id: id, places: [], current: newest.id,
+                file: Item.LiveFile(id: FileID(0), size: newest.size, modified: newest.modified))
         item.places = places
         if !isCurrentKnown {
             if let path = paths.first, let live = tree.file(path) {

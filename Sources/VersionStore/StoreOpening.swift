@@ -139,7 +139,8 @@ struct StoreOpening {
         for suffix in ["", "-wal", "-shm"] {
             do throws(Errno) {
                 try System.rename(
-                    catalogName + suffix, in: directory.state, to: "\(catalogName).damaged-\(stamp.nanoseconds)\(suffix)",
+                    catalogName + suffix, in: directory.state,
+                    to: "\(catalogName).damaged-\(stamp.nanoseconds)\(suffix)",
                     in: directory.state)
             } catch .noSuchFileOrDirectory {} catch { throw .io(error, "setting the damaged catalog aside") }
         }

@@ -11,6 +11,12 @@ public struct ContainerPlace: Hashable, Sendable {
     public var path: Path
     public var state: State
 
+    public init(root: Path, path: Path, state: State) {
+        self.root = root
+        self.path = path
+        self.state = state
+    }
+
     /// Whether somebody serves it.
     public enum State: Hashable, Sendable {
         /// Its daemon's socket.

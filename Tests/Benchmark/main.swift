@@ -1,1 +1,60 @@
-print("x")
+// Measures the workloads of DESIGN 10 on several directories in one run, and prints one table of medians with ratios.
+//
+//     Bench [--rounds N] [--quick] NAME=DIRECTORY ...      the first directory is what the others are compared with
+
+import Foundation
+import Support
+
+var rounds = 5
+var isQuick = false
+var places: [Place] = []
+var words = CommandLine.arguments.dropFirst()
+while let word = words.popFirst() {
+    if word == "--rounds", let value = words.popFirst().flatMap({ Int($0) }), value > 0 {
+        rounds = value
+    } else if word == "--quick" {
+        isQuick = true
+    } else if let equals = word.firstIndex(of: "="), !word.hasPrefix("-") {
+        places.append(Place(name: String(word[..<equals]), path: String(word[word.index(after: equals)...])))
+    } else {
+        FileHandle.standardError.write(Data("Bench [--rounds N] [--quick] NAME=DIRECTORY ...\n".utf8))
+        exit(64)
+    }
+}
+
+do {
+    let scale = isQuick ? Scale.quick : Scale.full
+    let source = try SourceTree(files: scale.files)
+    defer { source.remove() }
+    var table = Table(places: places.map(\.name))
+    for workload in Workload.all(scale, source) {
+        var times = places.map { _ in [Double]() }
+        // Round by round over all places, so that a noisy minute hits all of them.
+        for round in 0..<rounds {
+            for (index, place) in places.enumerated() {
+                let seconds = try workload.measure(place.path + "/bench-\(workload.key)", round)
+                times[index].append(seconds)
+            }
+        }
+        table.add(workload, times.map(median))
+        print(table.lastRow)
+        fflush(nil)
+    }
+    print("\n" + table.text)
+} catch {
+    FileHandle.standardError.write(Data("Bench: \(error)\n".utf8))
+    exit(1)
+}
+
+/// A directory to measure in.
+struct Place {
+    let name: String
+    let path: String
+}
+
+func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    guard !sorted.isEmpty else { return .nan }
+    return sorted.count % 2 == 1
+        ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
+}

@@ -12,7 +12,16 @@ extension Loopback {
             state.held.append(HeldOpen(deferred: deferred, node: node, flags: flags))
             return true
         }
+        if caller.dropsSetID { try dropSetID(node) }
         return held ? nil : try open(node, flags: flags)
+    }
+
+    private func dropSetID(_ node: NodeID) throws(Errno) {
+        var status = stat()
+        let path = try path(node)
+        try check(stat(path, &status))
+        try check(chmod(path, status.st_mode & 0o1777))
+        state.with { $0.setIDDrops += 1 }
     }
 
     func open(_ node: NodeID, flags: Int32) throws(Errno) -> Opened {
@@ -98,6 +107,7 @@ extension Loopback {
         throws(Errno) -> Int
     {
         try with(node, handle) { file throws(Errno) in
+            if caller.dropsSetID { try dropSetID(node) }
             let count = pwrite(file, bytes.baseAddress, bytes.count, offset)
             try check(count)
             return count
@@ -119,7 +129,9 @@ extension Loopback {
     func allocate(_ caller: Caller, node: NodeID, handle: Handle, mode: Int32, offset: off_t, length: off_t)
         throws(Errno)
     {
-        try with(node, handle) { file throws(Errno) in try check(wire_allocate(file, mode, Int64(offset), Int64(length))) }
+        try with(node, handle) { file throws(Errno) in
+            try check(wire_allocate(file, mode, Int64(offset), Int64(length)))
+        }
     }
 
     func seek(_ caller: Caller, node: NodeID, handle: Handle, offset: off_t, whence: Int32) throws(Errno) -> off_t {

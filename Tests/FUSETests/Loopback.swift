@@ -34,6 +34,8 @@ final class Loopback: FileSystem {
         var directories: [Handle: [(name: [UInt8], inode: UInt64, type: UInt8)]] = [:]
         var nextDirectory: Handle = 1
         var openHandles = 0
+        /// Opens and writes whose caller may not keep set-id bits.
+        var setIDDrops = 0
     }
     let state = Monitor(State())
     let usesPassthrough: Bool

@@ -7,7 +7,8 @@ import Testing
 
 /// Mounts, runs `body` with the mount's path, unmounts, and waits for the session's end.
 func withMount(
-    passthrough: Bool, _ body: (_ mount: String, _ backing: String, _ system: Loopback) throws -> Void
+    passthrough: Bool, options: [String] = [],
+    _ body: (_ mount: String, _ backing: String, _ system: Loopback) throws -> Void
 ) throws {
     var template = Array("/var/tmp/versionsfs-fuse-XXXXXX".utf8CString)
     guard let made = mkdtemp(&template) else { throw Errno(rawValue: errno) }
@@ -20,10 +21,15 @@ func withMount(
         umount2(mount, Int32(MNT_DETACH))
         removeTree(directory)
     }
+    // The loopback holds a descriptor for each node.
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     let system = try Loopback(root: FilePath(backing), usesPassthrough: passthrough)
     let session = try MountedSession(
         fileSystem: system, mountpoint: FilePath(mount), fsname: "loop, back\\",
-        options: ["default_permissions", "nosuid"])
+        options: ["default_permissions", "nosuid"] + options)
     let outcome = Monitor<Result<Void, Errno>?>(nil)
     let thread = RunningThread {
         let result = Result { () throws(Errno) in try session.run() }

@@ -5,19 +5,23 @@ import Support
 import Testing
 
 @Suite struct DeletionTests {
-    /// Type, mode, times, size, link target, content and user's attributes of everything below a directory, one line each.
+    /// Type, mode, times, size, link target, content and user's attributes of everything below a directory, one line
+    /// each.
     private func manifest(_ directory: String) throws -> String {
-        try shell("""
+        try shell(
+            """
             find . -printf '%p %y %m %T@ %s %l\\n' | sort
             find . -type f -print0 | sort -z | xargs -0r sha256sum
             getfattr -R -P -d -m '^user\\.' --absolute-names . 2>/dev/null | cat
-            """, in: directory, seconds: 300).text
+            """, in: directory, seconds: 300
+        ).text
     }
 
     /// The first lines in which two manifests differ.
     private func difference(_ before: String, _ after: String) -> [String] {
         guard before != after else { return [] }
-        let old = before.split(separator: "\n"), new = after.split(separator: "\n")
+        let old = before.split(separator: "\n")
+        let new = after.split(separator: "\n")
         let changes = new.difference(from: old)
         return changes.prefix(20).map { change in
             switch change {
@@ -31,14 +35,16 @@ import Testing
     func checkoutComesBack() throws {
         try withContainer(named: "checkout", seconds: 600) { container in
             let tree = container.file("tree")
-            try shell("""
+            try shell(
+                """
                 mkdir tree && cd tree
                 for d in $(seq 1 50); do
                     mkdir -p a$((d % 5))/d$d; for f in $(seq 1 100); do echo "$d/$f $RANDOM" > a$((d % 5))/d$d/f$f; done
                 done
-                chmod 600 a0/d5/f1; chmod 755 a1/d1/f2; chmod 750 a2; ln -s ../f1 a1/d1/link; mkfifo a1/fifo; mkdir a3/empty
+                chmod 600 a0/d5/f1; chmod 755 a1/d1/f2; chmod 750 a2; ln -s ../f1 a1/d1/link
+                mkfifo a1/fifo; mkdir a3/empty
                 ln a4/d4/f1 a4/d4/hard; setfattr -n user.note -v hello a1/d1/f3; setfattr -n user.dir -v there a1/d1
-                git init -q . && git -c user.name=a -c user.email=a@b add -A && git -c user.name=a -c user.email=a@b commit -qm all
+                git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm all
                 find . -depth -exec touch -h -d '2020-01-02 03:04:05.678901234' {} +
                 """, in: container.path, seconds: 300)
             let before = try manifest(tree)
@@ -57,12 +63,16 @@ import Testing
     func directoryAtATime() throws {
         try withContainer(named: "restore") { container in
             let tree = container.file("d")
-            try shell("mkdir -p d/sub d/gone && echo 1 > d/kept && echo 2 > d/changed && echo 3 > d/renamed && echo 4 > d/gone/in && " +
-                "echo 5 > d/sub/deep && chmod 640 d/kept && touch -d 2020-01-01 d/kept", in: container.path)
+            try shell(
+                "mkdir -p d/sub d/gone && echo 1 > d/kept && echo 2 > d/changed && echo 3 > d/renamed && "
+                    + "echo 4 > d/gone/in && "
+                    + "echo 5 > d/sub/deep && chmod 640 d/kept && touch -d 2020-01-01 d/kept", in: container.path)
             let before = try manifest(tree)
             guard container.isVersioned else { return [] }
             let time = try shell("date -u +%Y-%m-%dT%H:%M:%S.%NZ").text
-            try shell("echo new > d/created; echo 22 > d/changed; mv d/renamed d/sub/elsewhere; rm -r d/gone; rm d/sub/deep; mkdir d/more",
+            try shell(
+                "echo new > d/created; echo 22 > d/changed; mv d/renamed d/sub/elsewhere; rm -r d/gone; "
+                    + "rm d/sub/deep; mkdir d/more",
                 in: container.path)
             let copy = container.file("copy")
             try container.must("restore", tree, "--at", time, "--to", copy)
@@ -97,7 +107,8 @@ import Testing
         ("ln -sf /etc/hostname f", ["undelete", "f"]),
     ]
 
-    @Test("What an ordinary user removes or overwrites, the same user gets back",
+    @Test(
+        "What an ordinary user removes or overwrites, the same user gets back",
         .enabled(if: getuid() == 0, "only root may become another user"), arguments: losses)
     func recoverable(_ line: String, way: [String]) throws {
         let nobody: UInt32 = 65534

@@ -90,7 +90,9 @@ enum Editors {
     /// Control-S in an editor whose message of the last save stays on the screen: the file tells when it is done.
     private static func save(_ letter: String, _ terminal: Terminal, _ container: TestContainer) throws {
         try terminal.type("\u{13}")
-        try terminal.wait("the save of \(letter)") { _ in container.text(of: "f.txt")?.contains(letter + "one\ntwo\n") == true }
+        try terminal.wait("the save of \(letter)") { _ in
+            container.text(of: "f.txt")?.contains(letter + "one\ntwo\n") == true
+        }
     }
 
     static let nano = [nano(""), nano("--locking"), nano("--backup", beside: ["f.txt~"])]

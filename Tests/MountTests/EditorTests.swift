@@ -1,4 +1,5 @@
-// Every way of saving makes exactly one version per save in one uninterrupted history, and leaves no trace of its temporary names.
+// Every way of saving makes exactly one version per save in one uninterrupted history, and leaves no trace of its
+// temporary names.
 
 import Foundation
 import Support
@@ -26,13 +27,16 @@ import Testing
             try shell("ln f.txt hard; ln -s f.txt soft", in: container.path)
             for (name, text) in [("hard", "ONE"), ("soft", "TWO")] {
                 let terminal = try Terminal(
-                    "sh", ["-c", "vim -N -u NONE -i NONE \(name); exit $?"], in: container.path, environment: ["VIMINIT": ""])
+                    "sh", ["-c", "vim -N -u NONE -i NONE \(name); exit $?"], in: container.path,
+                    environment: ["VIMINIT": ""])
                 try terminal.wait(for: "two")
                 try terminal.type(":1s/.*/\(text)/\r:wq\r")
                 try terminal.waitForExit()
             }
             var problems: [String] = []
-            if container.text(of: "hard") != "TWO\ntwo\n" { problems.append("hard: \(container.text(of: "hard") ?? "gone")") }
+            if container.text(of: "hard") != "TWO\ntwo\n" {
+                problems.append("hard: \(container.text(of: "hard") ?? "gone")")
+            }
             guard container.isVersioned else { return problems }
             for name in ["f.txt", "hard"] {
                 let history = try container.history(of: name)
@@ -45,7 +49,8 @@ import Testing
 
     /// Names that look like a program's temporary ones, made by something else.
     static let innocent = [
-        ".env.sample", "sedentary", "4914", "4913", ".notes.backup", "draft~", "#1#", "x.tmp.99999.0a1b2c3d", "luggage.tmp",
+        ".env.sample", "sedentary", "4914", "4913", ".notes.backup", "draft~", "#1#", "x.tmp.99999.0a1b2c3d",
+        "luggage.tmp",
         "report.part", ".vimrc.swp", "XXNolC27", "deadbeef", "f.txt.oAbCdEf", ".goutputstream-ABCDEF",
     ]
 
@@ -64,7 +69,9 @@ import Testing
             let deleted = try container.deleted()
             if deleted.map(\.path) != [name] { problems.append("deleted: \(deleted.map(\.path))") }
             try container.must("undelete", container.file(name))
-            if container.text(of: name) != "second" { problems.append("undeleted: \(container.text(of: name) ?? "nothing")") }
+            if container.text(of: name) != "second" {
+                problems.append("undeleted: \(container.text(of: name) ?? "nothing")")
+            }
             return problems
         }
     }

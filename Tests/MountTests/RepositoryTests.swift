@@ -7,14 +7,12 @@ import Testing
 @Suite struct RepositoryTests {
     /// Commands that make a repository with two branches that differ in `f.txt` and `other.txt`.
     static let setUp = """
-        export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
         git init -q -b main . && echo one > f.txt && echo x > other.txt && git add . && git commit -qm first
         git checkout -q -b side && echo two > f.txt && git commit -qam second && git checkout -q main
         """
 
     private func git(_ container: TestContainer, _ line: String) throws {
-        let identity = "export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b"
-        try shell(identity + "\n" + line, in: container.path, seconds: 120)
+        try shell(gitIdentity + "\n" + line, in: container.path, seconds: 120)
     }
 
     /// What every test of a repository looks at in the end.
@@ -51,7 +49,9 @@ import Testing
             let before = container.isVersioned ? try container.history(of: "f.txt").versions.count : 0
             try git(container, line)
             var problems = try soundness(container)
-            if container.text(of: "f.txt") != content { problems.append("content: \(container.text(of: "f.txt") ?? "gone")") }
+            if container.text(of: "f.txt") != content {
+                problems.append("content: \(container.text(of: "f.txt") ?? "gone")")
+            }
             guard container.isVersioned else { return problems }
             let history = try container.history(of: "f.txt")
             problems += lineProblems(history)
@@ -65,7 +65,9 @@ import Testing
     @Test("A repository of 500 files lives through commits, branches, merges and gc")
     func realRepository() throws {
         try withContainer(named: "git", seconds: 300) { container in
-            try git(container, """
+            try git(
+                container,
+                """
                 git init -q -b main .
                 for d in $(seq 1 10); do mkdir d$d; for f in $(seq 1 50); do echo "$d $f" > d$d/f$f; done; done
                 git add . && git commit -qm first
@@ -86,16 +88,23 @@ import Testing
         }
     }
 
-    @Test("A database stays sound, is one document, and leaves no journal behind", arguments: ["delete", "truncate", "persist", "wal"])
+    @Test(
+        "A database stays sound, is one document, and leaves no journal behind",
+        arguments: ["delete", "truncate", "persist", "wal"])
     func database(_ mode: String) throws {
         try withContainer(named: "sqlite") { container in
             let path = container.file("data.db")
-            try mustRun("sqlite3", [path, "PRAGMA journal_mode=\(mode); CREATE TABLE t(a, b); INSERT INTO t VALUES(0, 'x');"])
+            try mustRun(
+                "sqlite3", [path, "PRAGMA journal_mode=\(mode); CREATE TABLE t(a, b); INSERT INTO t VALUES(0, 'x');"])
             // Two writers and a reader at once, as applications do.
-            let writer = "PRAGMA busy_timeout=20000; INSERT INTO t VALUES((SELECT max(a) + 1 FROM t), randomblob(5000));\n"
+            let writer =
+                "PRAGMA busy_timeout=20000; INSERT INTO t VALUES((SELECT max(a) + 1 FROM t), randomblob(5000));\n"
             let script = "for i in $(seq 100); do echo \"\(writer.dropLast())\"; done | sqlite3 data.db > /dev/null"
-            try shell("(\(script)) & a=$!; (\(script)) & b=$!; " +
-                "for i in $(seq 20); do sqlite3 data.db '.timeout 20000' 'SELECT count(*) FROM t' > /dev/null; done; wait $a; wait $b",
+            try shell(
+                "(\(script)) & a=$!; (\(script)) & b=$!; "
+                    + "for i in $(seq 20); do sqlite3 data.db '.timeout 20000' 'SELECT count(*) FROM t' > /dev/null; "
+                    + "done; "
+                    + "wait $a; wait $b",
                 in: container.path, seconds: 100)
             var problems: [String] = []
             let check = try mustRun("sqlite3", [path, "PRAGMA integrity_check; SELECT count(*), max(a) FROM t;"]).text

@@ -20,7 +20,8 @@ struct SaveCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     init(
-        _ name: String, contents: [String], beside: [String] = [], perform: @escaping @Sendable (TestContainer) throws -> Void
+        _ name: String, contents: [String], beside: [String] = [],
+        perform: @escaping @Sendable (TestContainer) throws -> Void
     ) {
         self.name = name
         self.contents = contents

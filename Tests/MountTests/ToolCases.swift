@@ -25,13 +25,19 @@ enum Tools {
         .line("gio save", "echo new | gio save f.txt", gives: "new\n"),
         .line("gio save with a backup", "echo new | gio save --backup f.txt", gives: "new\n", beside: ["f.txt~"]),
         .line("Python, open for writing", python("open('f.txt', 'w').write('new\\n')"), gives: "new\n"),
-        .line("Python, read and write in place", python("f=open('f.txt','r+'); f.seek(0); f.write('ONE')"), gives: "ONE\ntwo\n"),
+        .line(
+            "Python, read and write in place", python("f=open('f.txt','r+'); f.seek(0); f.write('ONE')"),
+            gives: "ONE\ntwo\n"),
         .line("Python, temporary file and replace", python(replace), gives: "new\n"),
-        .line("Python, shared mapping", python("import mmap; f=open('f.txt','r+b'); m=mmap.mmap(f.fileno(),0); m[:3]=b'ONE'; m.flush()"),
+        .line(
+            "Python, shared mapping",
+            python("import mmap; f=open('f.txt','r+b'); m=mmap.mmap(f.fileno(),0); m[:3]=b'ONE'; m.flush()"),
             gives: "ONE\ntwo\n"),
         .line("Node, writeFileSync", node("fs.writeFileSync('f.txt', 'new\\n')"), gives: "new\n"),
         .line("Node, promises", node("fs.promises.writeFile('f.txt', 'new\\n')"), gives: "new\n"),
-        .line("Node, a stream", node("const s = fs.createWriteStream('f.txt'); s.write('n'); s.end('ew\\n')"), gives: "new\n"),
+        .line(
+            "Node, a stream", node("const s = fs.createWriteStream('f.txt'); s.write('n'); s.end('ew\\n')"),
+            gives: "new\n"),
         .line("an agent in Node: f.tmp.PID.HEX and rename", node(agent), gives: "new\n"),
     ]
 

@@ -10,7 +10,8 @@ import Testing
     @Test("Two vims on one file", arguments: waysOfVim)
     func twoEditors(_ settings: String) throws {
         try oneConflict { container in
-            let first = try Vim(container, settings), second = try Vim(container, settings)
+            let first = try Vim(container, settings)
+            let second = try Vim(container, settings)
             try first.save("1s/.*/FIRST/")
             try second.save("2s/.*/SECOND/")
             return Expected(current: "one\nSECOND\n", loser: "FIRST\ntwo\n", program: "vim", pid: try first.pid())
@@ -20,7 +21,8 @@ import Testing
     @Test("vim against a program that replaces by rename")
     func vimAgainstAgent() throws {
         try oneConflict { container in
-            let vim = try Vim(container, "backupcopy=auto"), agent = try ActorProcess("claude", in: container.path)
+            let vim = try Vim(container, "backupcopy=auto")
+            let agent = try ActorProcess("claude", in: container.path)
             try agent.load("X")
             try agent.saveByRename("AGENT\ntwo\n", to: "X")
             try vim.save("2s/.*/VIM/")
@@ -31,7 +33,8 @@ import Testing
     @Test("An agent whose children read and write, against an editor")
     func agentWithChildren() throws {
         try oneConflict { container in
-            let agent = try ActorProcess("claude", in: container.path), editor = try ActorProcess("editor", in: container.path)
+            let agent = try ActorProcess("claude", in: container.path)
+            let editor = try ActorProcess("editor", in: container.path)
             try agent.must("run", "cat", "X")
             try editor.load("X")
             try editor.save("EDITOR\n", to: "X")
@@ -43,11 +46,13 @@ import Testing
     @Test("An IDE whose terminal ran rg, against an agent")
     func ideWithTerminal() throws {
         try oneConflict { container in
-            let ide = try ActorProcess("code", in: container.path), agent = try ActorProcess("claude", in: container.path)
+            let ide = try ActorProcess("code", in: container.path)
+            let agent = try ActorProcess("claude", in: container.path)
             try ide.load("X")
             try agent.load("X")
             try agent.saveByRename("AGENT\n", to: "X")
-            // What is read in the IDE's terminal is not what the IDE has in its buffer. script(1) makes such a terminal.
+            // What is read in the IDE's terminal is not what the IDE has in its buffer. script(1) makes such a
+            // terminal.
             let status = try ide.must("run", "script", "-qec", "rg -q AGENT X; exit $?", "/dev/null")
             guard status == ["0"] else { throw Failure("rg in the terminal: status \(status)") }
             try ide.save("IDE\n", to: "X")
@@ -61,7 +66,8 @@ import Testing
             let place = try Workplace.fresh("tmux")
             defer { try? FileManager.default.removeItem(atPath: place) }
             let tmux = { (arguments: [String]) in
-                _ = try mustRun("tmux", ["-S", place + "/socket", "-f", "/dev/null"] + arguments, in: container.path, seconds: 20)
+                _ = try mustRun(
+                    "tmux", ["-S", place + "/socket", "-f", "/dev/null"] + arguments, in: container.path, seconds: 20)
             }
             try tmux(["new-session", "-d", "-s", "s", "bash --norc --noprofile"])
             defer { try? tmux(["kill-server"]) }
@@ -85,7 +91,8 @@ import Testing
     @Test("A stale save in place and a stale save by rename", arguments: [false, true])
     func stale(byRename: Bool) throws {
         try oneConflict { container in
-            let one = try ActorProcess("one", in: container.path), two = try ActorProcess("two", in: container.path)
+            let one = try ActorProcess("one", in: container.path)
+            let two = try ActorProcess("two", in: container.path)
             for actor in [one, two] { try actor.load("X") }
             try one.save("ONE\n", to: "X")
             if byRename { try two.saveByRename("TWO\n", to: "X") } else { try two.save("TWO\n", to: "X") }

@@ -25,7 +25,8 @@ import Testing
             for round in 1...6 {
                 let shell = shells[round % 2]
                 // A whole second apart for make, which compares times.
-                try shell.command("echo \(round) >> X; touch -d '+\(round) seconds' X; make -s; cat out log > /dev/null")
+                try shell.command(
+                    "echo \(round) >> X; touch -d '+\(round) seconds' X; make -s; cat out log > /dev/null")
             }
             // Both at once.
             let marks = try shells.map { try $0.submit("touch -d '+60 seconds' X; make -s -B") }
@@ -36,14 +37,16 @@ import Testing
     @Test("grep in a terminal, git pull in an IDE, git checkout in the terminal")
     func pullAndCheckout() throws {
         try noConflict { container in
-            let terminal = try Terminal.shell(in: container.path), ide = try Terminal.shell(in: container.path)
+            let terminal = try Terminal.shell(in: container.path)
+            let ide = try Terminal.shell(in: container.path)
             let remote = try Workplace.fresh("remote")
             defer { try? FileManager.default.removeItem(atPath: remote) }
-            let identity = "export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b"
-            try terminal.command(identity)
-            try ide.command(identity)
+            try terminal.command(gitIdentity)
+            try ide.command(gitIdentity)
             try must(terminal, "git init -q -b main . && git add X && git commit -qm 1 && git clone -q . \(remote)/r")
-            try must(terminal, "(cd \(remote)/r && echo pulled > X && git commit -qam 2) && git remote add origin \(remote)/r")
+            try must(
+                terminal,
+                "(cd \(remote)/r && echo pulled > X && git commit -qam 2) && git remote add origin \(remote)/r")
             try must(terminal, "git branch side && grep -q one X")
             try must(ide, "git pull -q origin main")
             try must(terminal, "grep -q pulled X; git checkout -q side && git checkout -q main")
@@ -107,7 +110,7 @@ import Testing
             try vim.terminal.type(":silent !sed -i s/first/formatted/ X\r")
             try vim.terminal.wait(for: "(L)oad File")
             try vim.terminal.type("L")
-            try vim.terminal.wait(for: "formatted")
+            try vim.terminal.waitUntilGone("(L)oad File")
             try vim.save("2s/.*/second/")
             try expect(container, holds: "formatted\nsecond\n")
         }
@@ -116,7 +119,8 @@ import Testing
     @Test("The same content saved by two programs from one base")
     func sameContent() throws {
         try noConflict { container in
-            let one = try ActorProcess("one", in: container.path), two = try ActorProcess("two", in: container.path)
+            let one = try ActorProcess("one", in: container.path)
+            let two = try ActorProcess("two", in: container.path)
             for actor in [one, two] { try actor.load("X") }
             try one.save("same\n", to: "X")
             try two.saveByRename("same\n", to: "X")
@@ -127,7 +131,8 @@ import Testing
     @Test("Two programs that append")
     func appending() throws {
         try noConflict { container in
-            let one = try ActorProcess("one", in: container.path), two = try ActorProcess("two", in: container.path)
+            let one = try ActorProcess("one", in: container.path)
+            let two = try ActorProcess("two", in: container.path)
             for actor in [one, two] {
                 try actor.load("X")
                 try actor.must("open", "h", "X", "w+append")

@@ -9,7 +9,8 @@ import Testing
 
     /// A container whose `X` has twenty lines, with this setting.
     private func play(_ setting: String, _ story: (TestContainer) throws -> [String]) throws {
-        try withContainer(named: "stale", files: ["X": Self.document], settings: ["stale-writes": setting]) { container in
+        try withContainer(named: "stale", files: ["X": Self.document], settings: ["stale-writes": setting]) {
+            container in
             try story(container) + (container.isVersioned ? container.checkFindings() : [])
         }
     }
@@ -21,8 +22,10 @@ import Testing
     @Test("merge: two editors that keep saving from their own buffers lose nobody's line")
     func mergeKeepsEveryLine() throws {
         try play("merge") { container in
-            let one = try ActorProcess("one", in: container.path), two = try ActorProcess("two", in: container.path)
-            var first = try one.load("X"), second = try two.load("X")
+            let one = try ActorProcess("one", in: container.path)
+            let two = try ActorProcess("two", in: container.path)
+            var first = try one.load("X")
+            var second = try two.load("X")
             // Neither ever reloads: each buffer has only its own changes.
             for round in 0..<5 {
                 first = changed(first, 1 + round, "first")
@@ -46,28 +49,35 @@ import Testing
     @Test("merge: overlapping edits are a conflict as with keep")
     func mergeOverlap() throws {
         try play("merge") { container in
-            let one = try ActorProcess("one", in: container.path), two = try ActorProcess("two", in: container.path)
-            let first = changed(try one.load("X"), 5, "first"), second = changed(try two.load("X"), 5, "second")
+            let one = try ActorProcess("one", in: container.path)
+            let two = try ActorProcess("two", in: container.path)
+            let first = changed(try one.load("X"), 5, "first")
+            let second = changed(try two.load("X"), 5, "second")
             try one.save(first, to: "X")
             try two.save(second, to: "X")
             guard container.isVersioned else { return [] }
             let conflicts = try container.conflicts()
-            let loser = try conflicts.first?.versions.first.map { String(decoding: try container.content(of: $0), as: UTF8.self) }
+            let loser = try conflicts.first?.versions.first.map {
+                String(decoding: try container.content(of: $0), as: UTF8.self)
+            }
             return (container.text(of: "X") == second ? [] : ["the newest is not in the file"])
-                + (conflicts.count == 1 && loser == first ? [] : ["conflicts: \(conflicts.count), loser: \(loser ?? "none")"])
+                + (conflicts.count == 1 && loser == first
+                    ? [] : ["conflicts: \(conflicts.count), loser: \(loser ?? "none")"])
         }
     }
 
     /// A call by which a stale writer would destroy what it has not seen, as `ask` takes it.
     static let refused: [[String]] = [
-        ["open", "h", "X", "w"], ["open", "h", "X", "w+trunc"], ["open", "h", "X", "rw+trunc"], ["open", "h", "X", "w+creat+trunc"],
+        ["open", "h", "X", "w"], ["open", "h", "X", "w+trunc"], ["open", "h", "X", "rw+trunc"],
+        ["open", "h", "X", "w+creat+trunc"],
         ["truncate", "X", "0"], ["rename", "mine", "X"],
     ]
 
     @Test("refuse: a stale actor's destructive call fails with ESTALE and changes nothing", arguments: refused)
     func refusal(_ request: [String]) throws {
         try play("refuse") { container in
-            let stale = try ActorProcess("stale", in: container.path), other = try ActorProcess("other", in: container.path)
+            let stale = try ActorProcess("stale", in: container.path)
+            let other = try ActorProcess("other", in: container.path)
             try stale.load("X")
             try stale.save("mine", to: "mine")
             try other.load("X")
@@ -81,18 +91,23 @@ import Testing
             // Having looked again, it may.
             try stale.load("X")
             try stale.begin(request[0], Array(request.dropFirst()))
-            if case .failed(let code) = try stale.finish() { problems.append("refused after a fresh read: errno \(code)") }
+            if case .failed(let code) = try stale.finish() {
+                problems.append("refused after a fresh read: errno \(code)")
+            }
             return problems
         }
     }
 
     /// A call that never fails for staleness.
-    static let allowed: [[String]] = [["open", "h", "X", "rw"], ["open", "h", "X", "w+append"], ["open", "h", "X", "r"], ["unlink", "X"]]
+    static let allowed: [[String]] = [
+        ["open", "h", "X", "rw"], ["open", "h", "X", "w+append"], ["open", "h", "X", "r"], ["unlink", "X"],
+    ]
 
     @Test("refuse: appending, opening read-write, and unlinking go on", arguments: allowed)
     func noRefusal(_ request: [String]) throws {
         try play("refuse") { container in
-            let stale = try ActorProcess("stale", in: container.path), other = try ActorProcess("other", in: container.path)
+            let stale = try ActorProcess("stale", in: container.path)
+            let other = try ActorProcess("other", in: container.path)
             try stale.load("X")
             try other.save("newer", to: "X")
             try stale.begin(request[0], Array(request.dropFirst()))
@@ -104,7 +119,8 @@ import Testing
     @Test("refuse: writes and ftruncate on a handle opened in time go through")
     func openHandle() throws {
         try play("refuse") { container in
-            let stale = try ActorProcess("stale", in: container.path), other = try ActorProcess("other", in: container.path)
+            let stale = try ActorProcess("stale", in: container.path)
+            let other = try ActorProcess("other", in: container.path)
             try stale.load("X")
             try stale.must("open", "h", "X", "rw")
             try other.load("X")
@@ -122,7 +138,8 @@ import Testing
     func vimIsRefused(_ settings: String) throws {
         try play("refuse") { container in
             try shell("printf 'one\\ntwo\\n' > X", in: container.path)
-            let vim = try Vim(container, settings), other = try ActorProcess("other", in: container.path)
+            let vim = try Vim(container, settings)
+            let other = try ActorProcess("other", in: container.path)
             try other.load("X")
             try other.save("newer\ntwo\n", to: "X")
             let screen = try vim.trySave("2s/.*/VIM/")
@@ -130,7 +147,9 @@ import Testing
             let text = container.text(of: "X")
             var problems: [String] = []
             // With the name moved away first, nothing can be refused any more: then it is a conflict, as with keep.
-            let losers = try container.conflicts().flatMap(\.versions).map { String(decoding: try container.content(of: $0), as: UTF8.self) }
+            let losers = try container.conflicts().flatMap(\.versions).map {
+                String(decoding: try container.content(of: $0), as: UTF8.self)
+            }
             if text == "newer\ntwo\n" {
                 if !losers.isEmpty { problems.append("refused, and yet a conflict: \(losers)") }
             } else if text == "one\nVIM\n" {

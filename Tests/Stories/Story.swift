@@ -33,17 +33,24 @@ func oneConflict(settings: [String: String] = [:], _ story: (TestContainer) thro
     try withContainer(named: "story", files: ["X": "one\ntwo\n"], settings: settings) { container in
         let expected = try story(container)
         var problems: [String] = []
-        if container.text(of: "X") != expected.current { problems.append("the file holds \(container.text(of: "X") ?? "nothing")") }
+        if container.text(of: "X") != expected.current {
+            problems.append("the file holds \(container.text(of: "X") ?? "nothing")")
+        }
         guard container.isVersioned else { return problems }
         let conflicts = try container.conflicts()
-        guard conflicts.count == 1, let conflict = conflicts.first, conflict.versions.count == 1, let loser = conflict.versions.first
+        guard conflicts.count == 1, let conflict = conflicts.first, conflict.versions.count == 1,
+            let loser = conflict.versions.first
         else { return problems + ["conflicts: \(conflicts.map { "\($0.path): \($0.versions.count)" })"] }
         let content = String(decoding: try container.content(of: loser), as: UTF8.self)
         if content != expected.loser { problems.append("the loser holds \(content)") }
-        if let program = expected.program, loser.program.map({ ($0 as NSString).lastPathComponent.hasPrefix(program) }) != true {
+        if let program = expected.program,
+            loser.program.map({ ($0 as NSString).lastPathComponent.hasPrefix(program) }) != true
+        {
             problems.append("the loser is said to come from \(loser.program ?? "nobody"), not \(program)")
         }
-        if let pid = expected.pid, loser.pid != pid { problems.append("the loser's pid is \(loser.pid ?? 0), not \(pid)") }
+        if let pid = expected.pid, loser.pid != pid {
+            problems.append("the loser's pid is \(loser.pid ?? 0), not \(pid)")
+        }
         if let base = conflict.base {
             let content = String(decoding: try container.content(of: base), as: UTF8.self)
             if content != expected.base { problems.append("the base holds \(content)") }

@@ -31,7 +31,8 @@ struct Vim {
     private func type(_ edit: String, write: String, sign: String) throws {
         saves.value += 1
         // The quotes keep what is typed from looking like what is answered.
-        try terminal.type(":\(edit)\r:\(write)|redraw!|echo '\(sign.prefix(3))'.'\(sign.dropFirst(3))-\(saves.value)'\r")
+        try terminal.type(
+            ":\(edit)\r:\(write)|redraw!|echo '\(sign.prefix(3))'.'\(sign.dropFirst(3))-\(saves.value)'\r")
         let done = "\(sign)-\(saves.value)"
         try terminal.wait("vim to have written") { $0.screen.text.contains(done) || $0.screen.text.contains("(y/n)?") }
         // vim noticed that the file is newer than its buffer; the person insists.

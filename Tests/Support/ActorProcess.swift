@@ -2,7 +2,8 @@
 
 import Foundation
 
-/// A running TestActor. It is started by a shell that leads a session with a controlling terminal, so that its lineage ends there
+/// A running TestActor. It is started by a shell that leads a session with a controlling terminal, so that its lineage
+/// ends there
 /// and two actors of one test are strangers to one another, as programs in two terminals are.
 ///
 /// Belongs to one thread at a time.
@@ -41,7 +42,8 @@ public final class ActorProcess {
         self.master = master
         self.requests = requests
         self.answers = answers
-        // The last command keeps the shell from replacing itself by the actor. Nobody holds the terminal open but the shell.
+        // The last command keeps the shell from replacing itself by the actor. Nobody holds the terminal open but the
+        // shell.
         var start = Child.Start("sh", ["-c", "\"$0\"; exit $?", path])
         start.directory = directory
         start.user = user
@@ -106,7 +108,9 @@ public final class ActorProcess {
                 throw Failure("\(program) (pid \(pid)) does not answer", evidence: blockedWhere())
             }
             let bytes = try readSome(from: answers)
-            guard !bytes.isEmpty else { throw Failure("\(program) (pid \(pid)) has gone, status \(shell.poll() ?? -1)") }
+            guard !bytes.isEmpty else {
+                throw Failure("\(program) (pid \(pid)) has gone, status \(shell.poll() ?? -1)")
+            }
             received += bytes
         }
     }
@@ -182,7 +186,8 @@ public final class ActorProcess {
     }
 
     private static func decoded(_ word: Substring) -> String {
-        var result: [UInt8] = [], rest = Array(word.utf8)[...]
+        var result: [UInt8] = []
+        var rest = Array(word.utf8)[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%"), let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
                 result.append(code)

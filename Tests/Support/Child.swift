@@ -1,4 +1,5 @@
-// Starting and ending processes: one wrapper of posix_spawn, because Foundation's Process knows neither sessions nor terminals.
+// Starting and ending processes: one wrapper of posix_spawn, because Foundation's Process knows neither sessions nor
+// terminals.
 
 import CTestSupport
 import Glibc
@@ -49,7 +50,8 @@ public final class Child: Sendable {
         defer { posix_spawnattr_destroy(&attributes) }
 
         // Signals as a fresh login has them, whatever the test runner ignores or blocks.
-        var everything = sigset_t(), nothing = sigset_t()
+        var everything = sigset_t()
+        var nothing = sigset_t()
         sigfillset(&everything)
         sigemptyset(&nothing)
         posix_spawnattr_setsigdefault(&attributes, &everything)

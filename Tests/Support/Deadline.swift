@@ -1,4 +1,5 @@
-// A moment after which a wait gives up: every wait of the fixture has one, so that a hung mount fails a test and not the run.
+// A moment after which a wait gives up: every wait of the fixture has one, so that a hung mount fails a test and not
+// the run.
 
 import Glibc
 
@@ -25,7 +26,8 @@ public struct Deadline: Sendable {
         return Int32(clamping: left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1)
     }
 
-    /// Waits until one of the descriptors has one of its events. Returns the events of each, or nil when the deadline has passed.
+    /// Waits until one of the descriptors has one of its events. Returns the events of each, or nil when the deadline
+    /// has passed.
     public func poll(_ wanted: [(descriptor: Int32, events: Int32)]) -> [Int32]? {
         var set = wanted.map { pollfd(fd: $0.descriptor, events: Int16(truncatingIfNeeded: $0.events), revents: 0) }
         while true {

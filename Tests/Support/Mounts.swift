@@ -1,4 +1,5 @@
-// What is mounted where, and waiting for that to change: the kernel tells poll(2) of every change of /proc/self/mountinfo.
+// What is mounted where, and waiting for that to change: the kernel tells poll(2) of every change of
+// /proc/self/mountinfo.
 
 import CTestSupport
 import Glibc
@@ -29,16 +30,18 @@ public enum Mounts {
     ///
     /// - Parameter watching: a process whose end makes waiting pointless.
     /// - Returns: whether it came to hold before the deadline and before that process ended.
-    static func wait(_ deadline: Deadline, watching child: Child? = nil, until holds: ([Entry]) -> Bool) throws -> Bool {
+    static func wait(_ deadline: Deadline, watching child: Child? = nil, until holds: ([Entry]) -> Bool) throws -> Bool
+    {
         let table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
         guard table >= 0 else { throw Failure.call("/proc/self/mountinfo") }
         defer { close(table) }
-        let handle: Int32 = try child.map { child in
-            if child.poll() != nil { return -1 }
-            let handle = pidfd_open(child.pid, 0)
-            guard handle >= 0 else { throw Failure.call("pidfd_open") }
-            return handle
-        } ?? -1
+        let handle: Int32 =
+            try child.map { child in
+                if child.poll() != nil { return -1 }
+                let handle = pidfd_open(child.pid, 0)
+                guard handle >= 0 else { throw Failure.call("pidfd_open") }
+                return handle
+            } ?? -1
         defer { if handle >= 0 { close(handle) } }
         while true {
             if holds(try entries(table)) { return true }
@@ -64,10 +67,12 @@ public enum Mounts {
 
     /// mountinfo writes blanks and backslashes as three octal digits.
     private static func unescaped(_ word: String) -> String {
-        var result: [UInt8] = [], rest = Array(word.utf8)[...]
+        var result: [UInt8] = []
+        var rest = Array(word.utf8)[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "\\"), rest.count >= 3,
-                let code = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8) {
+                let code = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
+            {
                 result.append(code)
                 rest = rest.dropFirst(3)
             } else {

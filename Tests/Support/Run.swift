@@ -91,7 +91,9 @@ private struct Pump {
         while output >= 0 || errors >= 0 {
             if rest.isEmpty, input >= 0 { closeInput() }
             // poll(2) passes over negative descriptors: an ended stream simply drops out.
-            guard let events = deadline.poll([(output, POLLIN), (errors, POLLIN), (input, POLLOUT)]) else { return false }
+            guard let events = deadline.poll([(output, POLLIN), (errors, POLLIN), (input, POLLOUT)]) else {
+                return false
+            }
             if events[0] != 0 { try Pump.drain(&output, into: &stdout) }
             if events[1] != 0 { try Pump.drain(&errors, into: &stderr) }
             if events[2] != 0 { feed() }
@@ -124,3 +126,8 @@ private struct Pump {
         (input, output, errors) = (-1, -1, -1)
     }
 }
+
+/// A line of shell after which git works alike on every machine: nobody's settings, one identity.
+public let gitIdentity =
+    "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b"
+    + " GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b"

@@ -1,4 +1,5 @@
-// The screen of a VT100: enough of a terminal to know what an editor shows, so that tests wait for words and not for time.
+// The screen of a VT100: enough of a terminal to know what an editor shows, so that tests wait for words and not for
+// time.
 
 /// A grid of characters that understands the control sequences of terminfo's `vt100` entry.
 public struct Screen: Sendable {

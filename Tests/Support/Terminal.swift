@@ -5,7 +5,8 @@ import Glibc
 
 /// An interactive program in a terminal of its own: it leads a session, as a shell in a terminal window does.
 ///
-/// Belongs to one thread at a time. Waiting reads the terminal, so a program that prints much runs on only while somebody waits.
+/// Belongs to one thread at a time. Waiting reads the terminal, so a program that prints much runs on only while
+/// somebody waits.
 public final class Terminal {
     public let child: Child
     public private(set) var screen = Screen()
@@ -27,14 +28,17 @@ public final class Terminal {
         self.seconds = seconds
         var start = Child.Start(program, arguments)
         start.directory = directory
-        start.environment = ["TERM": "vt100", "LC_ALL": "C.UTF-8", "HISTFILE": "", "PS1": "$ "].merging(environment) { $1 }
+        start.environment = ["TERM": "vt100", "LC_ALL": "C.UTF-8", "HISTFILE": "", "PS1": "$ "].merging(environment) {
+            $1
+        }
         start.user = user
         start.terminal = slave
         child = try Child(start)
     }
 
     /// A shell with a plain prompt, from which further programs are started as a person would.
-    public static func shell(in directory: String, asUser user: UInt32? = nil, seconds: Double = 30) throws -> Terminal {
+    public static func shell(in directory: String, asUser user: UInt32? = nil, seconds: Double = 30) throws -> Terminal
+    {
         let terminal = try Terminal(
             "bash", ["--noprofile", "--norc", "--noediting"], in: directory, environment: ["PS1": "", "PS2": ""],
             asUser: user, seconds: seconds)
@@ -57,12 +61,15 @@ public final class Terminal {
         try wait("\"\(text)\" to leave the screen") { !$0.screen.text.contains(text) }
     }
 
-    /// Waits until something holds, looking again whenever the program prints and at least every 20 ms: for what shows in a file
+    /// Waits until something holds, looking again whenever the program prints and at least every 20 ms: for what shows
+    /// in a file
     /// and not on the screen.
     public func wait(_ what: String, until condition: (Terminal) throws -> Bool) throws {
         let deadline = Deadline.after(seconds: seconds)
         while try !condition(self) {
-            if deadline.isOver { throw Failure("waited in vain for \(what) in \(child.program)", evidence: screen.text) }
+            if deadline.isOver {
+                throw Failure("waited in vain for \(what) in \(child.program)", evidence: screen.text)
+            }
             let step = Deadline.after(seconds: 0.02)
             guard step.poll([(master, POLLIN)]) != nil else { continue }
             let bytes = try readSome(from: master)
@@ -95,7 +102,9 @@ public final class Terminal {
         var status: Int32?
         try wait("the end of command \(mark)") { terminal in
             let text = String(decoding: terminal.raw, as: UTF8.self)
-            guard let found = text.firstRange(of: sign), let end = text[found.upperBound...].firstIndex(of: ".") else { return false }
+            guard let found = text.firstRange(of: sign), let end = text[found.upperBound...].firstIndex(of: ".") else {
+                return false
+            }
             status = Int32(text[found.upperBound..<end])
             return status != nil
         }
@@ -119,9 +128,19 @@ public final class Terminal {
     }
 
     deinit {
-        // A hang-up first, as closing a window does, so that a shell takes its jobs with it.
+        // Everybody in the terminal has to be gone before a test unmounts what they stand in. A hang-up first, as closing a
+        // window does.
+        let members = Session.members(of: child.pid).map { ($0, pidfd_open($0, 0)) }
         child.signal(SIGHUP)
         close(master)
+        let deadline = Deadline.after(seconds: 3)
+        for (pid, handle) in members where handle >= 0 {
+            if deadline.poll([(handle, POLLIN)]) == nil {
+                kill(pid, SIGKILL)
+                _ = Deadline.after(seconds: 3).poll([(handle, POLLIN)])
+            }
+            close(handle)
+        }
         child.kill()
     }
 }

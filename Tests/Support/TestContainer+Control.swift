@@ -4,8 +4,12 @@ import Foundation
 
 extension TestContainer {
     /// Runs versionsctl with its own directory in the container.
-    public func ctl(_ arguments: [String], asUser user: UInt32? = nil, input: String = "", seconds: Double = 30) throws -> Output {
-        guard isVersioned else { throw Failure("versionsctl \(arguments.joined(separator: " ")): a plain directory has no daemon") }
+    public func ctl(_ arguments: [String], asUser user: UInt32? = nil, input: String = "", seconds: Double = 30) throws
+        -> Output
+    {
+        guard isVersioned else {
+            throw Failure("versionsctl \(arguments.joined(separator: " ")): a plain directory has no daemon")
+        }
         return try run(Workplace.control, arguments, in: path, input: Array(input.utf8), asUser: user, seconds: seconds)
     }
 
@@ -14,7 +18,9 @@ extension TestContainer {
     public func must(_ arguments: String..., asUser user: UInt32? = nil) throws -> Output {
         let output = try ctl(arguments, asUser: user)
         guard output.status == 0 else {
-            throw Failure("versionsctl \(arguments.joined(separator: " ")) ended with status \(output.status)", evidence: output.errors)
+            throw Failure(
+                "versionsctl \(arguments.joined(separator: " ")) ended with status \(output.status)",
+                evidence: output.errors)
         }
         return output
     }
@@ -44,7 +50,8 @@ extension TestContainer {
         do {
             return try JSONDecoder().decode(Record.self, from: Data(output.stdout))
         } catch {
-            throw Failure("versionsctl \(arguments.joined(separator: " ")) printed other JSON: \(error)", evidence: output.text)
+            throw Failure(
+                "versionsctl \(arguments.joined(separator: " ")) printed other JSON: \(error)", evidence: output.text)
         }
     }
 

@@ -1,16 +1,20 @@
-// A container of its own for one test: a fresh directory, the real daemon over it, and an end that leaves nothing behind.
+// A container of its own for one test: a fresh directory, the real daemon over it, and an end that leaves nothing
+// behind.
 
 import CTestSupport
 import Foundation
 
 /// A mounted container. Get one from ``withContainer(_:named:options:files:seconds:body:)``.
 ///
-/// A test may use it from several threads; what changes (`daemon`) changes only while the test itself mounts or unmounts.
+/// A test may use it from several threads; what changes (`daemon`) changes only while the test itself mounts or
+/// unmounts.
 public final class TestContainer: @unchecked Sendable {
     /// The directory: through the mount while mounted, the plain tree otherwise.
     public let path: String
-    /// Whether a daemon serves it; false for a plain directory, with which the harness itself is tried.
-    public let isVersioned: Bool
+    /// Whether there is a daemon, and whether it is asked.
+    public let level: ContainerLevel
+    /// Whether tests may ask about versions.
+    public var isVersioned: Bool { level == .versioned }
     /// The options for `-o`.
     public var options: [String]
     /// The user id the daemon runs as; nil for this process's own.
@@ -19,14 +23,16 @@ public final class TestContainer: @unchecked Sendable {
     private let logPath: String
     private let seconds: Double
 
-    init(named name: String, options: [String], user: UInt32?, seconds: Double, isVersioned: Bool) throws {
-        let place = try Workplace.fresh(name)
+    init(
+        named name: String, on base: String, options: [String], user: UInt32?, seconds: Double, level: ContainerLevel
+    ) throws {
+        let place = try Workplace.fresh(name, in: base)
         path = place + "/container"
         logPath = place + "/daemon.log"
         self.options = options
         self.user = user
         self.seconds = seconds
-        self.isVersioned = isVersioned
+        self.level = level
         guard mkdir(path, 0o755) == 0 else { throw Failure.call("mkdir \(path)") }
         if let user { chown(path, user, user) }
     }
@@ -44,7 +50,7 @@ public final class TestContainer: @unchecked Sendable {
 
     /// Starts the daemon and waits until its mount is there and answers.
     public func mount() throws {
-        guard isVersioned else { return }
+        guard level != .plain else { return }
         guard daemon == nil else { throw Failure("\(path) is mounted already") }
         let before = try Mounts.all().count { $0.path == path }
         let log = open(logPath, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
@@ -54,7 +60,8 @@ public final class TestContainer: @unchecked Sendable {
             close(log)
             close(null)
         }
-        var start = Child.Start(Workplace.daemon, [path, "-f"] + (options.isEmpty ? [] : ["-o", options.joined(separator: ",")]))
+        var start = Child.Start(
+            Workplace.daemon, [path, "-f"] + (options.isEmpty ? [] : ["-o", options.joined(separator: ",")]))
         start.directory = "/"
         start.user = user
         start.descriptors = [null, log, log]
@@ -80,10 +87,19 @@ public final class TestContainer: @unchecked Sendable {
     /// Unmounts in order, and waits until the daemon has ended and said it did so without fault.
     public func unmount() throws {
         guard let child = daemon else { return }
-        let unmounted = try run(user == nil && getuid() == 0 ? "umount" : "fusermount3",
-            user == nil && getuid() == 0 ? [path] : ["-u", path], asUser: user, seconds: seconds)
+        // Processes that a test has just ended may still be on their way out; whoever stays is reported.
+        let patience = Deadline.after(seconds: 5)
+        var unmounted = try tryUnmount()
+        while unmounted.status != 0, !patience.isOver {
+            for pid in try holders() { awaitEnd(of: pid, patience) }
+            // The kernel lets go a moment after the last process has ended, and has no event for that.
+            _ = Deadline.after(seconds: 0.02).poll([])
+            unmounted = try tryUnmount()
+        }
         guard unmounted.status == 0 else {
-            throw Failure("cannot unmount \(path): \(unmounted.errors)", evidence: try holders())
+            let pids = try holders().map(String.init).joined(separator: ",")
+            let list = pids.isEmpty ? "nobody has it open" : try run("ps", ["-o", "pid,stat,args", "-p", pids]).text
+            throw Failure("cannot unmount \(path): \(unmounted.errors)", evidence: list)
         }
         let status = try child.wait(.after(seconds: seconds))
         daemon = nil
@@ -104,15 +120,26 @@ public final class TestContainer: @unchecked Sendable {
         try mount()
     }
 
+    private func tryUnmount() throws -> Output {
+        let isRoot = user == nil && getuid() == 0
+        return try run(isRoot ? "umount" : "fusermount3", isRoot ? [path] : ["-u", path], asUser: user, seconds: seconds)
+    }
+
     /// Who has files of the mount open: what people ask first when an unmount says "busy".
-    private func holders() throws -> String {
-        let output = try run("fuser", ["-vm", path], seconds: 10)
-        return output.text + output.errors
+    private func holders() throws -> [pid_t] {
+        try run("fuser", ["-m", path], seconds: 10).text.split(separator: " ").compactMap { pid_t($0) }
+    }
+
+    private func awaitEnd(of pid: pid_t, _ deadline: Deadline) {
+        let handle = pidfd_open(pid, 0)
+        guard handle >= 0 else { return }
+        _ = deadline.poll([(handle, POLLIN)])
+        close(handle)
     }
 
     /// Ends everything, however stuck it is.
     func abandon() {
-        if isVersioned {
+        if level != .plain {
             daemon?.kill()
             for _ in 0..<4 {
                 guard let entry = try? Mounts.at(path), entry != nil else { break }
@@ -129,11 +156,13 @@ public final class TestContainer: @unchecked Sendable {
     }
 }
 
-/// Makes a container, mounts it, runs a test in it and takes it down again. When the test throws, or reports problems, what the
+/// Makes a container, mounts it, runs a test in it and takes it down again. When the test throws, or reports problems,
+/// what the
 /// daemon logged is shown with them, and the directory stays for a look.
 ///
 /// - Parameters:
 ///   - name: part of the directory's name.
+///   - base: where the directory is made: on another file system with ``withFileSystem(_:megabytes:body:)``.
 ///   - options: mount options for `-o`.
 ///   - files: documents that are there before the first mount, by their paths.
 ///   - settings: lines for `.versionsfs/config.toml`, set with `versionsctl config` after the mount.
@@ -141,11 +170,13 @@ public final class TestContainer: @unchecked Sendable {
 ///   - body: the test; it returns what it found wrong, in sentences.
 /// - Throws: a ``Failure`` with all problems and the daemon's log.
 public func withContainer(
-    named name: String = "test", options: [String] = [], asUser user: UInt32? = nil, files: [String: String] = [:],
-    settings: [String: String] = [:], seconds: Double = 120, versioned: Bool = !Workplace.isUnversioned,
+    named name: String = "test", on base: String = Workplace.root, options: [String] = [], asUser user: UInt32? = nil,
+    files: [String: String] = [:],
+    settings: [String: String] = [:], seconds: Double = 120, level: ContainerLevel = Workplace.level,
     body: (TestContainer) throws -> [String]
 ) throws {
-    let container = try TestContainer(named: name, options: options, user: user, seconds: 30, isVersioned: versioned)
+    let container = try TestContainer(
+        named: name, on: base, options: options, user: user, seconds: 30, level: level)
     for (file, text) in files { try container.put(text, at: file) }
     let fuse = Fuse(seconds: seconds) { container.abandon() }
     defer {
@@ -155,7 +186,7 @@ public func withContainer(
     var problems: [String] = []
     do {
         try container.mount()
-        for (key, value) in settings where versioned { try container.must("config", key, value) }
+        for (key, value) in settings where level == .versioned { try container.must("config", key, value) }
         problems = try body(container)
         if container.daemon?.isRunning == false { problems.append("the daemon has died") }
         try container.unmount()

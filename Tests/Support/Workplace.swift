@@ -17,8 +17,15 @@ public enum Workplace {
     /// Whether the random and crash tests run at their full numbers.
     public static let isFull = environmentNow()["VERSIONSFS_FULL"] == "1"
 
-    /// Whether the containers are plain directories: only to try the harness itself before, or without, a daemon.
-    public static let isUnversioned = environmentNow()["VERSIONSFS_UNVERSIONED"] == "1"
+    /// How much of a container tests get: all of it, unless VERSIONSFS_UNVERSIONED says `1` (plain directories, to try
+    /// the harness
+    /// itself without a daemon) or `mounted` (the daemon's file system, without asking it about versions).
+    public static let level: ContainerLevel =
+        switch environmentNow()["VERSIONSFS_UNVERSIONED"] {
+        case "1": .plain
+        case "mounted": .mounted
+        default: .versioned
+        }
 
     /// A full number, or a tenth of it (at least one) without --full.
     public static func count(_ full: Int) -> Int { isFull ? full : max(1, full / 10) }
@@ -56,11 +63,21 @@ public enum Workplace {
     private static let copies = Mutex<[String: String]>([:])
 
     /// A new directory that everyone may enter.
-    public static func fresh(_ purpose: String) throws -> String {
-        var template = Array("\(root)/\(purpose).XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Failure.call("mkdtemp in \(root)") }
+    public static func fresh(_ purpose: String, in base: String = root) throws -> String {
+        var template = Array("\(base)/\(purpose).XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Failure.call("mkdtemp in \(base)") }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         chmod(path, 0o755)
         return path
     }
+}
+
+/// What a ``TestContainer`` is.
+public enum ContainerLevel: Sendable {
+    /// A plain directory without a daemon: contents and names are checked.
+    case plain
+    /// A mount whose versions nobody asks about: contents and names are checked.
+    case mounted
+    /// A mount with its versions.
+    case versioned
 }

@@ -58,7 +58,8 @@ import Testing
         let place = try Workplace.fresh("actor")
         defer { try? FileManager.default.removeItem(atPath: place) }
         #expect(mkfifo(place + "/fifo", 0o600) == 0)
-        let reader = try ActorProcess(in: place), writer = try ActorProcess(in: place)
+        let reader = try ActorProcess(in: place)
+        let writer = try ActorProcess(in: place)
         try reader.begin("load", ["fifo"])
         #expect(try !reader.hasAnswer(within: 0.1))
         try writer.save("now", to: "fifo")
@@ -66,7 +67,7 @@ import Testing
     }
 
     @Test func aPlainDirectoryServesAsContainer() throws {
-        try withContainer(files: ["d/f": "x"], versioned: false) { container in
+        try withContainer(files: ["d/f": "x"], level: .plain) { container in
             container.text(of: "d/f") == "x" ? [] : ["not there"]
         }
     }
@@ -77,5 +78,26 @@ import Testing
         #expect(screen.text == "one\nTWO\n    e")
         screen.feed(Array("\u{1b}[3;1H\n\u{1b}[1;1H\u{1b}M!".utf8))
         #expect(screen.text == "!\nTWO\n    e")
+    }
+}
+
+@Suite struct FileSystemImageTests {
+    @Test(
+        "An image is a file system of its type, and gone afterwards",
+        .enabled(if: getuid() == 0, "only root may mount images"), arguments: FileSystemType.allCases)
+    func imageIsMounted(_ type: FileSystemType) throws {
+        var place = ""
+        try withFileSystem(type, megabytes: 320) { path in
+            place = path
+            #expect(try Mounts.at(path)?.type == type.rawValue)
+            // Only the one with reflinks clones.
+            let clone = try run("sh", ["-c", "echo x > a && cp --reflink=always a b"], in: path)
+            #expect((clone.status == 0) == (type == .xfs))
+            try withContainer(on: path, files: ["f": "x"], level: .plain) {
+                $0.text(of: "f") == "x" ? [] : ["not there"]
+            }
+        }
+        #expect(try Mounts.at(place) == nil)
+        #expect(!FileManager.default.fileExists(atPath: place))
     }
 }

@@ -10,7 +10,8 @@ final class ChildActor {
     private let answers: Int32
 
     init(_ program: String) throws {
-        var down: [Int32] = [-1, -1], up: [Int32] = [-1, -1]
+        var down: [Int32] = [-1, -1]
+        var up: [Int32] = [-1, -1]
         guard pipe2(&down, O_CLOEXEC) == 0, pipe2(&up, O_CLOEXEC) == 0 else { throw CallFailed() }
         (requests, answers) = (down[1], up[0])
         var actions = posix_spawn_file_actions_t()
@@ -33,7 +34,8 @@ final class ChildActor {
     func ask(_ line: String) throws -> String {
         let bytes = Array((line + "\n").utf8)
         guard write(requests, bytes, bytes.count) == bytes.count else { throw CallFailed() }
-        var answer: [UInt8] = [], byte: UInt8 = 0
+        var answer: [UInt8] = []
+        var byte: UInt8 = 0
         while true {
             guard read(answers, &byte, 1) == 1 else { throw CallFailed(ESRCH) }
             if byte == 10 { return String(decoding: answer, as: UTF8.self) }

@@ -17,7 +17,8 @@ final class Performer {
         do {
             let verb = try words.text()
             let values =
-                try onNames(verb, &words) ?? onHandles(verb, &words) ?? onMappings(verb, &words) ?? onProcesses(verb, &words)
+                try onNames(verb, &words) ?? onHandles(verb, &words) ?? onMappings(verb, &words)
+                ?? onProcesses(verb, &words)
             guard let values else { throw CallFailed(EINVAL) }
             return (["ok"] + values).joined(separator: " ")
         } catch let failure as CallFailed {
@@ -56,15 +57,19 @@ final class Performer {
             let path = try words.path()
             try check(Glibc.chmod(path, words.mode(default: 0o644)))
         case "utimens":
-            let path = try words.path(), seconds = try words.number()
+            let path = try words.path()
+            let seconds = try words.number()
             let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
             try check(utimensat(here, path, times, 0))
         case "setxattr":
-            let path = try words.path(), name = try words.path(), value = try words.bytes()
+            let path = try words.path()
+            let name = try words.path()
+            let value = try words.bytes()
             try check(CTestSupport.setxattr(path, name, value, value.count, 0))
         case "removexattr": try check(CTestSupport.removexattr(words.path(), words.path()))
         case "getxattr":
-            let path = try words.path(), name = try words.path()
+            let path = try words.path()
+            let name = try words.path()
             var value = [UInt8](repeating: 0, count: 65_536)
             let count = CTestSupport.getxattr(path, name, &value, value.count)
             guard count >= 0 else { throw CallFailed() }
@@ -88,7 +93,8 @@ final class Performer {
     private func onHandles(_ verb: String, _ words: inout Words) throws -> [String]? {
         switch verb {
         case "open":
-            let name = try words.text(), path = try words.path()
+            let name = try words.text()
+            let path = try words.path()
             let flags = try words.text().split(separator: "+").reduce(O_CLOEXEC) { try $0 | flag($1) }
             let descriptor = Glibc.open(path, flags, try words.mode(default: 0o644))
             guard descriptor >= 0 else { throw CallFailed() }
@@ -103,17 +109,21 @@ final class Performer {
             guard descriptor >= 0 else { throw CallFailed() }
             files[try words.text()] = descriptor
         case "read":
-            let descriptor = try file(&words), count = max(0, try words.number())
+            let descriptor = try file(&words)
+            let count = max(0, try words.number())
             var buffer = [UInt8](repeating: 0, count: count)
-            let got = words.isEmpty
+            let got =
+                words.isEmpty
                 ? Glibc.read(descriptor, &buffer, count) : pread(descriptor, &buffer, count, try words.number())
             guard got >= 0 else { throw CallFailed() }
             return [encoded(buffer[..<got])]
         case "write":
-            let descriptor = try file(&words), bytes = try words.bytes()
+            let descriptor = try file(&words)
+            let bytes = try words.bytes()
             return [String(try put(bytes, descriptor, at: words.isEmpty ? nil : words.number()))]
         case "fill":
-            let descriptor = try file(&words), byte = UInt8(truncatingIfNeeded: try words.number())
+            let descriptor = try file(&words)
+            let byte = UInt8(truncatingIfNeeded: try words.number())
             let bytes = [UInt8](repeating: byte, count: max(0, try words.number()))
             return [String(try put(bytes, descriptor, at: words.isEmpty ? nil : words.number()))]
         case "ftruncate": try check(Glibc.ftruncate(file(&words), words.number()))
@@ -125,7 +135,9 @@ final class Performer {
             try check(Glibc.fchmod(descriptor, words.mode(default: 0o644)))
         case "fchown": try check(Glibc.fchown(file(&words), uid_t(words.number()), gid_t(words.number())))
         case "fsetxattr":
-            let descriptor = try file(&words), name = try words.path(), value = try words.bytes()
+            let descriptor = try file(&words)
+            let name = try words.path()
+            let value = try words.bytes()
             try check(CTestSupport.fsetxattr(descriptor, name, value, value.count, 0))
         case "flock":
             let kinds = ["shared": LOCK_SH, "exclusive": LOCK_EX, "none": LOCK_UN]
@@ -133,14 +145,18 @@ final class Performer {
             guard let kind = kinds[try words.text()] else { throw CallFailed(EINVAL) }
             try check(vfs_flock(descriptor, kind | LOCK_NB))
         case "copy-range":
-            let from = try file(&words), to = try file(&words)
+            let from = try file(&words)
+            let to = try file(&words)
             let count = copy_file_range(from, nil, to, nil, try words.number(), 0)
             guard count >= 0 else { throw CallFailed() }
             return [String(count)]
         case "clone": try check(ioctl(file(&words), UInt(VFS_FICLONE), file(&words)))
         case "patterns":
-            // Replaces a file again and again by a content that tells writer and round: `patterns PATH WRITER ROUNDS LENGTH`.
-            let path = try words.path(), writer = try words.number(), rounds = try words.number()
+            // Replaces a file again and again by a content that tells writer and round: `patterns PATH WRITER ROUNDS
+            // LENGTH`.
+            let path = try words.path()
+            let writer = try words.number()
+            let rounds = try words.number()
             let length = try words.number()
             for round in 0..<max(0, rounds) { try savePattern(path, writer: writer, round: round, length: length) }
         case "fstat":
@@ -156,16 +172,22 @@ final class Performer {
     private func onMappings(_ verb: String, _ words: inout Words) throws -> [String]? {
         switch verb {
         case "map":
-            let name = try words.text(), descriptor = try file(&words), length = try words.number()
+            let name = try words.text()
+            let descriptor = try file(&words)
+            let length = try words.number()
             guard let start = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), start != MAP_FAILED
             else { throw CallFailed() }
             mappings[name] = UnsafeMutableRawBufferPointer(start: start, count: length)
         case "store":
-            let mapping = try mapping(&words), offset = try words.number(), bytes = try words.bytes()
+            let mapping = try mapping(&words)
+            let offset = try words.number()
+            let bytes = try words.bytes()
             guard offset >= 0, offset + bytes.count <= mapping.count else { throw CallFailed(EINVAL) }
             for (index, byte) in bytes.enumerated() { mapping[offset + index] = byte }
         case "fetch":
-            let mapping = try mapping(&words), offset = try words.number(), count = try words.number()
+            let mapping = try mapping(&words)
+            let offset = try words.number()
+            let count = try words.number()
             guard offset >= 0, count >= 0, offset + count <= mapping.count else { throw CallFailed(EINVAL) }
             return [encoded(mapping[offset..<(offset + count)])]
         case "msync":
@@ -194,7 +216,9 @@ final class Performer {
         case "to":
             guard let child = children[try words.text()] else { throw CallFailed(ESRCH) }
             let answer = try child.ask(words.remainder)
-            guard answer.hasPrefix("ok") else { throw CallFailed(Int32(answer.split(separator: " ").last ?? "") ?? EIO) }
+            guard answer.hasPrefix("ok") else {
+                throw CallFailed(Int32(answer.split(separator: " ").last ?? "") ?? EIO)
+            }
             return answer.split(separator: " ").dropFirst().map(String.init)
         case "run":
             let program = try words.text()
@@ -245,7 +269,8 @@ private func flag(_ word: Substring) throws -> Int32 {
 }
 
 private func readToEnd(_ descriptor: Int32) throws -> [UInt8] {
-    var result: [UInt8] = [], buffer = [UInt8](repeating: 0, count: 65_536)
+    var result: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
         let count = Glibc.read(descriptor, &buffer, buffer.count)
         guard count >= 0 else { throw CallFailed() }

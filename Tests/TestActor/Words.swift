@@ -48,7 +48,8 @@ struct Words {
     }
 
     private func decoded(_ word: [UInt8]) throws -> [UInt8] {
-        var result: [UInt8] = [], index = 0
+        var result: [UInt8] = []
+        var index = 0
         while index < word.count {
             guard word[index] == UInt8(ascii: "%") else {
                 result.append(word[index])

@@ -1,8 +1,9 @@
-// A program that does to files what a test tells it: one request per line on stdin, one answer per line on stdout. Copied under
+// A program that does to files what a test tells it: one request per line on stdin, one answer per line on stdout.
+// Copied under
 // another name it replays the saves of programs that cannot be installed; /proc then shows that name.
 //
 //     VERB ARGUMENT ...            words separated by blanks; %XX stands for any byte
-//     ok VALUE ... | error NUMBER  the answer: errno for a call that failed, EINVAL for a request that is not understood
+//     ok VALUE ... | error NUMBER  the answer: errno of a call that failed, EINVAL for what is not a request
 
 import CTestSupport
 import Glibc

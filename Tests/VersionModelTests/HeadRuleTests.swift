@@ -40,7 +40,9 @@ struct HeadRuleTests {
             HeadRule.commonAncestor(
                 of: VersionID(high: 0, low: one), and: VersionID(high: 0, low: other), in: nodes)?.low
         }
-        let nodes = [node(1), node(2, parents: [1]), node(3, parents: [2]), node(4, parents: [2]), node(5, parents: [4])]
+        let nodes = [
+            node(1), node(2, parents: [1]), node(3, parents: [2]), node(4, parents: [2]), node(5, parents: [4]),
+        ]
         #expect(ancestor(3, 5, nodes) == 2)
         #expect(ancestor(3, 2, nodes) == 2)
         #expect(ancestor(3, 6, nodes + [node(6)]) == nil)
@@ -57,7 +59,8 @@ struct HeadRuleTests {
             let heads = (0..<5 as Range<UInt64>).map { number in
                 node(
                     number, parents: Bool.random(using: &generator) ? [99] : [],
-                    wall: Int64.random(in: 0..<3, using: &generator), device: UInt64.random(in: 0..<2, using: &generator),
+                    wall: Int64.random(in: 0..<3, using: &generator),
+                    device: UInt64.random(in: 0..<2, using: &generator),
                     deletion: Int.random(in: 0..<4, using: &generator) == 0, empty: Bool.random(using: &generator))
             }
             let winner = HeadRule.current(of: heads)

@@ -8,16 +8,20 @@ private func path(_ text: String) throws -> TreePath { try #require(TreePath(byt
 
 @Suite("Ignore patterns")
 struct IgnorePatternsTests {
-    @Test("each kind of pattern does what gitignore(5) says", arguments: [
-        ("*.o", "a/b.o", true), ("*.o", "a/b.c", false), ("/b.o", "a/b.o", false), ("/b.o", "b.o", true),
-        ("a/b", "x/a/b", false), ("**/a/b", "x/a/b", true), ("**/a/b", "a/b", true), ("a/**", "a", false),
-        ("a/**", "a/x/y", true), ("a/**/b", "a/b", true), ("a/**/b", "a/x/y/b", true), ("build/", "build", false),
-        ("build/", "build/x", true), ("[a-c]x", "bx", true), ("[!a-c]x", "bx", false), ("[^a]x", "bx", true),
-        ("[]a]x", "]x", true), ("[[:digit:]]x", "5x", true), ("[a-", "a", false), ("a?c", "abc", true),
-        ("a?c", "a/c", false), ("\\#x", "#x", true), ("#x", "#x", false), ("\\!x", "!x", true), ("x\\ ", "x ", true),
-        ("x  ", "x", true), ("x\\", "x", false), ("*", "anything/at/all", true), ("/", "a", false), ("a*b*c", "axxbyyc", true),
-        ("a*b*c", "axxbyy", false), ("", "a", false), ("[\\]]x", "]x", true), ("foo/*", "foo/a/b", true),
-    ])
+    @Test(
+        "each kind of pattern does what gitignore(5) says",
+        arguments: [
+            ("*.o", "a/b.o", true), ("*.o", "a/b.c", false), ("/b.o", "a/b.o", false), ("/b.o", "b.o", true),
+            ("a/b", "x/a/b", false), ("**/a/b", "x/a/b", true), ("**/a/b", "a/b", true), ("a/**", "a", false),
+            ("a/**", "a/x/y", true), ("a/**/b", "a/b", true), ("a/**/b", "a/x/y/b", true), ("build/", "build", false),
+            ("build/", "build/x", true), ("[a-c]x", "bx", true), ("[!a-c]x", "bx", false), ("[^a]x", "bx", true),
+            ("[]a]x", "]x", true), ("[[:digit:]]x", "5x", true), ("[a-", "a", false), ("a?c", "abc", true),
+            ("a?c", "a/c", false), ("\\#x", "#x", true), ("#x", "#x", false), ("\\!x", "!x", true),
+            ("x\\ ", "x ", true),
+            ("x  ", "x", true), ("x\\", "x", false), ("*", "anything/at/all", true), ("/", "a", false),
+            ("a*b*c", "axxbyyc", true),
+            ("a*b*c", "axxbyy", false), ("", "a", false), ("[\\]]x", "]x", true), ("foo/*", "foo/a/b", true),
+        ])
     func table(pattern: String, name: String, ignored: Bool) throws {
         let patterns = IgnorePatterns(lines: [pattern])
         #expect(patterns.ignores(try path(name), isDirectory: false) == ignored)
@@ -56,8 +60,9 @@ struct IgnorePatternsTests {
     func stars() throws {
         let pattern = String(repeating: "*a", count: 100) + "b"
         let name = try path(String(repeating: "a", count: 250))
-        #expect(!IgnorePatterns(lines: [pattern, String(repeating: "**/a*/", count: 50) + "z"]).ignores(
-            name, isDirectory: false))
+        #expect(
+            !IgnorePatterns(lines: [pattern, String(repeating: "**/a*/", count: 50) + "z"]).ignores(
+                name, isDirectory: false))
     }
 
     @Test("random lists say what git says")
@@ -77,7 +82,10 @@ struct IgnorePatternsTests {
     }
 
     private func randomPattern(_ generator: inout SeededGenerator) -> String {
-        let atoms = ["a", "b", "ab", "*", "?", "a*", "*b", "[ab]", "[!a]", "[a-c]x", "\\a", "[[:alpha:]]", "*.o", "a.o", "[b", "x "]
+        let atoms = [
+            "a", "b", "ab", "*", "?", "a*", "*b", "[ab]", "[!a]", "[a-c]x", "\\a", "[[:alpha:]]", "*.o", "a.o", "[b",
+            "x ",
+        ]
         var components = (0..<Int.random(in: 1...3, using: &generator)).map { _ in
             atoms.randomElement(using: &generator) ?? "a"
         }
@@ -92,11 +100,14 @@ struct IgnorePatternsTests {
 
 @Suite("Quiet items")
 struct QuietRuleTests {
-    @Test("what never conflicts", arguments: [
-        ".git/config", "a/.git/refs/heads/main", ".hg/store", "x/.jj/op", ".svn", ".bash_history", "home/.python_history",
-        ".lesshst", ".viminfo", ".viminfo.tmp", ".idea/workspace.xml", "workspace1.json", "a/b.log", "run.pid",
-        "Cargo.lock", "app.sqlite", "app.sqlite-wal", "data.mdb", "x.db-journal",
-    ])
+    @Test(
+        "what never conflicts",
+        arguments: [
+            ".git/config", "a/.git/refs/heads/main", ".hg/store", "x/.jj/op", ".svn", ".bash_history",
+            "home/.python_history",
+            ".lesshst", ".viminfo", ".viminfo.tmp", ".idea/workspace.xml", "workspace1.json", "a/b.log", "run.pid",
+            "Cargo.lock", "app.sqlite", "app.sqlite-wal", "data.mdb", "x.db-journal",
+        ])
     func quiet(name: String) throws {
         #expect(QuietRule().isQuiet(try path(name)))
     }
@@ -166,7 +177,9 @@ private struct Repository: ~Copyable {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["git"] + arguments
         process.currentDirectoryURL = root
-        process.environment = ["GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PATH": "/usr/bin:/bin"]
+        process.environment = [
+            "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PATH": "/usr/bin:/bin",
+        ]
         let (input_, output) = (root.appendingPathExtension("in"), Pipe())
         try Data(input.utf8).write(to: input_)
         defer { try? FileManager.default.removeItem(at: input_) }

@@ -49,7 +49,8 @@ struct ThinningTests {
     func items() {
         let other = ItemID(high: 0, low: 2)
         let all = [
-            candidate(0, 1), candidate(1, 2, protected: true), candidate(2, 3), candidate(3, 4), candidate(1, 5, item: other),
+            candidate(0, 1), candidate(1, 2, protected: true), candidate(2, 3), candidate(3, 4),
+            candidate(1, 5, item: other),
         ]
         #expect(Thinning.surplus(all, now: 100 * day).map(\.version.low) == [1, 3])
     }
@@ -96,10 +97,12 @@ struct ThinningTests {
     func protection() {
         func version(_ number: UInt64, _ kind: VersionKind, base: UInt64? = nil, pinned: Bool = false) -> Version {
             Version(
-                id: VersionID(high: 0, low: number), item: someItem, kind: kind, content: ContentID(high: 0, low: number),
+                id: VersionID(high: 0, low: number), item: someItem, kind: kind,
+                content: ContentID(high: 0, low: number),
                 size: 1, modified: Timestamp(nanoseconds: 0), saved: Timestamp(nanoseconds: 0),
                 time: HybridTime(wall: Timestamp(nanoseconds: 0), logical: 0), device: DeviceID(high: 0, low: 1),
-                author: Author(userID: 0, user: "", program: "", process: 0), base: base.map { VersionID(high: 0, low: $0) },
+                author: Author(userID: 0, user: "", program: "", process: 0),
+                base: base.map { VersionID(high: 0, low: $0) },
                 attributes: Attributes(mode: 0, owner: 0, group: 0), flags: pinned ? .pinned : [])
         }
         let versions = [
@@ -175,7 +178,8 @@ struct RetentionClockTests {
             var clock = RetentionClock(wall: wall(start))
             for _ in 0..<400 {
                 let elapsed = Int64.random(in: 0...(2 * day), using: &generator)
-                let now = Int.random(in: 0..<10, using: &generator) == 0
+                let now =
+                    Int.random(in: 0..<10, using: &generator) == 0
                     ? Int64.random(in: Int64.min...Int64.max, using: &generator)
                     : clock.wall.advanced(byNanoseconds: elapsed).nanoseconds
                 let before = clock.seen

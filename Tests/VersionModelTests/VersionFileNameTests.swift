@@ -16,15 +16,20 @@ struct CivilTimeTests {
         #expect(Timestamp(rfc3339: moment.rfc3339) == moment)
         #expect(Timestamp(stamp: moment.stamp) == Timestamp(seconds: 1_795_257_192, nanoseconds: 345_000_000))
         #expect(Timestamp(rfc3339: "2026-11-21 11:33:12+01:00") == Timestamp(seconds: 1_795_257_192, nanoseconds: 0))
-        #expect(Timestamp(rfc3339: "2024-02-29T00:00:00.5Z") == Timestamp(seconds: 1_709_164_800, nanoseconds: 500_000_000))
+        #expect(
+            Timestamp(rfc3339: "2024-02-29T00:00:00.5Z") == Timestamp(seconds: 1_709_164_800, nanoseconds: 500_000_000))
         #expect(Timestamp(nanoseconds: -1).rfc3339 == "1969-12-31T23:59:59.999999999Z")
     }
 
-    @Test("what is no time is refused", arguments: [
-        "", "2026-11-21", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-06-31T00:00:00Z", "2026-11-21T24:00:00Z",
-        "2026-11-21T10:33:60Z", "2026-11-21T10:33:12", "2026-11-21T10:33:12.Z", "2026-11-21T10:33:12.1234567890Z",
-        "2026-11-21T10:33:12Zx", "9999-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "2026-11-21T10:33:12+25:00", "２026-11-21",
-    ])
+    @Test(
+        "what is no time is refused",
+        arguments: [
+            "", "2026-11-21", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-06-31T00:00:00Z",
+            "2026-11-21T24:00:00Z",
+            "2026-11-21T10:33:60Z", "2026-11-21T10:33:12", "2026-11-21T10:33:12.Z", "2026-11-21T10:33:12.1234567890Z",
+            "2026-11-21T10:33:12Zx", "9999-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "2026-11-21T10:33:12+25:00",
+            "２026-11-21",
+        ])
     func refused(text: String) {
         #expect(Timestamp(rfc3339: text) == nil)
         #expect(Timestamp(stamp: text) == nil)
@@ -58,7 +63,8 @@ struct VersionFileNameTests {
 
     @Test("a name has stamp, device, id and the document's extension, and is read back")
     func format() throws {
-        let made = VersionFileName(version: version, saved: moment, device: "Ada's laptop!", document: try name("f.txt"))
+        let made = VersionFileName(
+            version: version, saved: moment, device: "Ada's laptop!", document: try name("f.txt"))
         #expect(made.name?.description == "2026-11-21T10.33.12.345Z_Ada-s-laptop_0123456789ab.txt")
         let text = try #require(made.name)
         let read = try #require(VersionFileName(text))
@@ -71,21 +77,25 @@ struct VersionFileNameTests {
         #expect(VersionFileName(other)?.fileExtension == nil)
     }
 
-    @Test("device names become letters, digits and hyphens, at most 32", arguments: [
-        ("", "device"), ("---", "device"), ("büro", "b--ro"), ("a_b.c", "a-b-c"),
-        (String(repeating: "x", count: 40), String(repeating: "x", count: 32)), ("日本", "device"),
-    ])
+    @Test(
+        "device names become letters, digits and hyphens, at most 32",
+        arguments: [
+            ("", "device"), ("---", "device"), ("büro", "b--ro"), ("a_b.c", "a-b-c"),
+            (String(repeating: "x", count: 40), String(repeating: "x", count: 32)), ("日本", "device"),
+        ])
     func labels(device: String, label: String) {
         #expect(VersionFileName.label(device) == label)
         #expect(VersionFileName.label(label) == label)
     }
 
-    @Test("other names are not read", arguments: [
-        "f.txt", "2026-11-21T10.33.12.345Z_a_0123456789ab.", "2026-11-21T10.33.12.345Z_a_0123456789AB.txt",
-        "2026-11-21T10.33.12.345Z__0123456789ab.txt", "2026-11-21T10.33.12.345Z_a_0123456789abx",
-        "2026-11-21T10.33.12.345Z_a_0123456789ab.t_t", "2026-11-31T10.33.12.345Z_a_0123456789ab",
-        "2026-11-21T10.33.12.345Z_a_0123456789ab.12345678901234567", "2026-11-21T10.33.12.345Z_a_b_0123456789ab",
-    ])
+    @Test(
+        "other names are not read",
+        arguments: [
+            "f.txt", "2026-11-21T10.33.12.345Z_a_0123456789ab.", "2026-11-21T10.33.12.345Z_a_0123456789AB.txt",
+            "2026-11-21T10.33.12.345Z__0123456789ab.txt", "2026-11-21T10.33.12.345Z_a_0123456789abx",
+            "2026-11-21T10.33.12.345Z_a_0123456789ab.t_t", "2026-11-31T10.33.12.345Z_a_0123456789ab",
+            "2026-11-21T10.33.12.345Z_a_0123456789ab.12345678901234567", "2026-11-21T10.33.12.345Z_a_b_0123456789ab",
+        ])
     func others(text: String) throws {
         #expect(VersionFileName(try name(text)) == nil)
     }
@@ -104,13 +114,17 @@ struct VersionFileNameTests {
 
 @Suite("Bounced names")
 struct BouncedNameTests {
-    @Test("the number goes before the extension and counts on", arguments: [
-        ("abc.txt", "abc 2.txt"), ("abc 2.txt", "abc 3.txt"), ("archive.tar.gz", "archive 2.tar.gz"),
-        ("archive 9.tar.zst", "archive 10.tar.zst"), (".profile", ".profile 2"), (".profile 2", ".profile 3"),
-        (".config.json", ".config 2.json"), ("abc", "abc 2"), ("abc 1.txt", "abc 1 2.txt"), ("abc 02.txt", "abc 02 2.txt"),
-        ("abc2.txt", "abc2 2.txt"), ("v1. final draft", "v1. final draft 2"), (" 2.txt", " 2 2.txt"), ("2.txt", "2 2.txt"),
-        (".tar.gz", ".tar 2.gz"), ("a 99999999999.txt", "a 99999999999 2.txt"), ("x.", "x. 2"),
-    ])
+    @Test(
+        "the number goes before the extension and counts on",
+        arguments: [
+            ("abc.txt", "abc 2.txt"), ("abc 2.txt", "abc 3.txt"), ("archive.tar.gz", "archive 2.tar.gz"),
+            ("archive 9.tar.zst", "archive 10.tar.zst"), (".profile", ".profile 2"), (".profile 2", ".profile 3"),
+            (".config.json", ".config 2.json"), ("abc", "abc 2"), ("abc 1.txt", "abc 1 2.txt"),
+            ("abc 02.txt", "abc 02 2.txt"),
+            ("abc2.txt", "abc2 2.txt"), ("v1. final draft", "v1. final draft 2"), (" 2.txt", " 2 2.txt"),
+            ("2.txt", "2 2.txt"),
+            (".tar.gz", ".tar 2.gz"), ("a 99999999999.txt", "a 99999999999 2.txt"), ("x.", "x. 2"),
+        ])
     func names(from: String, to: String) throws {
         #expect(BouncedName.next(after: try name(from)) { _ in false }?.description == to)
     }

@@ -1,6 +1,7 @@
 // The catalog: what is committed is read at once, in order, and is there after an orderly and a disorderly end.
 
 import Foundation
+import Glibc
 import Synchronization
 import SystemPackage
 import Testing
@@ -56,7 +57,8 @@ struct CatalogTests {
         #expect(try store.deletions(in: gone.place.directory) == [gone])
         #expect(try store.deletions(group: gone.group) == [gone])
         #expect(try store.setting("k") == [9] && store.setting("gone") == nil)
-        #expect(try store.versions(withPrefix: String(version.id.hex.prefix(12)).uppercased()).map(\.id) == [version.id])
+        #expect(
+            try store.versions(withPrefix: String(version.id.hex.prefix(12)).uppercased()).map(\.id) == [version.id])
         #expect(try store.versions(withPrefix: "xyz").isEmpty)
         #expect(try store.versions(sharing: other.content) == [other])
         let listed = try store.itemsWithOtherVersions(in: FileID(50))
@@ -140,7 +142,9 @@ struct CatalogTests {
 
     @Test func aDirectoryThatIsNoContainerIsLeftAlone() throws {
         let fixture = try Fixture()
-        #expect(throws: StoreError.notAContainer) { try VersionStore(root: fixture.root, options: .init(readOnly: true)) }
+        #expect(throws: StoreError.notAContainer) {
+            try VersionStore(root: fixture.root, options: .init(readOnly: true))
+        }
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.path).isEmpty)
     }
 
@@ -171,20 +175,40 @@ struct CatalogTests {
         #expect(try fixture.store().setting("k") == [1])
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
+    func theCatalogStaysReachableBelowAMount() throws {
+        let fixture = try Fixture()
+        try #require(mount("tmpfs", fixture.path, "tmpfs", 0, "size=1m") == 0)
+        var isMounted = true
+        defer { if isMounted { umount2(fixture.path, Int32(MNT_DETACH)) } }
+        // Opened below the mount: every path of SQLite's goes through the descriptor.
+        let store = try fixture.store()
+        for number in 0..<50 {
+            store.commit([.setting(key: "\(number)", value: [UInt8](repeating: 7, count: 10_000))])
+            store.flush()
+        }
+        fixture.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.path).isEmpty)
+        #expect(umount2(fixture.path, 0) == 0)
+        isMounted = false
+        #expect(try fixture.store().setting("49")?.count == 10_000)
+    }
+
     @Test func tenThousandCommitsTakeMicroseconds() throws {
         let fixture = try Fixture()
         let store = try fixture.store()
         let names = try (0..<10_000).map { try name("n\($0)") }
+        let transactions = names.enumerated().map { number, name -> [VersionStore.Mutation] in
+            let version = Records.version(kind: .current, wall: Int64(number))
+            var item = Records.item(name, current: version.id)
+            item.id = version.item
+            return [.item(item), .version(version), .change(Records.change(.saved, "n"))]
+        }
         let clock = ContinuousClock()
         var calls = Duration.zero
         let total = clock.measure {
             calls = clock.measure {
-                for number in 0..<10_000 {
-                    let version = Records.version(kind: .current, wall: Int64(number))
-                    var item = Records.item(names[number], current: version.id)
-                    item.id = version.item
-                    store.commit([.item(item), .version(version), .change(Records.change(.saved, "n"))])
-                }
+                for transaction in transactions { store.commit(transaction) }
             }
             store.flush()
         }
@@ -196,7 +220,8 @@ struct CatalogTests {
         let lookups = clock.measure {
             for name in names.prefix(1000) { _ = try? store.item(at: Place(directory: .root, name: name)) }
         }
-        print("10,000 commits of 3 rows: \(calls) in the calls, \(total) until written; 1,000 rows: \(rows);",
+        print(
+            "10,000 commits of 3 rows: \(calls) in the calls, \(total) until written; 1,000 rows: \(rows);",
             "1,000 look-ups: \(lookups)")
         #expect(try store.statistics().versions == 11_000)
         #expect(total < .seconds(60))

@@ -83,7 +83,8 @@ struct ContentTests {
         defer { try? kept.close() }
         var bytes = [UInt8](repeating: 1, count: Int(before.size))
         #expect(pread(kept.rawValue, &bytes, bytes.count, 0) == bytes.count)
-        #expect(bytes.prefix(5).elementsEqual(Array("head\0".utf8)) && bytes.suffix(5).elementsEqual(Array("\0tail".utf8)))
+        #expect(
+            bytes.prefix(5).elementsEqual(Array("head\0".utf8)) && bytes.suffix(5).elementsEqual(Array("\0tail".utf8)))
         try store.contents.remove(version.content)
         #expect(store.space.history == 0 && !store.contents.contains(version.content))
     }
@@ -93,7 +94,9 @@ struct ContentTests {
         let store = try fixture.store()
         try fixture.write("a", "x")
         let place = Place(directory: .root, name: try name("a"))
-        var labels = [Records.version(), Records.version()].map { ContentStore.Label(version: $0, path: .root, place: place) }
+        var labels = [Records.version(), Records.version()].map {
+            ContentStore.Label(version: $0, path: .root, place: place)
+        }
         let id = labels[0].version.content
         labels[1].version.content = id
         try store.contents.keep(moving: try name("a"), in: fixture.root, as: id, labels[0], also: [labels[1]])
@@ -113,7 +116,8 @@ struct ContentTests {
         let fixture = try Fixture()
         let store = try fixture.store()
         let version = Records.version()
-        let label = ContentStore.Label(version: version, path: .root, place: Place(directory: .root, name: try name("x")))
+        let label = ContentStore.Label(
+            version: version, path: .root, place: Place(directory: .root, name: try name("x")))
         #expect(throws: Errno.noSuchFileOrDirectory) {
             try store.contents.keep(moving: try name("x"), in: fixture.root, as: version.content, label)
         }
@@ -207,9 +211,13 @@ struct ContentTests {
                 let id = ContentID.random()
                 switch way {
                 case .linking:
-                    taken += try clock.measure { try store.contents.keep(linking: name, in: fixture.root, as: id, label) }
+                    taken += try clock.measure {
+                        try store.contents.keep(linking: name, in: fixture.root, as: id, label)
+                    }
                 case .moving:
-                    taken += try clock.measure { try store.contents.keep(moving: name, in: fixture.root, as: id, label) }
+                    taken += try clock.measure {
+                        try store.contents.keep(moving: name, in: fixture.root, as: id, label)
+                    }
                 case .copying:
                     let file = try FileDescriptor.open(FilePath(fixture.path + "/f\(number)"), .readOnly)
                     taken += try clock.measure { _ = try store.contents.keep(copying: file, as: id, label) }

@@ -47,7 +47,9 @@ struct LabelTests {
         let seed = UInt64.random(in: 0 ... .max)
         print("label fuzz seed", seed)
         var generator = SeededGenerator(seed: seed)
-        let originals = [LabelCoding.encode([label()]), LabelCoding.encode(Records.deletion(path: "a/b", item: .random()))]
+        let originals = [
+            LabelCoding.encode([label()]), LabelCoding.encode(Records.deletion(path: "a/b", item: .random())),
+        ]
         var accepted = 0
         for round in 0..<10_000 {
             var bytes = originals[round % 2]

@@ -24,7 +24,8 @@ enum Records {
             file: .init(id: FileID(77), size: 3, modified: Timestamp(nanoseconds: 5)))
     }
 
-    static func deletion(path: String, item: ItemID? = nil, type: EntryType = .file, deleted: Int64 = 9_000) -> Deletion {
+    static func deletion(path: String, item: ItemID? = nil, type: EntryType = .file, deleted: Int64 = 9_000) -> Deletion
+    {
         let path = TreePath(bytes: path.utf8) ?? .root
         let id = DeletionID.random()
         return Deletion(

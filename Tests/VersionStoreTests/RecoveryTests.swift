@@ -108,7 +108,9 @@ struct RecoveryTests {
             #expect(!reopened.identity.cleanShutdown && !reopened.identity.rebuilt)
             let range = try #require(try reopened.changeRange())
             let changes = try reopened.changes(after: 0, limit: .max)
-            #expect(changes.map(\.sequence) == Array(range) && changes.map(\.1.time.nanoseconds) == Array(0..<Int64(range.count)))
+            #expect(
+                changes.map(\.sequence) == Array(range)
+                    && changes.map(\.1.time.nanoseconds) == Array(0..<Int64(range.count)))
             #expect(try reopened.setting("last") == Array("\(range.count - 1)".utf8))
             #expect(try reopened.statistics().versions == range.count)
         }
@@ -231,7 +233,9 @@ struct RecoveryTests {
 
     @Test func aFileIdentityIsStableAndNeverTheRoot() throws {
         let container = ContainerID.random()
-        let (one, two) = (FileIdentity(container: container, rootDevice: 7), FileIdentity(container: container, rootDevice: 8))
+        let (one, two) = (
+            FileIdentity(container: container, rootDevice: 7), FileIdentity(container: container, rootDevice: 8)
+        )
         let born = Timestamp(nanoseconds: 99)
         #expect(one.id(device: 7, inode: 5, born: born) == two.id(device: 8, inode: 5, born: born))
         #expect(one.id(device: 9, inode: 5, born: born) == two.id(device: 9, inode: 5, born: born))

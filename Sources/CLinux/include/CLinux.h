@@ -2,6 +2,7 @@
 // Every function returns what the call returns, and sets errno as it does. Nothing here decides anything.
 #pragma once
 #include <stddef.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
@@ -55,6 +56,10 @@ int umount2(const char *target, int flags);
 ssize_t getxattr(const char *path, const char *name, void *value, size_t size);
 
 void linux_syslog(int priority, const char *text);   // as LOG_DAEMON
+
+int linux_memfd_create(const char *name);                                // closed on exec
+int linux_pipe(int ends[2]);                                             // closed on exec
+int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path);
 
 // Events.
 int linux_epoll_create(void);                                            // closed on exec

@@ -4,9 +4,9 @@ import VersionModel
 
 /// A set of program names, as `actors.boundaries` gives them.
 public struct Boundaries: Sendable {
-    private let names: [String]
+    private let names: Set<String>
 
-    public init(_ names: [String]) { self.names = names }
+    public init(_ names: [String]) { self.names = Set(names.map { $0.lowercased() }) }
 
     public static let standard = Boundaries([
         "init", "systemd", "runit", "runsv", "s6-supervise", "s6-svscan", "openrc-run", "dumb-init", "tini",
@@ -18,6 +18,6 @@ public struct Boundaries: Sendable {
 
     /// Whether a program is one of these. `tmux: server`, `php-fpm8.2`, `containerd-shim-runc-v2` and `SCREEN` are.
     public func contain(_ program: String) -> Bool {
-        names.contains { ProgramName.matches(program, $0) }
+        ProgramName.meanings(of: program).contains { names.contains($0) }
     }
 }

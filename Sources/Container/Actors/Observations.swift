@@ -31,6 +31,18 @@ public struct Observations: Sendable {
         var before: Mark?
         /// The actor has unlinked the name itself: whatever it knows is not what it will save from.
         var isBlind = false
+
+        /// Adds an observation; true if it is the first of its trail.
+        static func add(_ mark: Mark, of item: ItemID, to trails: inout [ItemID: Trail]) -> Bool {
+            guard let index = trails.index(forKey: item) else {
+                trails[item] = Trail(last: mark)
+                return true
+            }
+            // What a blind actor knew before is nothing to fall back to.
+            let before = trails.values[index].isBlind ? nil : trails.values[index].last
+            trails.values[index] = Trail(last: mark, before: before)
+            return false
+        }
     }
 
     /// What one actor knows of items.
@@ -102,8 +114,8 @@ public struct Observations: Sendable {
         dropOldest()
     }
 
-    /// Forgets what an ended process saw itself. What it lent stays with its lineage, and what was lent to it serves its
-    /// descendants for as long as such things do.
+    /// Forgets what an ended process saw itself. What it lent stays with its lineage, and what was lent to it serves
+    /// its descendants for as long as such things do.
     public mutating func exited(_ actor: ActorRef, now: Int64) {
         guard let ledger = ledgers[actor] else { return }
         trails -= ledger.own.count
@@ -146,15 +158,12 @@ public struct Observations: Sendable {
     // MARK: Keeping the books
 
     mutating func add(_ mark: Mark, of item: ItemID, to actor: ActorRef, isOwn: Bool) {
-        let ledger: WritableKeyPath<Ledger, [ItemID: Trail]> = isOwn ? \.own : \.lent
         sequence = max(sequence, mark.sequence)
-        if var trail = ledgers[actor]?[keyPath: ledger][item] {
-            trail = Trail(last: mark, before: trail.isBlind ? nil : trail.last)
-            ledgers[actor]?[keyPath: ledger][item] = trail
-        } else {
-            ledgers[actor, default: Ledger()][keyPath: ledger][item] = Trail(last: mark)
-            trails += 1
-        }
+        let isFirst =
+            isOwn
+            ? Trail.add(mark, of: item, to: &ledgers[actor, default: Ledger()].own)
+            : Trail.add(mark, of: item, to: &ledgers[actor, default: Ledger()].lent)
+        if isFirst { trails += 1 }
         order.append(Trace(sequence: mark.sequence, actor: actor, item: item, isOwn: isOwn))
         if order.count - firstInOrder > 2 * trails + 1024 { tidyOrder() }
     }
@@ -175,9 +184,13 @@ public struct Observations: Sendable {
     }
 
     private mutating func drop(_ item: ItemID, of actor: ActorRef, isOwn: Bool) {
-        let ledger: WritableKeyPath<Ledger, [ItemID: Trail]> = isOwn ? \.own : \.lent
-        if ledgers[actor]?[keyPath: ledger].removeValue(forKey: item) != nil { trails -= 1 }
-        if ledgers[actor]?.isEmpty == true { ledgers[actor] = nil }
+        guard let index = ledgers.index(forKey: actor) else { return }
+        let dropped =
+            isOwn
+            ? ledgers.values[index].own.removeValue(forKey: item)
+            : ledgers.values[index].lent.removeValue(forKey: item)
+        if dropped != nil { trails -= 1 }
+        if ledgers.values[index].isEmpty { ledgers.remove(at: index) }
     }
 
     /// Drops the oldest observations while there are more than the limit allows.

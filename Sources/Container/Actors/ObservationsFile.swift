@@ -18,7 +18,7 @@ extension Observations {
             for trails in [ledger.own, ledger.lent] {
                 writer.put(UInt64(trails.count))
                 for (item, trail) in trails {
-                    writer.bytes += item.bytes
+                    writer.put(item)
                     writer.put(trail.last)
                     writer.put(UInt64((trail.before == nil ? 0 : 1) | (trail.isBlind ? 2 : 0)))
                     if let before = trail.before { writer.put(before) }
@@ -32,7 +32,7 @@ extension Observations {
     /// - Parameter isAlive: whether the process is still there; the observations of others are left out.
     public init?(imported bytes: [UInt8], boot: [UInt8], limit: Int = 64 << 20, isAlive: (ActorRef) -> Bool) {
         self.init(limit: limit)
-        var reader = ByteReader(bytes: bytes[...])
+        var reader = ByteReader(bytes: bytes)
         guard reader.take(Self.magic.count).map(Array.init) == Self.magic, reader.takeBytes() == boot,
             let actors = reader.takeNumber()
         else { return nil }
@@ -44,7 +44,7 @@ extension Observations {
             for isOwn in [true, false] {
                 guard let count = reader.takeNumber() else { return nil }
                 for _ in 0..<count {
-                    guard let item = reader.take(16).flatMap({ ItemID(bytes: $0) }), let last = reader.takeMark(),
+                    guard let item: ItemID = reader.takeIdentifier(), let last = reader.takeMark(),
                         let flags = reader.takeNumber(), flags < 4
                     else { return nil }
                     let before = flags & 1 != 0 ? reader.takeMark() : nil
@@ -53,7 +53,7 @@ extension Observations {
                 }
             }
         }
-        guard reader.bytes.isEmpty else { return nil }
+        guard reader.isAtEnd else { return nil }
         // In the order in which they were made, so that the oldest are the first to go.
         for one in found.sorted(by: { $0.mark.sequence < $1.mark.sequence }) {
             add(one.mark, of: one.item, to: one.actor, isOwn: one.isOwn)
@@ -75,13 +75,18 @@ private struct ByteWriter {
         for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(shift)))) }
     }
 
+    mutating func put<Subject>(_ identifier: Identifier<Subject>) {
+        put(identifier.high)
+        put(identifier.low)
+    }
+
     mutating func put(_ counted: [UInt8]) {
         put(UInt64(counted.count))
         bytes += counted
     }
 
     mutating func put(_ mark: Observations.Mark) {
-        bytes += mark.version.bytes
+        put(mark.version)
         put(UInt64(bitPattern: mark.time))
         put(mark.sequence << 1 | (mark.isRead ? 1 : 0))
     }
@@ -89,16 +94,30 @@ private struct ByteWriter {
 
 /// Takes them off again; nil instead of reading past the end.
 private struct ByteReader {
-    var bytes: ArraySlice<UInt8>
+    let bytes: [UInt8]
+    private var position = 0
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    var isAtEnd: Bool { position == bytes.count }
 
     mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
-        guard count >= 0, count <= bytes.count else { return nil }
-        defer { bytes = bytes.dropFirst(count) }
-        return bytes.prefix(count)
+        guard count >= 0, count <= bytes.count - position else { return nil }
+        defer { position += count }
+        return bytes[position..<(position + count)]
     }
 
     mutating func takeNumber() -> UInt64? {
-        take(8)?.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        guard bytes.count - position >= 8 else { return nil }
+        var number: UInt64 = 0
+        for index in 0..<8 { number |= UInt64(bytes[position + index]) << (8 * UInt64(index)) }
+        position += 8
+        return number
+    }
+
+    mutating func takeIdentifier<Subject>() -> Identifier<Subject>? {
+        guard let high = takeNumber(), let low = takeNumber() else { return nil }
+        return Identifier(high: high, low: low)
     }
 
     mutating func takeBytes() -> [UInt8]? {
@@ -106,7 +125,7 @@ private struct ByteReader {
     }
 
     mutating func takeMark() -> Observations.Mark? {
-        guard let version = take(16).flatMap({ VersionID(bytes: $0) }), let time = takeNumber(),
+        guard let version: VersionID = takeIdentifier(), let time = takeNumber(),
             let order = takeNumber()
         else { return nil }
         return Observations.Mark(

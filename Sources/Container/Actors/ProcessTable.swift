@@ -32,6 +32,7 @@ public final class ProcessTable: Sendable {
     private let boundaries: Boundaries
     private let capacity: Int
     private let onExit: @Sendable (ActorRef) -> Void
+    private let users = UserNames()
     /// Guards the caches. Taken before the watch's own lock; /proc is read outside it.
     private let state = Mutex(State())
 
@@ -79,6 +80,19 @@ public final class ProcessTable: Sendable {
         if name.last == 10 { name.removeLast() }
         return String(decoding: name, as: UTF8.self)
     }
+
+    /// Who saves, as a version remembers it. Reads one link; once for each user, the user database.
+    /// - Parameters:
+    ///   - actor: nil if nobody can tell which process it was.
+    ///   - userID: the user that the request names.
+    public func author(_ actor: ActorRef?, userID: UInt32) -> Author {
+        Author(
+            userID: userID, user: users.name(of: userID), program: actor.map { program(of: $0.process) } ?? "",
+            process: actor?.process ?? 0)
+    }
+
+    /// Whether this very process still lives; if so, its end will be heard of.
+    public func isAlive(_ actor: ActorRef) -> Bool { self.actor(thread: actor.process)?.ref == actor }
 
     /// How many processes are known now.
     public var count: Int { state.withLock { $0.processes.count } }

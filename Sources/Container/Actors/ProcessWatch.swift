@@ -128,10 +128,12 @@ public final class ProcessWatch: ProcessWatching {
         func start() -> Bool {
             var thread = pthread_t()
             let loop = Unmanaged.passRetained(self)
-            let failure = pthread_create(&thread, nil, { argument in
-                if let argument { Unmanaged<Loop>.fromOpaque(argument).takeRetainedValue().run() }
-                return nil
-            }, loop.toOpaque())
+            let failure = pthread_create(
+                &thread, nil,
+                { argument in
+                    if let argument { Unmanaged<Loop>.fromOpaque(argument).takeRetainedValue().run() }
+                    return nil
+                }, loop.toOpaque())
             guard failure == 0 else {
                 loop.release()
                 return false

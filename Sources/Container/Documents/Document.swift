@@ -14,6 +14,18 @@ final class Document: Sendable {
         var time: Timestamp
     }
 
+    /// A save that was refused.
+    struct Refusal {
+        var actor: ActorRef
+        var version: VersionID
+    }
+
+    /// A save that won and the version that lost.
+    struct Clash {
+        var winner: VersionID
+        var loser: VersionID
+    }
+
     struct State {
         var item: ItemID
         /// Where it is; empty once it is deleted.
@@ -46,6 +58,11 @@ final class Document: Sendable {
         var origin: VersionID?
         /// Conflicts never arise (DESIGN 6.1); nil until someone asks.
         var isQuiet: Bool?
+
+        /// The last save that was refused as stale, so that it is told once.
+        var refused: Refusal?
+        /// The conflict that the last save made, until someone has tried to merge it.
+        var conflict: Clash?
 
         init(item: ItemID, places: [Place]) {
             self.item = item

@@ -1,11 +1,14 @@
 // An open file: what a handle of the kernel stands for.
 
+import Coordination
 import Glibc
 import Synchronization
 import VersionModel
 
 /// One open(2) of a regular file. Read-only handles that pass through share handle 0 and have none of these.
 final class OpenFile: Sendable {
+    /// Its claim with the ``WriterArbiter``.
+    let claim: ClaimID?
     /// What has happened through this handle.
     struct State {
         /// The version that its last save made; amended by the next.
@@ -23,13 +26,17 @@ final class OpenFile: Sendable {
     let isMediated: Bool
     let state = Mutex(State())
 
-    init(id: UInt64, node: Node, descriptor: SharedDescriptor, flags: Int32, requester: Requester, isMediated: Bool) {
+    init(
+        id: UInt64, node: Node, descriptor: SharedDescriptor, flags: Int32, requester: Requester, isMediated: Bool,
+        claim: ClaimID?
+    ) {
         self.id = id
         self.node = node
         self.descriptor = descriptor
         self.flags = flags
         self.requester = requester
         self.isMediated = isMediated
+        self.claim = claim
     }
 
     var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }

@@ -7,8 +7,13 @@ import VersionModel
 final class PendingHashes: Sendable {
     private let versions = Mutex<[VersionID]>([])
 
-    func add(_ version: VersionID) {
-        versions.withLock { if $0.count < 10_000, !$0.contains(version) { $0.append(version) } }
+    /// - Returns: whether it is the first, so that somebody has to be called.
+    func add(_ version: VersionID) -> Bool {
+        versions.withLock { versions in
+            guard versions.count < 10_000, versions.last != version else { return false }
+            versions.append(version)
+            return versions.count == 1
+        }
     }
 
     func takeAll() -> [VersionID] {

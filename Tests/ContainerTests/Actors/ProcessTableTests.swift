@@ -105,7 +105,8 @@ private final class FakeProc: ProcReader, ProcessWatching {
 @Suite("The table of processes")
 struct ProcessTableTests {
     private let proc = FakeProc()
-    private func table(capacity: Int = 1024, onExit: @escaping @Sendable (ActorRef) -> Void = { _ in }) -> ProcessTable {
+    private func table(capacity: Int = 1024, onExit: @escaping @Sendable (ActorRef) -> Void = { _ in }) -> ProcessTable
+    {
         ProcessTable(reader: proc, watch: proc, capacity: capacity, onExit: onExit)
     }
 
@@ -148,9 +149,11 @@ struct ProcessTableTests {
         #expect(table.actor(thread: 41)?.lineage.map(\.process) == [40], "it leads a session without a terminal")
     }
 
-    @Test("a lineage stops before an init, another control group, and a boundary", arguments: [
-        "group", "namespace", "tmux", "comm", "younger",
-    ])
+    @Test(
+        "a lineage stops before an init, another control group, and a boundary",
+        arguments: [
+            "group", "namespace", "tmux", "comm", "younger",
+        ])
     func stops(why: String) {
         proc.add(50, parent: 1)
         proc.add(60, parent: 50)
@@ -236,7 +239,8 @@ struct RealProcessTests {
         let watch = try #require(ProcessWatch.start())
         let table = ProcessTable(watch: watch, boundaries: Boundaries([])) { continuation.yield($0) }
         let link = try #require(SystemProcReader().target(of: "thread-self"))
-        let thread = try #require(String(decoding: link, as: UTF8.self).split(separator: "/").last.flatMap { Int32($0) })
+        let thread = try #require(
+            String(decoding: link, as: UTF8.self).split(separator: "/").last.flatMap { Int32($0) })
         let mine = try #require(table.actor(thread: thread))
         #expect(mine.ref.process == getpid())
         #expect(table.actor(thread: thread) == mine)
@@ -254,6 +258,10 @@ struct RealProcessTests {
         let actor = try #require(table.actor(thread: child))
         #expect(actor.lineage.first == mine.ref)
         #expect(table.program(of: child) == "cat" || table.program(of: child) == "coreutils")
+        #expect(table.isAlive(actor.ref))
+        #expect(!table.isAlive(ActorRef(process: child, started: actor.ref.started + 1)))
+        #expect(table.author(actor.ref, userID: 0).user == "root")
+        #expect(table.author(actor.ref, userID: 0).program == table.program(of: child))
         close(pipe[0])
         close(pipe[1])
         var ended = exits.makeAsyncIterator()

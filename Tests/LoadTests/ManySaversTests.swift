@@ -1,4 +1,5 @@
-// Twenty writers of one file: every close is one version with one writer's whole content, and the directory stays quick.
+// Twenty writers of one file: every close is one version with one writer's whole content, and the directory stays
+// quick.
 
 import Foundation
 import Support
@@ -12,7 +13,8 @@ import Testing
     func everyCloseIsAVersion() throws {
         let rounds = Workplace.count(50)
         try withContainer(named: "many", files: ["f": "begin"], seconds: 600) { container in
-            let actors = try (0..<Self.writers).map { _ in try ActorProcess("writer", in: container.path, seconds: 500) }
+            let actors = try (0..<Self.writers).map { _ in try ActorProcess("writer", in: container.path, seconds: 500)
+            }
             for (index, actor) in actors.enumerated() {
                 try actor.begin("patterns", ["f", String(index), String(rounds), String(Self.length)])
             }
@@ -22,7 +24,9 @@ import Testing
                 let answer = try actor.finish()
                 if answer != .done([]) { problems.append("a writer: \(answer)") }
             }
-            guard let end = container.text(of: "f"), tag(Array(end.utf8)) != nil else { return problems + ["the file is torn"] }
+            guard let end = container.text(of: "f"), tag(Array(end.utf8)) != nil else {
+                return problems + ["the file is torn"]
+            }
             guard container.isVersioned else { return problems }
             return problems + (try everyContentIsThere(container, rounds: rounds))
         }
@@ -36,7 +40,8 @@ import Testing
         while try !actors.allSatisfy({ try $0.hasAnswer(within: 0) }) {
             round += 1
             let requests = [
-                ["open", "h", "n\(round)", "w+creat+excl"], ["close", "h"], ["rename", "n\(round)", "m"], ["stat", "m"],
+                ["open", "h", "n\(round)", "w+creat+excl"], ["close", "h"], ["rename", "n\(round)", "m"],
+                ["stat", "m"],
                 ["stat", "f"], ["unlink", "m"],
             ]
             for request in requests {

@@ -1,0 +1,91 @@
+// What is done while nobody waits: sealing what stays open, hashing what is big.
+
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// How long a changed file must be quiet to be sealed while it stays open (DESIGN 5.1).
+    private static let quietNanoseconds: Int64 = 5_000_000_000
+    /// How often that may happen to one document, and how often files that do not change are looked at.
+    private static let calmNanoseconds: Int64 = 60_000_000_000
+
+    /// A file was opened for writing: it is looked at from now on, for as long as it stays open.
+    func watchWhileOpen(_ file: OpenFile) {
+        chores.after(Self.quietNanoseconds) { [weak self, weak file] in
+            guard let self, let file else { return }
+            self.lookAt(file)
+        }
+    }
+
+    private func lookAt(_ file: OpenFile) {
+        guard openFiles[file.id] === file else { return }
+        let next = sealIfQuiet(file) ? Self.calmNanoseconds : Self.quietNanoseconds
+        chores.after(next) { [weak self, weak file] in
+            guard let self, let file else { return }
+            self.lookAt(file)
+        }
+    }
+
+    /// Makes a version of what a handle that stays open has changed, once nothing has changed for a while, and keeps a
+    /// copy of it, because the handle may go on any time.
+    /// - Returns: whether there is nothing to hurry for.
+    private func sealIfQuiet(_ file: OpenFile) -> Bool {
+        guard let name = nodes.location(file.node).name, let document = knownDocument(of: file.node) else { return true }
+        return (try? document.state.withLock { state throws(Errno) in
+            let stat = try Backing.stat(file.descriptor.raw)
+            guard state.differs(from: stat) else { return true }
+            guard now.since(stat.changed) >= Self.quietNanoseconds else { return false }
+            let isReplacing = file.state.withLock(\.isReplacing)
+            if isReplacing, stat.size == 0 { return false }
+            let saved = try save(
+                &state, file.node, in: name.parent, name.name, file: file.descriptor.raw,
+                PendingSave(
+                    kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: file.isAppending && !isReplacing,
+                    requester: file.requester, isSealed: true))
+            file.state.withLock { $0.saved = saved }
+            try keepCopy(&state, of: file.node, from: file.descriptor.raw)
+            return true
+        }) ?? true
+    }
+
+    /// A version's content is to be hashed once nobody waits.
+    func hashLater(_ version: Version) {
+        guard version.hash == nil, !version.flags.contains(.contentLost) else { return }
+        if pendingHashes.add(version.id) {
+            chores.after(Self.quietNanoseconds) { [weak self] in self?.hashPending() }
+        }
+    }
+
+    /// A version's content where the catalog says it is; its first `size` bytes are the version's.
+    func openContent(of version: Version) throws(Errno) -> SharedDescriptor {
+        if let kept = try? store.contents.open(version.content) { return SharedDescriptor(kept.rawValue) }
+        let sharing = try store(throwing: .ioError) { () throws(StoreError) in
+            try store.versions(sharing: version.content)
+        }
+        for other in sharing where other.kind == .current {
+            guard let item = try? store.item(other.item), let path = try? store.path(of: item) else { continue }
+            // Paths of ours are relative to the root below the mount.
+            if let file = try? Backing.open(path.bytes, in: root.raw, flags: O_RDONLY | O_NOFOLLOW) {
+                return SharedDescriptor(file)
+            }
+        }
+        throw .noSuchFileOrDirectory
+    }
+
+    private func hashPending() {
+        for id in pendingHashes.takeAll() { hash(id) }
+    }
+
+    private func hash(_ id: VersionID) {
+        guard let version = try? store.version(id), version.hash == nil, let file = try? openContent(of: version),
+            let digest = ContentHash.sha256(of: file.raw, size: version.size),
+            let stat = try? Backing.stat(file.raw), stat.size >= version.size
+        else { return }
+        // The current version's file may have changed while it was read: then it is another version's content.
+        if version.kind == .current, stat.modified != version.modified { return }
+        store.commit([.hash(id, digest)])
+    }
+}

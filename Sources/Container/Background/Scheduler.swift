@@ -1,0 +1,106 @@
+// Does things later, on a thread of its own that sleeps until the first of them is due.
+
+import Glibc
+
+/// A list of what is to be done when. Lock order: last; nothing is done under the lock.
+final class Scheduler: @unchecked Sendable {
+    fileprivate struct Entry {
+        var due: Int64
+        var number: UInt64
+        var work: @Sendable () -> Void
+    }
+
+    // A condition variable with a deadline needs pthread's own lock; `entries`, `next` and `isEnded` are only touched
+    // while it is held. The objects may not move, hence the allocations.
+    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var entries: [Entry] = []
+    private var next: UInt64 = 0
+    private var isEnded = false
+    private var thread: pthread_t?
+
+    init() {
+        lock.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(lock, nil)
+        changed.initialize(to: pthread_cond_t())
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(changed, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(changed)
+        pthread_mutex_destroy(lock)
+        changed.deallocate()
+        lock.deallocate()
+    }
+
+    /// Nanoseconds of a clock that is never set.
+    static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    /// Starts the thread. Balanced by ``end()``.
+    func start() {
+        let context = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let result = pthread_create(
+            &thread, nil,
+            { argument in
+                if let argument { Unmanaged<Scheduler>.fromOpaque(argument).takeRetainedValue().run() }
+                return nil
+            }, context.toOpaque())
+        guard result == 0 else { return context.release() }
+        self.thread = thread
+    }
+
+    /// Has something done after so many nanoseconds.
+    func after(_ delay: Int64, _ work: @escaping @Sendable () -> Void) {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        guard !isEnded else { return }
+        entries.append(Entry(due: Self.now + max(0, delay), number: next, work: work))
+        next += 1
+        pthread_cond_signal(changed)
+    }
+
+    /// Drops what is not done yet and waits for what is being done.
+    func end() {
+        pthread_mutex_lock(lock)
+        isEnded = true
+        entries = []
+        pthread_cond_signal(changed)
+        pthread_mutex_unlock(lock)
+        if let thread { pthread_join(thread, nil) }
+        thread = nil
+    }
+
+    private func run() {
+        pthread_mutex_lock(lock)
+        while !isEnded {
+            guard let index = entries.indices.min(by: { entries[$0].precedes(entries[$1]) }) else {
+                pthread_cond_wait(changed, lock)
+                continue
+            }
+            let due = entries[index].due
+            if due > Self.now {
+                var deadline = timespec(tv_sec: Int(due / 1_000_000_000), tv_nsec: Int(due % 1_000_000_000))
+                pthread_cond_timedwait(changed, lock, &deadline)
+                continue
+            }
+            let work = entries.remove(at: index).work
+            pthread_mutex_unlock(lock)
+            work()
+            pthread_mutex_lock(lock)
+        }
+        pthread_mutex_unlock(lock)
+    }
+}
+
+extension Scheduler.Entry {
+    fileprivate func precedes(_ other: Scheduler.Entry) -> Bool { (due, number) < (other.due, other.number) }
+}

@@ -1,0 +1,110 @@
+// What a save from stale content does under `stale-writes`: `refuse` and `merge` (DESIGN 6.3); `keep` is the plain rule.
+
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// With `refuse`, fails with ESTALE where nothing has happened yet, if the actor would replace a version that it
+    /// has not seen. The kernel asks a second time with the same answer; it is told once.
+    func refuseIfStale(
+        _ state: inout Document.State, _ parent: Node, _ name: FileName, _ requester: Requester
+    ) throws(Errno) {
+        guard options.settings.staleWrites == .refuse, let current = state.current, !state.isUnversioned else { return }
+        guard isStale(&state, parent, name, requester) else { return }
+        if state.refused?.actor != requester.actor?.ref || state.refused?.version != current.id {
+            state.refused = requester.actor.map { .init(actor: $0.ref, version: current.id) }
+            let event = change(.conflict, in: parent, name, item: state.item, version: current.id, by: requester)
+            record(parent, [.change(event)])
+        }
+        throw Errno(rawValue: ESTALE)
+    }
+
+    private func isStale(
+        _ state: inout Document.State, _ parent: Node, _ name: FileName, _ requester: Requester
+    ) -> Bool {
+        guard let current = state.current, let actor = requester.actor else { return false }
+        return SaveRule.isStale(
+            actor, base: observers.base(of: actor, item: state.item), current: current.id, saver: state.saver,
+            isQuiet: isQuiet(&state, parent, name))
+    }
+
+    /// With `merge`, joins a save that has just become a conflict with the version it lost against, if their edits do
+    /// not overlap. Called without any lock held; the saver waits for it.
+    /// - Parameter saved: the version that the save made.
+    func mergeIfConflicting(_ document: Document, _ node: Node, saved: VersionID?, by requester: Requester) {
+        guard options.settings.staleWrites == .merge, let saved else { return }
+        let pair: (mine: Version, loser: VersionID)? = document.state.withLock { state in
+            guard let current = state.current, current.id == saved, let conflict = state.conflict,
+                conflict.winner == saved
+            else { return nil }
+            state.conflict = nil
+            return (current, conflict.loser)
+        }
+        guard let pair else { return }
+        do {
+            try merge(document, node, mine: pair.mine, loser: pair.loser, requester)
+        } catch {
+            logger.info("not merged, the conflict stays: \(error)")
+        }
+    }
+
+    private func merge(
+        _ document: Document, _ node: Node, mine: Version, loser id: VersionID, _ requester: Requester
+    ) throws(Errno) {
+        guard let loser = try store(throwing: .ioError, { () throws(StoreError) in try store.version(id) }),
+            let baseID = loser.base,
+            let base = try store(throwing: .ioError, { () throws(StoreError) in try store.version(baseID) }),
+            let name = nodes.location(node).name
+        else { return }
+        let file = try openForMerge(node)
+        let texts = try MergeInput(
+            mine: ContentText.read(file.raw, size: mine.size),
+            base: ContentText.read(try openContent(of: base).raw, size: base.size),
+            other: ContentText.read(try openContent(of: loser).raw, size: loser.size))
+        guard let merged = ThreeWayMerge.merge(texts) else { return }
+        try document.state.withLock { state throws(Errno) in
+            // Somebody may have saved meanwhile: then there is nothing to merge any more.
+            guard state.current?.id == mine.id, !state.differs(from: try Backing.stat(file.raw)) else { return }
+            try keepCopy(&state, of: node, from: file.raw)
+            try ContentText.replace(file.raw, with: merged)
+            let stat = try Backing.stat(file.raw)
+            var version = mine
+            version.kind = .history
+            let result = Version(
+                id: .random(), item: state.item, kind: .current, content: .random(), size: stat.size,
+                modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
+                author: Author(userID: requester.author.userID, user: requester.author.user, program: "versionsfs", process: 0),
+                parents: [loser.id, mine.id], base: base.id,
+                hash: ContentHash.sha256(of: file.raw, size: stat.size), attributes: Attributes(stat), flags: .sealed)
+            state.current = result
+            state.stamp = Stamp(stat)
+            state.isKept = false
+            state.saver = nil
+            let saved = change(.saved, in: name.parent, name.name, item: state.item, version: result.id, by: nil)
+            let resolved = change(.resolved, in: name.parent, name.name, item: state.item, version: loser.id, by: nil)
+            record(
+                name.parent,
+                [.version(version), .kind(loser.id, .history), .version(result)] + itemRows(state, stat)
+                    + [.change(saved), .change(resolved)])
+        }
+        kernelChanged(node)
+    }
+
+    private func openForMerge(_ node: Node) throws(Errno) -> SharedDescriptor {
+        try names.reading { () throws(Errno) in
+            let place = try location(of: node)
+            return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: O_RDWR | O_NOFOLLOW))
+        }
+    }
+
+    /// The file below was changed by us: the kernel is told once the request at hand is answered, because it may hold
+    /// what the notice needs.
+    func kernelChanged(_ node: Node) {
+        let id = node.id
+        timers.after(0) { [weak self] in self?.kernel.side?.invalidate(node: id, data: true) }
+    }
+}

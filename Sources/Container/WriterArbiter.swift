@@ -1,0 +1,134 @@
+// Lets programs that replace a file in place take turns: parks their opens and wakes them (DESIGN 4).
+
+import Coordination
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+
+/// An open that may be answered later.
+public protocol WaitingOpen: AnyObject, Sendable {
+    /// Answers it; false if nobody waits any more, so that what was opened must be closed again.
+    func complete(_ result: Result<OpenReply, Errno>) -> Bool
+    /// Has a handler called when a signal comes for the caller.
+    func onInterrupt(_ handler: @escaping @Sendable () -> Void)
+}
+
+/// Drives ``WriterClaims``. Lock order: last; woken opens go on outside the lock.
+final class WriterArbiter: Sendable {
+    fileprivate struct Watched {
+        var descriptor: SharedDescriptor
+        var stamp: Stamp?
+    }
+
+    fileprivate struct State {
+        var claims: WriterClaims
+        var next: UInt64 = 1
+        var parked: [ClaimID: @Sendable () -> Void] = [:]
+        /// The files of items that somebody waits for, to see whether they still change.
+        var watched: [ItemID: Watched] = [:]
+        /// When the scheduler is to call, so that it is not asked twice.
+        var called: Int64?
+    }
+
+    private let state: Mutex<State>
+    private let scheduler: Scheduler
+
+    init(replaceWait: Int64, scheduler: Scheduler) {
+        state = Mutex(State(claims: WriterClaims(replaceWait: replaceWait)))
+        self.scheduler = scheduler
+    }
+
+    /// A claim that an open makes.
+    func newClaim() -> ClaimID {
+        state.withLock { state in
+            defer { state.next += 1 }
+            return ClaimID(state.next)
+        }
+    }
+
+    /// Whether an open may go on; if not, `resume` is called when it may.
+    func admit(
+        _ claim: ClaimID, _ item: ItemID, _ actor: FileActor?, truncates: Bool, descriptor: SharedDescriptor,
+        mayWait: Bool, resume: @escaping @Sendable () -> Void
+    ) -> Bool {
+        let isGranted = state.withLock { state in
+            let now = Scheduler.now
+            if state.claims.isClaimed(item) { state.look(at: item, descriptor, now) }
+            switch state.claims.open(claim, item: item, actor: actor, truncates: truncates, now: now) {
+            case .granted: return true
+            case .parked:
+                guard mayWait else {
+                    _ = state.claims.interrupted(claim, isFatal: false, now: now)
+                    return true
+                }
+                state.parked[claim] = resume
+                state.look(at: item, descriptor, now)
+                return false
+            }
+        }
+        if !isGranted { callLater() }
+        return isGranted
+    }
+
+    /// A program has emptied a file that it has open.
+    func truncated(_ claim: ClaimID, _ item: ItemID, _ actor: FileActor?) {
+        state.withLock { $0.claims.truncated(claim, item: item, actor: actor, now: Scheduler.now) }
+    }
+
+    func closed(_ claim: ClaimID) {
+        wake { state in state.claims.closed(claim, now: Scheduler.now) }
+    }
+
+    /// A signal has come for a parked open. A fatal one ends the wait with EINTR; after another the open goes on.
+    func interrupted(_ claim: ClaimID, isFatal: Bool) {
+        if isFatal { state.withLock { _ = $0.parked.removeValue(forKey: claim) } }
+        wake { state in state.claims.interrupted(claim, isFatal: isFatal, now: Scheduler.now) }
+    }
+
+    /// The claims held and waiting, for people.
+    func claims(on item: ItemID) -> (held: [Claim], waiting: [Claim]) { state.withLock { $0.claims.claims(on: item) } }
+
+    private func tick() {
+        wake { state in
+            let now = Scheduler.now
+            state.called = nil
+            for item in state.claims.contestedItems {
+                if let watched = state.watched[item] { state.look(at: item, watched.descriptor, now) }
+            }
+            return state.claims.tick(now: now)
+        }
+        callLater()
+    }
+
+    private func wake(_ body: (inout State) -> [WriterClaims.Resumption]) {
+        let resumed: [@Sendable () -> Void] = state.withLock { state in
+            let woken = body(&state).compactMap { state.parked.removeValue(forKey: $0.id) }
+            let contested = Set(state.claims.contestedItems)
+            state.watched = state.watched.filter { contested.contains($0.key) }
+            return woken
+        }
+        for resume in resumed { resume() }
+    }
+
+    private func callLater() {
+        let delay: Int64? = state.withLock { state in
+            guard let due = state.claims.nextDeadline, state.called.map({ due < $0 }) ?? true else { return nil }
+            state.called = due
+            return due - Scheduler.now
+        }
+        guard let delay else { return }
+        scheduler.after(delay) { [weak self] in self?.tick() }
+    }
+}
+
+extension WriterArbiter.State {
+    /// Looks whether an item's file has changed since the last look; passthrough does not tell us.
+    fileprivate mutating func look(at item: ItemID, _ descriptor: SharedDescriptor, _ now: Int64) {
+        guard let stat = try? Backing.stat(descriptor.raw) else { return }
+        let stamp = Stamp(stat)
+        let last = watched.updateValue(.init(descriptor: descriptor, stamp: stamp), forKey: item)
+        if let last, last.stamp == stamp { return }
+        claims.changed(item, at: now)
+    }
+}

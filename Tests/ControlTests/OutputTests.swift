@@ -1,0 +1,135 @@
+// What people see: aligned text, words for sizes and times, one line for an error.
+
+import ControlProtocol
+import Testing
+import VersionModel
+import VersionsClient
+
+@testable import versionsctl
+
+@Suite("Output for people")
+struct OutputTests {
+    private let text = VersionText(style: .plain, now: Samples.noon, shown: { $0 })
+
+    /// Exact times depend on the zone of whoever runs this.
+    private func exact(_ minutesAgo: Int64) -> String {
+        Words.exact(Samples.noon.advanced(byNanoseconds: -minutesAgo * 60_000_000_000))
+    }
+
+    @Test("history is aligned, newest first, with times relative and exact")
+    func history() {
+        let versions = [
+            Samples.version(3, .current), Samples.version(2, .conflict, program: "emacs", minutesAgo: 2, size: 17),
+            Samples.version(1, minutesAgo: 3000, size: 5 << 20),
+        ]
+        #expect(text.history(DocumentHistory(path: Path("todo.txt"), versions: versions)) == """
+            todo.txt  3 versions
+              ID            SAVED                               SIZE  BY
+              000000030000  just now    \(exact(0))  1.2 KiB  ann vim (1234)    current
+              000000020000  2 min ago   \(exact(2))     17 B  ann emacs (1234)  conflict
+              000000010000  2 days ago  \(exact(3000))  5.0 MiB  ann vim (1234)    pinned
+
+            """)
+    }
+
+    @Test("conflicts show current, losers and base")
+    func conflicts() {
+        #expect(text.conflicts([Samples.conflict]) == """
+            Notes/todo.txt  1 unresolved loser
+              ID            SAVED                              SIZE  BY
+              000000030000  just now   \(exact(0))  1.2 KiB  ann vim (1234)    current
+              000000020000  2 min ago  \(exact(2))  1.2 KiB  ann emacs (1234)  conflict
+              000000010000  1 h ago    \(exact(90))  1.2 KiB  ann vim (1234)    base, pinned
+
+            """)
+        #expect(text.conflicts([]) == "No conflicts.\n")
+    }
+
+    @Test("status says everything on lines of its own")
+    func status() {
+        let lines = StatusText(style: .plain, now: Samples.noon).status(Samples.status, root: Path("/mnt"))
+        #expect(lines == """
+            container    /mnt  (000000000000, device desk)
+            mounted      at /mnt
+            documents    12 with versions, 40 versions in all
+            conflicts    1 unresolved
+            deleted      2 entries, 2.0 KiB
+            space        1.0 MiB live, 4.0 KiB history, 2.0 KiB deleted
+            hub          none
+            transport    passthrough on, ring off
+            file system  ext4: versions, xattr
+            log          syslog
+            version      0.1.0
+            note: the clock jumped
+
+            """)
+    }
+
+    @Test("colours only where they are wanted")
+    func colours() {
+        let coloured = VersionText(style: Style(isColoured: true), now: Samples.noon, shown: { $0 })
+        #expect(coloured.conflicts([Samples.conflict]).contains("\u{1B}[31mconflict\u{1B}[0m"))
+        #expect(!text.conflicts([Samples.conflict]).contains("\u{1B}"))
+    }
+
+    @Test("a name cannot steer the terminal")
+    func control() {
+        #expect(Style.printable("a\u{1B}[2Jb\n") == #"a\x1b[2Jb\x0a"#)
+    }
+
+    @Test("sizes in words", arguments: [
+        (UInt64(0), "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (10_188, "9.9 KiB"), (10_240, "10 KiB"),
+        (1_048_575, "1.0 MiB"), (1 << 30, "1.0 GiB"), (.max, "16 EiB"),
+    ])
+    func sizes(bytes: UInt64, words: String) {
+        #expect(Words.size(bytes) == words)
+    }
+
+    @Test("an error is one line: path, what, what to do")
+    func error() {
+        let error = ControlError(.notFound, "no version 12\n34", path: Path("a\u{7}b"), advice: "try another")
+        #expect(Printer.line(error) == #"versionsctl: a\x07b: no version 12 34: try another"#)
+        #expect(Printer.line(ControlError(.failed, "no")) == "versionsctl: no")
+    }
+
+    @Test("paths are said as they were typed", arguments: [
+        (nil, "", "a/b", "a/b"), ("Notes", "Notes", "Notes/x", "Notes/x"), ("./Notes/", "Notes", "Notes/x", "./Notes/x"),
+        ("../n/a.txt", "a.txt", "a.txt", "../n/a.txt"), ("sub", "sub", "other", "/mnt/other"), (".", "", "a", "a"),
+    ] as [(String?, String, String, String)])
+    func typed(typed: String?, target: String, path: String, shown: String) {
+        let place = ContainerPlace(root: Path("/mnt"), path: Path(target), state: .unmounted)
+        #expect(PathDisplay(typed: typed.map { Path($0) }, place: place).shown(Path(path)) == Path(shown))
+    }
+
+    @Test("how much differs is read from a diff")
+    func difference() {
+        let diff = "--- a\n+++ b\n@@ -1 +1,2 @@\n-x\n+y\n+z\n"
+        #expect(Difference.describe(Array(diff.utf8)) == "2 lines added, 1 removed")
+        #expect(Difference.describe([]) == "equal content")
+        #expect(Difference.describe(Array("Binary files a and b differ\n".utf8)) == "binary files differ")
+    }
+}
+
+@Suite("Arguments as bytes")
+struct ArgumentBytesTests {
+    @Test("any bytes come back as they were", arguments: [
+        [], [0x61], [0xFF], [0xC3, 0xA9], [0xC3], [0xF4, 0x8F, 0xBA, 0x80], [0xED, 0xA0, 0x80], [0x65, 0xCC, 0x81, 0xFF],
+        Array(UInt8(1)...255),
+    ] as [[UInt8]])
+    func roundTrip(bytes: [UInt8]) {
+        #expect(ArgumentBytes.bytes(ArgumentBytes.text(bytes)) == bytes)
+    }
+
+    @Test("random bytes come back as they were")
+    func random() {
+        for _ in 0..<2000 {
+            let bytes = (0..<Int.random(in: 0...40)).map { _ in UInt8.random(in: 1...255) }
+            #expect(ArgumentBytes.bytes(ArgumentBytes.text(bytes)) == bytes)
+        }
+    }
+
+    @Test("ordinary text is not disguised")
+    func plain() {
+        #expect(ArgumentBytes.text(Array("Übung – 漢字".utf8)) == "Übung – 漢字")
+    }
+}

@@ -1,0 +1,231 @@
+// The built versionsctl: exit statuses, its one line of error, and the commands against a served socket.
+
+import ControlProtocol
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+import VersionModel
+
+@Suite("versionsctl as built", .timeLimit(.minutes(5)))
+struct ToolTests {
+    @Test("help and version are answers")
+    func help() throws {
+        for arguments in [["--help"], ["help", "resolve"], ["--version"], ["resolve", "--help"]] {
+            let run = try runTool(arguments)
+            #expect(run.status == 0 && !run.output.isEmpty && run.errors.isEmpty, "\(arguments)")
+        }
+    }
+
+    @Test("wrong usage is 64", arguments: [
+        ["--nonsense"], ["nonsense"], ["history"], ["resolve", "x"], ["resolve", "x", "--keep", "current", "--newest"],
+        ["restore", "x"], ["restore", "x", "--at", "yesterday-ish"], ["purge"], ["watch", "--after", "x"],
+        ["diff", "x", "--version", "a", "--version", "b", "--version", "c"], ["simulate", "conflict"],
+    ])
+    func usage(arguments: [String]) throws {
+        let run = try runTool(arguments)
+        #expect(run.status == 64 && run.output.isEmpty && !run.errors.isEmpty)
+    }
+
+    @Test("outside a container everything fails with one line and 1")
+    func outside() throws {
+        let directory = try temporaryDirectory()
+        defer { remove(directory) }
+        let run = try runTool(["history", "x.txt"], in: directory)
+        #expect(run.status == 1)
+        #expect(run.errors == "versionsctl: x.txt: not in a container: versionsctl mount DIR makes a directory one\n")
+    }
+
+    @Test("an unmounted container says how to mount it")
+    func notMounted() throws {
+        let directory = try temporaryDirectory()
+        defer { remove(directory) }
+        mkdir(directory + "/.versionsfs", 0o700)
+        let run = try runTool(["history", "x.txt"], in: directory)
+        #expect(run.status == 1)
+        #expect(run.errors == "versionsctl: \(directory): not mounted: versionsctl mount \(directory)\n")
+        #expect(try runTool(["conflicts", "--exit-code"], in: directory).status == 2)
+    }
+
+    @Test("history, conflicts and deleted print text and JSON")
+    func listings() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        let text = try world.run(["history", "doc.txt"])
+        #expect(text.status == 0)
+        #expect(text.output.hasPrefix("doc.txt  3 versions\n") && text.errors.isEmpty)
+        let json = try world.run(["history", "doc.txt", "--json"])
+        let history = try JSONDecoder().decode(DocumentHistory.self, from: Data(json.output.utf8))
+        #expect(history.versions.count == 3)
+        #expect(try world.run(["conflicts", "--exit-code"]).status == 1)
+        world.backend.state.withLock { $0.conflicts = [] }
+        let none = try world.run(["conflicts", "--exit-code", "--json"])
+        #expect(none.status == 0 && none.output == "[\n\n]\n")
+        #expect(try world.run(["deleted"]).output == "Nothing deleted here.\n")
+    }
+
+    @Test("a path that is not UTF-8 reaches the daemon byte for byte")
+    func bytes() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        let run = try runTool(bytes: [Array("history".utf8), [0x61, 0xFF]], in: world.tree)
+        #expect(run.status == 0)
+        #expect(world.backend.log.contains("history path a\u{FFFD}"))
+    }
+
+    @Test("an id serves for a path, and --container for the current directory")
+    func ids() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        let run = try runTool(["undelete", "0123456789ab", "--container", world.tree], in: "/")
+        #expect(run.status == 1)
+        #expect(world.backend.log.contains("undelete id 0123456789ab"))
+        #expect(run.errors.contains("exists: --to PATH puts it elsewhere"))
+    }
+
+    @Test("show prints the content, with --json the version")
+    func show() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        #expect(try world.run(["show", "doc.txt", "--version", "00000002"]).output == "one\ntwo\nthree loser\n")
+        #expect(try world.run(["show", "doc.txt", "--json"]).output.contains("\"kind\" : \"current\""))
+        let missing = try world.run(["show", "doc.txt", "--version", "ffff"])
+        #expect(missing.status == 1)
+        #expect(missing.errors == "versionsctl: doc.txt: no version ffff: versionsctl history lists them\n")
+    }
+
+    @Test("diff compares the loser with the current version")
+    func diff() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        let run = try world.run(["diff", "doc.txt"])
+        #expect(run.status == 0)
+        #expect(run.output.contains("-three loser\n+three\n") && run.output.contains("-one\n+one current\n"))
+        #expect(run.output.hasPrefix("--- doc.txt\t"))
+        let own = try world.run(["diff", "doc.txt"], environment: ["VERSIONS_DIFF": "echo DIFF"])
+        #expect(own.output == "DIFF \(world.tree)/loser.txt \(world.tree)/doc.txt\n")
+    }
+
+    @Test("resolve --merge writes both sides' edits in place and tells the daemon")
+    func merge() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        let inode = try world.inode("doc.txt")
+        let run = try world.run(["resolve", "doc.txt", "--merge"])
+        #expect(run.status == 0 && run.output == "Resolved doc.txt.\n" && run.errors.isEmpty)
+        #expect(try world.read("doc.txt") == "one current\ntwo\nthree loser\n")
+        #expect(try world.inode("doc.txt") == inode)
+        #expect(world.backend.log.contains("resolve path doc.txt merged seen 1"))
+    }
+
+    @Test("edits that overlap change nothing and say what to do; a tool then decides")
+    func overlap() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        try world.write("loser.txt", "one loser\ntwo\nthree\n")
+        let run = try world.run(["resolve", "doc.txt", "--merge"])
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("versionsctl: doc.txt: the edits of 000000020000 and of the current version overlap: "))
+        #expect(try world.read("doc.txt") == "one current\ntwo\nthree\n")
+        let tool = world.directory + "/merger"
+        try writeProgram(tool, "#!/bin/sh\ncat \"$1\" \"$2\" \"$3\" > \"$4\"\n")
+        #expect(try world.run(["resolve", "doc.txt", "--tool", tool]).status == 0)
+        #expect(try world.read("doc.txt") == "one current\ntwo\nthree\none\ntwo\nthree\none loser\ntwo\nthree\n")
+        let failing = try world.run(["resolve", "doc.txt", "--merge", "--tool", "false"])
+        #expect(failing.status == 1 && failing.errors.contains("false ended with status 1; nothing was changed"))
+        let byName = #"cp "$REMOTE" "$MERGED""#
+        #expect(try world.run(["resolve", "doc.txt", "--merge", "--tool", byName]).status == 0)
+        #expect(try world.read("doc.txt") == "one loser\ntwo\nthree\n")
+    }
+
+    @Test("resolve --keep passes the choice and what was seen")
+    func keep() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        for choice in ["current", "all", "0000000200"] {
+            #expect(try world.run(["resolve", "doc.txt", "--keep", choice]).status == 0)
+        }
+        #expect(world.backend.log.filter { $0.hasPrefix("resolve") } == [
+            "resolve path doc.txt current seen 1", "resolve path doc.txt all seen 1",
+            "resolve path doc.txt version(\"0000000200\") seen 1",
+        ])
+        world.backend.state.withLock { $0.conflicts = [] }
+        let none = try world.run(["resolve", "doc.txt", "--newest"])
+        #expect(none.status == 1 && none.errors == "versionsctl: doc.txt: there is no conflict to resolve\n")
+    }
+
+    @Test("restore to a path inside asks the daemon, to one outside copies")
+    func restore() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        #expect(try world.run(["restore", "doc.txt", "--version", "00000002", "--to", "new.txt"]).status == 0)
+        #expect(world.backend.log.contains("restore path doc.txt 00000002 to new.txt"))
+        let outside = world.directory + "/outside.txt"
+        #expect(try world.run(["restore", "doc.txt", "--version", "00000002", "--to", outside]).status == 0)
+        #expect(try String(contentsOfFile: outside, encoding: .utf8) == "one\ntwo\nthree loser\n")
+        let again = try world.run(["restore", "doc.txt", "--version", "00000002", "--to", outside])
+        #expect(again.status == 1 && again.errors == "versionsctl: \(outside): exists: choose another name\n")
+    }
+
+    @Test("check is 0 when clean, 1 for findings, 2 when it fails")
+    func check() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        let clean = try world.run(["check"])
+        #expect(clean.status == 0 && clean.output == "clean: 3 contents, 300 B verified\n")
+        let finding = CheckReport.Finding(
+            problem: "the hash differs", document: Path("a.txt"), repair: "set the version aside", repaired: false)
+        world.backend.state.withLock { $0.report.findings = [finding] }
+        let found = try world.run(["check"])
+        #expect(found.status == 1)
+        #expect(found.output.hasPrefix("found  a.txt: the hash differs: --repair would set the version aside\n1 finding: "))
+        #expect(try runTool(["check", "--container", "/nowhere"]).status == 2)
+    }
+
+    @Test("config shows settings and says why a value is refused")
+    func config() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        #expect(try world.run(["config"]).output == "stale-writes  = \"keep\"\n")
+        #expect(try world.run(["config", "stale-writes"]).output == "\"keep\"\n")
+        let bad = try world.run(["config", "stale-writes", "maybe"])
+        #expect(bad.status == 1 && bad.errors == "versionsctl: stale-writes cannot be maybe: keep, merge or refuse\n")
+    }
+
+    @Test("watch prints one object per line at once")
+    func watch() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        world.backend.record((1...3).map { WatchEvent(sequence: $0, event: .saved, path: Path("doc \($0)")) })
+        let tool = try ToolProcess(arguments: ["watch", "--json", "--after", "1"], directory: world.tree)
+        #expect(tool.line() == #"{"event":"saved","path":"doc 2","sequence":2}"#)
+        #expect(tool.line() == #"{"event":"saved","path":"doc 3","sequence":3}"#)
+        world.backend.record([WatchEvent(sequence: 4, event: .deleted, path: Path("x"))])
+        #expect(tool.line() == #"{"event":"deleted","path":"x","sequence":4}"#)
+        tool.end()
+    }
+
+    @Test("forget refuses a mounted container")
+    func forget() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        let run = try world.run(["forget", world.tree])
+        #expect(run.status == 1 && run.errors.contains("mounted: versionsctl unmount it first"))
+    }
+
+    @Test("unmounted, status speaks with a daemon that serves it offline")
+    func offline() throws {
+        let directory = try temporaryDirectory()
+        defer { remove(directory) }
+        mkdir(directory + "/.versionsfs", 0o700)
+        // What `versionsfs --offline DIR` would say, in a shell.
+        let hello = #"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"version":"0.1.0","container":"00000000000000050000000000000006"}}"#
+        let status = String(decoding: try Wire.line(replying: Samples.status, to: .number(2)), as: UTF8.self)
+        let script = "#!/bin/sh\n[ \"$1\" = --offline ] && [ \"$2\" = \(directory) ] || exit 1\n"
+            + "read -r call; echo '\(hello)'; read -r call; printf '%s' '\(status)'\n"
+        let program = directory + "/daemon"
+        try writeProgram(program, script)
+        let run = try runTool(["status", directory], environment: ["VERSIONSFS": program])
+        #expect(run.status == 0 && run.output.contains("documents    12 with versions"), "\(run.errors)")
+    }
+}

@@ -1,0 +1,40 @@
+// Other file systems to test on: made in an image file, mounted through a loop device, gone at the end.
+
+import CTestSupport
+import Foundation
+
+/// What an image is formatted as.
+public enum FileSystemType: String, Sendable, CaseIterable {
+    /// Without reflinks.
+    case ext4
+    /// With reflinks.
+    case xfs
+
+    fileprivate var format: [String] {
+        switch self {
+        case .ext4: ["mkfs.ext4", "-q", "-F"]
+        case .xfs: ["mkfs.xfs", "-q", "-m", "reflink=1"]
+        }
+    }
+}
+
+/// Makes a file system of a given size, runs a test with the path at which it is mounted, and takes it down again.
+/// Needs root.
+///
+/// - Parameter megabytes: its size; an xfs has at least 300.
+public func withFileSystem(_ type: FileSystemType, megabytes: Int, body: (String) throws -> Void) throws {
+    let place = try Workplace.fresh(type.rawValue)
+    let image = place + "/image"
+    let path = place + "/at"
+    try mustRun("truncate", ["-s", "\(megabytes)M", image])
+    try mustRun(type.format[0], Array(type.format.dropFirst()) + [image])
+    guard mkdir(path, 0o755) == 0 else { throw Failure.call("mkdir \(path)") }
+    // The loop device frees itself with the last unmount.
+    try mustRun("mount", ["-o", "loop", image, path])
+    defer {
+        if umount2(path, 0) != 0 { umount2(path, VFS_MNT_DETACH) }
+        try? FileManager.default.removeItem(atPath: place)
+    }
+    chmod(path, 0o755)
+    try body(path)
+}

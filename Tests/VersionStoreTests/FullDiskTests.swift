@@ -1,0 +1,118 @@
+// While the catalog cannot be written nothing is lost, readers see what was committed, and it is written afterwards.
+
+import Foundation
+import Glibc
+import Synchronization
+import SystemPackage
+import Testing
+import VersionModel
+
+@testable import VersionStore
+
+@Suite(.timeLimit(.minutes(1)))
+struct FullDiskTests {
+    /// Listens for the change that must come once writing works again.
+    private func expectation(_ store: VersionStore, of event: ChangeEvent) -> (DispatchSemaphore, Observation) {
+        let semaphore = DispatchSemaphore(value: 0)
+        return (
+            semaphore,
+            store.observe { rows in
+                if rows.contains(where: { $0.1.event == event }) { semaphore.signal() }
+            }
+        )
+    }
+
+    /// A file system of 3 MiB, really full. Mounting takes root.
+    @Test(.enabled(if: geteuid() == 0, "mounting a small tmpfs takes root"))
+    func aFullDiskDelaysWritingButNotReading() throws {
+        let path = "/var/tmp/versionsfs-store-\(ContentID.random().short)-full"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try #require(mount("tmpfs", path, "tmpfs", 0, "size=3m") == 0)
+        defer {
+            umount2(path, Int32(MNT_DETACH))
+            rmdir(path)
+        }
+        let fixture = try Fixture(path: path)
+        let store = try fixture.store()
+        let filler = try FileDescriptor.open(
+            FilePath(path + "/filler"), .writeOnly, options: .create, permissions: [.ownerWrite])
+        let block = [UInt8](repeating: 1, count: 4096)
+        while (try? filler.writeAll(block)) != nil {}
+        try filler.close()
+
+        var committed: [Version] = []
+        while !store.isWritingStuck, committed.count < 100_000 {
+            let versions = (0..<500).map { Records.version(wall: Int64(committed.count + $0)) }
+            store.commit(versions.map { .version($0) })
+            committed += versions
+            store.flush()
+        }
+        try #require(store.isWritingStuck)
+        let (isWritten, observation) = expectation(store, of: .resolved)
+        let late = Records.version()
+        store.commit([.version(late), .change(Records.change(.resolved, "late"))])
+        #expect(try store.version(late.id) == late)
+        #expect(try store.version(committed[committed.count - 1].id) == committed.last)
+        #expect(isWritten.wait(timeout: .now()) == .timedOut, "an event came before its transaction")
+        #expect(unlink(path + "/filler") == 0)
+        isWritten.wait()
+        store.flush()
+        #expect(!store.isWritingStuck)
+        observation.cancel()
+        fixture.close()
+        #expect(try fixture.store().statistics().versions == committed.count + 1)
+        #expect(try fixture.store().identity.cleanShutdown)
+        fixture.close()
+    }
+
+    /// SQLite itself refuses to grow: not even staging works then.
+    @Test func whenNothingCanBeStagedReadersGetWhatIsThere() throws {
+        let fixture = try Fixture()
+        let store = try fixture.store()
+        let early = Records.version()
+        store.commit([.version(early)])
+        store.flush()
+        let pages = try store.catalog.access { try SQLStatement($0, "PRAGMA page_count").first { $0.integer(0) } } ?? 0
+        try store.catalog.access {
+            _ = try SQLStatement($0, "PRAGMA max_page_count = \(pages)").first { $0.integer(0) }
+        }
+        let (isWritten, observation) = expectation(store, of: .resolved)
+        let versions = (0..<1000).map { Records.version(wall: Int64($0)) }
+        store.commit(versions.map { .version($0) } + [.change(Records.change(.resolved, "x"))])
+        #expect(try store.version(early.id) == early)
+        #expect(try store.version(versions[0].id) == nil)
+        #expect(store.isWritingStuck)
+        try store.catalog.access { _ = try SQLStatement($0, "PRAGMA max_page_count = 1000000").first { $0.integer(0) } }
+        isWritten.wait()
+        #expect(try store.version(versions[999].id) == versions[999])
+        observation.cancel()
+    }
+
+    /// A committer waits once 50,000 rows do, and goes on when they are written.
+    @Test func theBacklogIsBounded() throws {
+        let fixture = try Fixture()
+        let store = try fixture.store()
+        store.flush()
+        let pages = try store.catalog.access { try SQLStatement($0, "PRAGMA page_count").first { $0.integer(0) } } ?? 0
+        try store.catalog.access {
+            _ = try SQLStatement($0, "PRAGMA max_page_count = \(pages)").first { $0.integer(0) }
+        }
+        let isFull = DispatchSemaphore(value: 0)
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let rows = (0..<1000).map {
+                VersionStore.Mutation.setting(key: "\($0)", value: [UInt8](repeating: 1, count: 50))
+            }
+            for call in 0...CommitQueue.backlogLimit / 1000 {
+                if call == CommitQueue.backlogLimit / 1000 { isFull.signal() }
+                store.commit(rows)
+            }
+            isDone.signal()
+        }
+        isFull.wait()
+        #expect(isDone.wait(timeout: .now() + 0.2) == .timedOut)
+        try store.catalog.access { _ = try SQLStatement($0, "PRAGMA max_page_count = 1000000").first { $0.integer(0) } }
+        isDone.wait()
+        #expect(try store.setting("999")?.count == 50)
+    }
+}
