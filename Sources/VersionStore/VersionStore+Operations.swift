@@ -8,7 +8,10 @@ extension VersionStore {
     public func allItems() throws(StoreError) -> [Item] { try read { try Query.allItems($0) } }
 
     /// All versions of all items, in no order.
-    public func allVersions() throws(StoreError) -> [Version] { try read { try Query.allVersions($0) } }
+    public func allVersions() throws(StoreError) -> [Version] {
+        let (low, high) = ([UInt8](repeating: 0, count: 16), [UInt8](repeating: 255, count: 16))
+        return try read { try Query.versions(from: low, through: high, $0) }
+    }
 
     /// The entries of the deleted area that an item went to, newest first.
     public func deletions(of item: ItemID) throws(StoreError) -> [Deletion] {

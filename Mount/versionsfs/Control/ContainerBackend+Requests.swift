@@ -3,6 +3,7 @@
 import Container
 import ControlProtocol
 import ControlService
+import SystemPackage
 import VersionModel
 import VersionStore
 
@@ -243,11 +244,13 @@ extension ContainerBackend {
 
     func config(_ request: ConfigRequest, _ call: ControlCall) throws(ControlError) -> [Setting] {
         try answering {
-            let all = try SettingsFile(state: store.state).all.map {
+            let all = try SettingsFile(in: store.state.rawValue).entries.map {
                 Setting(key: $0.key, value: $0.value, standard: $0.standard)
             }
             guard let key = request.key else { return all }
-            guard let found = all.first(where: { $0.key == key }) else { throw SettingsFile.unknown(key) }
+            guard let found = all.first(where: { $0.key == key }) else {
+                throw OperationError(.invalid, "there is no setting \(key)", advice: "versionsctl config lists them")
+            }
             return [found]
         }
     }
@@ -257,8 +260,12 @@ extension ContainerBackend {
             guard container.knowsAll(call.principal) else {
                 throw OperationError(.denied, "only root and the container's user may change settings")
             }
-            var file = try SettingsFile(state: store.state)
-            let set = try file.set(request.key, to: request.value)
+            var file = try SettingsFile(in: store.state.rawValue)
+            try file.set(request.key, to: request.value)
+            try file.write(in: store.state.rawValue)
+            guard let set = file.entries.first(where: { $0.key == request.key }) else {
+                throw OperationError(.invalid, "there is no setting \(request.key)")
+            }
             return Setting(key: set.key, value: set.value, standard: set.standard)
         }
     }

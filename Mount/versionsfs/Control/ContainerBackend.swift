@@ -4,7 +4,7 @@ import Container
 import ControlProtocol
 import ControlService
 
-import Synchronization
+import SystemPackage
 import VersionModel
 import VersionStore
 
@@ -96,6 +96,7 @@ final class ContainerBackend: ControlBackend {
             return ControlError(
                 code(error.kind), error.message, path: error.path.map { Path($0) }, advice: error.advice,
                 errno: error.errno?.rawValue)
+        case let error as SettingsError: return ControlError(.invalidValue, error.description)
         default: return ControlError(.failed, "\(error)")
         }
     }

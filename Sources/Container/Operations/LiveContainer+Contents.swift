@@ -8,7 +8,7 @@ import VersionModel
 import VersionStore
 
 /// The bytes of a version, open for reading.
-public struct VersionContent: Sendable {
+public struct OpenContent: Sendable {
     let descriptor: SharedDescriptor
     /// Only so many of the file's bytes are the version's: appended versions share one file.
     public let size: UInt64
@@ -21,18 +21,18 @@ extension LiveContainer {
     /// Opens the content of a version.
     ///
     /// - Throws: `contentMissing` if it was given up or lost. Rights are not looked at.
-    public func content(of version: Version, in document: DocumentRecord) throws(OperationError) -> VersionContent {
+    public func content(of version: Version, in document: DocumentRecord) throws(OperationError) -> OpenContent {
         try operation {
             guard !version.flags.contains(.contentLost) else { throw missing(version, document) }
             if version.kind == .current, document.deletion == nil, let file = liveFile(at: document.path, version.id) {
-                return VersionContent(descriptor: file, size: version.size)
+                return OpenContent(descriptor: file, size: version.size)
             }
             if let object = try? store.contents.open(version.content) {
-                return VersionContent(descriptor: SharedDescriptor(object.rawValue), size: version.size)
+                return OpenContent(descriptor: SharedDescriptor(object.rawValue), size: version.size)
             }
             for other in try [version] + store.versions(sharing: version.content) {
                 if let file = try liveFile(of: other) ?? deletedFile(of: other.item) {
-                    return VersionContent(descriptor: file, size: version.size)
+                    return OpenContent(descriptor: file, size: version.size)
                 }
             }
             throw missing(version, document)

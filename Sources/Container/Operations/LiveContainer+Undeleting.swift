@@ -61,6 +61,12 @@ extension LiveContainer {
         }
     }
 
+    /// Moves one entry back without what was deleted from it.
+    func undeleteOne(_ deletion: Deletion, to path: TreePath, as principal: Principal) throws {
+        guard mayTake(deletion, principal) else { throw OperationError.denied(deletion.path) }
+        try bringBack(deletion, to: path, [:], as: principal, isTop: true, Progress(count: 0))
+    }
+
     /// Where an entry goes back to; a directory that was deleted since is brought back for it.
     private func home(of deletion: Deletion, as principal: Principal) throws -> (TreePath, revived: Int) {
         if let directory = livePath(of: deletion.place.directory) {

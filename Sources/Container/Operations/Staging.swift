@@ -33,7 +33,7 @@ final class StagedFile {
     }
 
     /// Fills the file with a version's bytes, sharing blocks where that can be done.
-    func fill(from content: VersionContent) throws(Errno) {
+    func fill(from content: OpenContent) throws(Errno) {
         let size = try Backing.stat(content.raw).size
         if size == content.size, linux_clone_file(file.raw, content.raw) == 0 { return }
         try Self.copy(from: content.raw, to: file.raw, size: min(size, content.size))

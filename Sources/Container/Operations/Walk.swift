@@ -32,7 +32,7 @@ final class Walk {
     }
 
     /// Gives the nodes back.
-    fileprivate func end() {
+    func end() {
         for id in held.reversed() { container.forget(id, lookups: 1) }
         held = []
     }
