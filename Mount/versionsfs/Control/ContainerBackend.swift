@@ -3,7 +3,6 @@
 import Container
 import ControlProtocol
 import ControlService
-
 import SystemPackage
 import VersionModel
 import VersionStore
