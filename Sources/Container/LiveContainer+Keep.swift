@@ -15,7 +15,7 @@ extension LiveContainer {
         _ state: inout Document.State, of node: Node, from descriptor: Int32
     ) throws(Errno) {
         guard let current = state.current, needsKeeping(state) else { return }
-        guard store.contents.canReflink || current.size <= options.settings.maxFile else {
+        guard store.contents.canReflink || current.size <= settings.maxFile else {
             // Beyond `max-file` the older content is given up: the one exception to promise 1.
             state.current?.flags.insert(.contentLost)
             return

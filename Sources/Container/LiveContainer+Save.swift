@@ -35,6 +35,7 @@ extension LiveContainer {
         _ state: inout Document.State, _ node: Node, in parent: Node, _ name: FileName, file: Int32, _ save: PendingSave
     ) throws(Errno) -> VersionID? {
         let stat = try Backing.stat(file)
+        noteIgnoreFile(name, in: parent)
         guard state.isReturning || state.current == nil || state.differs(from: stat) else {
             if save.isSealed { seal(&state, parent) }
             return state.current?.id
@@ -102,7 +103,8 @@ extension LiveContainer {
         let equals = isSame(current, state, stat, hash)
         let decision = SaveRule.decide(
             Save(kind: save.kind, actor: actor, base: base, equalsCurrent: equals), current: current.id,
-            saver: state.saver, isQuiet: isQuiet(&state, parent, name))
+            saver: state.saver,
+            isQuiet: base != nil && base != current.id && isQuiet(parent, name))
         var mutations: [VersionStore.Mutation] = []
         var events: [VersionStore.Mutation] = []
         var loser = current

@@ -31,7 +31,7 @@ public struct SettingsFile {
             "conflicts.quiet",
             "[\"*_history\", \".lesshst\", \".viminfo*\", \"workspace.xml\", \"workspace*.json\", \"*.log\", \"*.pid\", \"*.lock\"]"
         ),
-        ("actors.boundaries", "[]"), ("packages.extensions", "[]"),
+        ("actors.boundaries", Boundaries.standard.toml), ("packages.extensions", "[]"),
     ]
 
     private var table: TOMLTable
