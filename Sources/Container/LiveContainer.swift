@@ -49,6 +49,7 @@ public final class LiveContainer: Sendable {
     let time: ContainerClock
     let recordedDirectories: RecordedDirectories
     let deletionGroups = DeletionGroups()
+    let retention: Retention
     let kernel = KernelLink()
     let policy: Policy
     /// For what is due soon and quickly done.
@@ -77,6 +78,7 @@ public final class LiveContainer: Sendable {
         directories = DirectoryDescriptors(root: self.root)
         documents = DocumentIndex(store: store, recorded: try store.recordedDirectories())
         time = ContainerClock(wall: options.clock)
+        retention = Retention(store: store, now: options.clock.now())
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
         arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)
