@@ -49,6 +49,11 @@ ssize_t linux_lgetxattr(const char *path, const char *name, void *value, size_t 
 ssize_t linux_llistxattr(const char *path, char *list, size_t size);
 int linux_lsetxattr(const char *path, const char *name, const void *value, size_t size, int flags);
 int linux_lremovexattr(const char *path, const char *name);
+// The same, following a symlink or not.
+ssize_t linux_getxattr(const char *path, int follows, const char *name, void *value, size_t size);
+ssize_t linux_listxattr(const char *path, int follows, char *list, size_t size);
+int linux_setxattr(const char *path, int follows, const char *name, const void *value, size_t size, int flags);
+int linux_removexattr(const char *path, int follows, const char *name);
 
 // As they are; their headers would bring a second `struct stat` into Swift's view.
 int umount2(const char *target, int flags);
