@@ -210,7 +210,7 @@ extension LiveContainer {
     /// An edit that was made while the container was not mounted becomes a version of its own.
     func adoptUnseenEdit(_ document: Document, _ node: Node, in parent: Node, _ stat: FileStat) {
         guard let name = nodes.location(node).name, let directory = try? descriptor(of: name.parent),
-            let file = try? Backing.open(name.name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+            let file = try? Backing.openQuietly(name.name.bytes, in: directory.raw)
         else { return }
         defer { Glibc.close(file) }
         document.state.withLock { state in

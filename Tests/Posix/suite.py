@@ -70,12 +70,14 @@ class Case:
 
     def touches(self, label, paths, body, *arguments):
         """Which of the three times of each path a step changes."""
-        before = {path: times(path) for path in paths}
+        here = os.getcwd()
+        paths = {path: os.path.join(here, path) for path in paths}
+        before = {path: times(place) for path, place in paths.items()}
         self.do(label, body, *arguments)
-        for path in paths:
-            after = times(path)
-            if before[path] is None or after is None:
-                self.say(f"  {path}: {'gone' if after is None else 'new'}")
+        for path, place in paths.items():
+            after = times(place)
+            if before[path] is None or after is None or before[path][3] != after[3]:
+                self.say(f"  {path}: {'gone' if after is None else 'new' if before[path] is None else 'another'}")
                 continue
             changed = [n for n, a, b in zip(("atime", "mtime", "ctime"), before[path], after) if a != b]
             self.say(f"  {path}: {','.join(changed) or 'unchanged'}")
@@ -86,7 +88,7 @@ def times(path):
         found = os.lstat(path)
     except OSError:
         return None
-    return (found.st_atime_ns, found.st_mtime_ns, found.st_ctime_ns)
+    return (found.st_atime_ns, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
 def shown(value):
