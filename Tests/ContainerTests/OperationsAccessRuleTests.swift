@@ -18,36 +18,47 @@ import VersionModel
         (1, 6, nobody), (2, 6, 1001), (4, 0, nobody), (8, 4, 2001), (16, 4, nobody), (32, 0, nobody),
     ])
 
-    @Test(arguments: [
-        (UInt32(0o600), UInt32(1000), UInt32(5), AccessRule.Access.read, true),
-        (0o600, 1000, 5, [.read, .write], true),
-        (0o600, 1001, 2000, .read, false),
-        (0o640, 1001, 2000, .read, true),
-        (0o640, 1001, 2000, .write, false),
-        (0o640, 1001, 5, .read, false),
-        (0o644, 1001, 5, .read, true),
-        (0o046, 1000, 2000, .read, false),
-        (0o604, 1001, 2000, .read, false),
-        (0o000, 0, 0, [.read, .write], true),
-    ])
-    func modeBitsDecideByTheFirstClassThatFits(
-        _ mode: UInt32, _ user: UInt32, _ group: UInt32, _ wanted: AccessRule.Access, _ allowed: Bool
-    ) {
-        let file = Attributes(mode: mode, owner: 1000, group: 2000)
-        #expect(AccessRule.allows(wanted, to: Principal(user: user, groups: [group]), on: file) == allowed)
+    struct Row: Sendable {
+        var mode: UInt32 = 0o640
+        var user: UInt32
+        var group: UInt32
+        var wanted: AccessRule.Access
+        var isAllowed: Bool
     }
 
-    @Test(arguments: [
-        (UInt32(1001), UInt32(5), AccessRule.Access.read, true),
-        (1001, 5, .write, false),  // masked
-        (1002, 2001, .read, true),
-        (1002, 2000, .read, false),  // the group bits of the mode are the mask, not the group's
-        (1002, 5, .read, false),
-        (1000, 5, .write, true),
-    ])
-    func anAccessListDecidesWithItsMask(_ user: UInt32, _ group: UInt32, _ wanted: AccessRule.Access, _ allowed: Bool) {
-        let file = Attributes(mode: 0o640, owner: 1000, group: 2000, accessList: Self.access)
-        #expect(AccessRule.allows(wanted, to: Principal(user: user, groups: [group]), on: file) == allowed)
+    static let modes: [Row] = [
+        Row(mode: 0o600, user: 1000, group: 5, wanted: .read, isAllowed: true),
+        Row(mode: 0o600, user: 1000, group: 5, wanted: [.read, .write], isAllowed: true),
+        Row(mode: 0o600, user: 1001, group: 2000, wanted: .read, isAllowed: false),
+        Row(mode: 0o640, user: 1001, group: 2000, wanted: .read, isAllowed: true),
+        Row(mode: 0o640, user: 1001, group: 2000, wanted: .write, isAllowed: false),
+        Row(mode: 0o640, user: 1001, group: 5, wanted: .read, isAllowed: false),
+        Row(mode: 0o644, user: 1001, group: 5, wanted: .read, isAllowed: true),
+        Row(mode: 0o046, user: 1000, group: 2000, wanted: .read, isAllowed: false),
+        Row(mode: 0o604, user: 1001, group: 2000, wanted: .read, isAllowed: false),
+        Row(mode: 0o000, user: 0, group: 0, wanted: [.read, .write], isAllowed: true),
+    ]
+
+    @Test(arguments: modes) func modeBitsDecideByTheFirstClassThatFits(_ row: Row) {
+        let file = Attributes(mode: row.mode, owner: 1000, group: 2000)
+        let principal = Principal(user: row.user, groups: [row.group])
+        #expect(AccessRule.allows(row.wanted, to: principal, on: file) == row.isAllowed)
+    }
+
+    /// The group bits of the mode are the mask here, not the group's.
+    static let lists: [Row] = [
+        Row(user: 1001, group: 5, wanted: .read, isAllowed: true),
+        Row(user: 1001, group: 5, wanted: .write, isAllowed: false),
+        Row(user: 1002, group: 2001, wanted: .read, isAllowed: true),
+        Row(user: 1002, group: 2000, wanted: .read, isAllowed: false),
+        Row(user: 1002, group: 5, wanted: .read, isAllowed: false),
+        Row(user: 1000, group: 5, wanted: .write, isAllowed: true),
+    ]
+
+    @Test(arguments: lists) func anAccessListDecidesWithItsMask(_ row: Row) {
+        let file = Attributes(mode: row.mode, owner: 1000, group: 2000, accessList: Self.access)
+        let principal = Principal(user: row.user, groups: [row.group])
+        #expect(AccessRule.allows(row.wanted, to: principal, on: file) == row.isAllowed)
     }
 
     @Test func anAccessListThatCannotBeReadAllowsNobodyElse() {
