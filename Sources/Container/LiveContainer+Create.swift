@@ -63,7 +63,7 @@ extension LiveContainer {
         var state = Document.State(item: .random(), places: [place])
         state.isVerified = true
         state.stamp = nil
-        if observers.isEphemeral(name, requester) {
+        if observers.isEphemeral(name, requester) || isInEphemeralDirectory(parent, requester) {
             state.maker = observers.maker(requester, now: now)
         }
         state.isUnversioned =
@@ -73,6 +73,12 @@ extension LiveContainer {
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
         guard !document.state.withLock(\.isUnversioned) else { return }
         record(parent, [.change(change(.created, in: parent, name, item: item, by: requester))])
+    }
+
+    /// TextEdit and others save in a directory of their own beside the document.
+    private func isInEphemeralDirectory(_ parent: Node, _ requester: Requester) -> Bool {
+        guard let name = nodes.location(parent).name else { return false }
+        return observers.isEphemeral(name.name, requester)
     }
 
     /// A name came back: its document goes on under it (DESIGN 5.1). The version that was current is kept, and stays

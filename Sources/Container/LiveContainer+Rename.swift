@@ -291,14 +291,13 @@ extension LiveContainer {
     // MARK: Onto something else
 
     private func moveOverOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+        if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
         let document = try moved(move)
-        hold(target)
+        // Two steps: a crash in between leaves both, one of them in the deleted area.
+        try displace(target, by: move.source.stat, requester)
+        _ = tombstones.take(at: move.newPlace, now: now) { _ in false }
         try preservingStamp(of: document, at: move) { () throws(Errno) in try Backing.rename(move) }
-        leave(target, now: .gone)
         moveNode(move)
-        if target.stat.isRegular {
-            try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: target.place) }
-        }
         if let document {
             try store(throwing: .ioError) { () throws(StoreError) in
                 try documents.remove(at: move.source.place)

@@ -102,7 +102,10 @@ extension LiveContainer {
         let base = actor.flatMap { observers.base(of: $0, item: state.item) }
         let equals = isSame(current, state, stat, hash)
         let decision = SaveRule.decide(
-            Save(kind: save.kind, actor: actor, base: base, equalsCurrent: equals), current: current.id,
+            Save(
+                kind: save.kind, actor: actor, base: base, equalsCurrent: equals,
+                loserExistsElsewhere: base != nil && base != current.id && !equals && isRepeated(current)),
+            current: current.id,
             saver: state.saver,
             isQuiet: base != nil && base != current.id && isQuiet(parent, name))
         var mutations: [VersionStore.Mutation] = []
@@ -146,6 +149,12 @@ extension LiveContainer {
             .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
         record(parent, mutations + [.version(version)] + itemRows(state, stat) + events)
         hashLater(version)
+    }
+
+    /// Whether the item has another version of the same content.
+    private func isRepeated(_ version: Version) -> Bool {
+        guard let hash = version.hash, let versions = try? store.versions(of: version.item) else { return false }
+        return versions.contains { $0.id != version.id && $0.size == version.size && $0.hash == hash }
     }
 
     /// A conflict version that its author has carried on into a new save is history.
