@@ -162,7 +162,7 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t
     ) throws(Errno) -> Int {
         try live(node)
-        return try container.write(node: node, handle: handle, bytes, offset: offset, dropsSetID: caller.dropsSetID)
+        return try container.write(caller.inContainer, node: node, handle: handle, bytes, offset: offset)
     }
 
     func flush(_ caller: FUSE.Caller, node: NodeID, handle: Handle, lockOwner: UInt64) throws(Errno) {
@@ -184,7 +184,7 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, mode: Int32, offset: off_t, length: off_t
     ) throws(Errno) {
         try live(node)
-        try container.allocate(node: node, handle: handle, mode: mode, offset: offset, length: length)
+        try container.allocate(caller.inContainer, node: node, handle: handle, mode: mode, offset: offset, length: length)
     }
 
     func seek(
@@ -202,7 +202,7 @@ final class ContainerFileSystem: FileSystem {
         try live(to.node)
         // From under `.versions` the kernel copies by reading.
         if Browser.owns(from.node) { throw .improperLink }
-        return try container.copyRange(from: .init(from), to: .init(to), length: length)
+        return try container.copyRange(caller.inContainer, from: .init(from), to: .init(to), length: length)
     }
 
     // MARK: Directories
@@ -253,6 +253,7 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, command: UInt32, input: UnsafeRawBufferPointer,
         outputSize: Int
     ) throws(Errno) -> [UInt8] {
-        throw .inappropriateIOCTLForDevice
+        guard !Browser.owns(node) else { throw .inappropriateIOCTLForDevice }
+        return try container.control(node: node, command: command, input: input, outputSize: outputSize)
     }
 }

@@ -8,12 +8,12 @@ import SystemPackage
 
 extension FUSE.Caller {
     var inContainer: Container.Caller {
-        Container.Caller(user: user, group: group, thread: thread, umask: umask)
+        Container.Caller(user: user, group: group, thread: thread, umask: umask, dropsSetID: dropsSetID)
     }
 }
 
 extension NodeAttributes {
-    init(_ attributes: FileAttributes) { self.init(stat: attributes.stat, valid: attributes.valid) }
+    init(_ attributes: FileAttributes) { self.init(stat: attributes.stat, valid: attributes.valid, born: attributes.born) }
 }
 
 extension Entry {

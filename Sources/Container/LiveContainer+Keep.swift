@@ -15,7 +15,7 @@ extension LiveContainer {
         _ state: inout Document.State, of node: Node, from descriptor: Int32
     ) throws(Errno) {
         guard let current = state.current, needsKeeping(state) else { return }
-        guard store.contents.canReflink || current.size <= options.settings.maxFile else {
+        guard store.contents.canReflink || current.size <= settings.maxFile else {
             // Beyond `max-file` the older content is given up: the one exception to promise 1.
             state.current?.flags.insert(.contentLost)
             return
@@ -46,7 +46,7 @@ extension LiveContainer {
                 // fs.protected_hardlinks, or a file system without links: copied below.
             }
         }
-        let file = try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        let file = try Backing.openQuietly(name.bytes, in: directory.raw)
         defer { Glibc.close(file) }
         try keepCopy(&state, of: node, from: file)
         return false
@@ -83,7 +83,7 @@ extension LiveContainer {
     /// a read lease is refused.
     private func mayStillChange(_ node: Node, _ name: FileName, in directory: SharedDescriptor) -> Bool {
         guard node.openings.state.withLock(\.maybeMapped) else { return false }
-        guard let file = try? Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW) else { return true }
+        guard let file = try? Backing.openQuietly(name.bytes, in: directory.raw) else { return true }
         defer { Glibc.close(file) }
         return WritableMappings.exist(on: file)
     }

@@ -49,9 +49,9 @@ public final class LiveContainer: Sendable {
     let time: ContainerClock
     let recordedDirectories: RecordedDirectories
     let deletionGroups = DeletionGroups()
+    let retention: Retention
     let kernel = KernelLink()
-    let ignore: IgnorePatterns
-    let quiet: QuietRule
+    let policy: Policy
     /// For what is due soon and quickly done.
     let timers = Scheduler()
     /// For what may take long: hashing, thinning.
@@ -78,17 +78,18 @@ public final class LiveContainer: Sendable {
         directories = DirectoryDescriptors(root: self.root)
         documents = DocumentIndex(store: store, recorded: try store.recordedDirectories())
         time = ContainerClock(wall: options.clock)
+        retention = Retention(store: store, now: options.clock.now())
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
         arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)
-        ignore = IgnorePatterns(lines: options.settings.ignorePatterns)
-        quiet = options.settings.quietPatterns.map { QuietRule(patterns: $0) } ?? QuietRule()
+        policy = Policy(options.settings)
     }
 
     /// Begins the background work.
     public func start() {
         timers.start()
         chores.start()
+        if let name = Self.ignoreFileName { noteIgnoreFile(name, in: nodes.root) }
     }
 
     /// Ends the container's use: what is open is sealed, and the store closed.

@@ -1,5 +1,6 @@
 // The names that deleted things have, worked out once per directory and not for every look-up in it.
 
+import CLinux
 import Glibc
 import Synchronization
 import VersionModel

@@ -66,7 +66,7 @@ final class StagedCopy {
             }
             _ = CText.lend(Array(name)) { linux_fsetxattr(file.raw, $0, value, value.count, 0) }
         }
-        try Backing.check { fchmod(file.raw, mode_t(SetIDRule.afterChange(stat.permissions))) }
+        try Backing.check { fchmod(file.raw, mode_t(SetIDRule.afterChange(stat.permissions, byStranger: true))) }
     }
 
     /// The rename over the document. The staging directory is no part of the tree: its node is known to nobody.
