@@ -1,8 +1,10 @@
 // The container as the driver's file system: translates requests and answers, and decides nothing.
 
 import Container
+import ControlProtocol
 import FUSE
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// Serves a ``LiveContainer`` to the kernel.
@@ -10,6 +12,7 @@ final class ContainerFileSystem: FileSystem {
     private let container: LiveContainer
     /// What is under `.versions`; its nodes and handles are told by their numbers.
     private let browser: Browser
+    private let negotiated = Mutex(Features())
 
     init(_ container: LiveContainer) {
         self.container = container
@@ -22,7 +25,19 @@ final class ContainerFileSystem: FileSystem {
     }
 
     func started(_ session: any Session, features: Features) {
+        negotiated.withLock { $0 = features }
         container.connect(SessionLink(session, features: features))
+    }
+
+    /// What the kernel and libfuse agreed to, for `status`.
+    var transport: ContainerStatus.Transport {
+        let features = negotiated.withLock { $0 }
+        return .init(passthrough: features.passthrough, ring: features.ring)
+    }
+
+    /// What people should know of the mount, for `status`.
+    var notes: [String] {
+        transport.passthrough ? [] : ["reads and writes go through the daemon: passthrough needs root and Linux 6.9"]
     }
 
     // MARK: Names

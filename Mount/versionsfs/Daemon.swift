@@ -1,6 +1,8 @@
 // The daemon, from top to bottom: opens the container, mounts it, serves the kernel and the control socket, and ends.
 
+import CFuse3
 import Container
+import ControlProtocol
 import ControlService
 import FUSE
 import Glibc
@@ -20,25 +22,24 @@ struct Daemon {
     let logger: Logger
 
     func run() throws(StartError) {
-        let path = try absolute(arguments.directory)
-        let root = try openRoot(path)
-        let store = try openStore(root, path)
-        let settings = try readSettings(store, path)
-        let container = try makeContainer(root, store, settings)
+        let opened = try OpenedContainer(arguments, logger, isReadOnly: arguments.has("ro"))
+        let (path, container) = (opened.path, opened.container)
         let fileSystem = ContainerFileSystem(container)
-        let mountpoint = try arguments.mountpoint.map { bytes throws(StartError) in try absolute(bytes) } ?? path
+        let mountpoint = try arguments.mountpoint.map { bytes throws(StartError) in try absolutePath(bytes) } ?? path
         let session = try mount(fileSystem, path, on: mountpoint)
-        let signals = SignalThread { [logger] in
-            do {
-                try session.unmount(.detached)
-            } catch {
-                logger.error("cannot unmount: \(error)")
-            }
-        }
+        let ending = Ending(session, logger)
+        let signals = SignalThread { ending.begin() }
         signals.start()
+        let server: ControlServer
+        do {
+            server = try serveControl(container, mountpoint, fileSystem)
+        } catch {
+            try? session.unmount(.aborted)
+            throw error
+        }
         container.start()
         logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(mountpoint)"])
-        // The pipe's reader stats the mount, which is answered once run() serves it.
+        // Requests that come before `run()` wait in the kernel.
         if let descriptor = arguments.readyDescriptor { Detaching.ready(descriptor) }
         do {
             try session.run()
@@ -46,72 +47,9 @@ struct Daemon {
             logger.error("the mount ended: \(error)")
         }
         container.close()
+        // Last: `versionsctl unmount` waits for its connection to end, and finds the container free then.
+        server.stop()
         logger.notice("unmounted", metadata: ["container": "\(path)"])
-    }
-
-    private func absolute(_ bytes: [UInt8]) throws(StartError) -> FilePath {
-        let text = bytes.map { CChar(bitPattern: $0) } + [0]
-        guard let resolved = realpath(text, nil) else {
-            let shown = String(decoding: bytes, as: UTF8.self)
-            throw StartError(text: "\(shown): \(String(cString: strerror(errno)))")
-        }
-        defer { free(resolved) }
-        return FilePath(platformString: resolved)
-    }
-
-    private func openRoot(_ path: FilePath) throws(StartError) -> FileDescriptor {
-        do {
-            return try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
-        } catch {
-            throw StartError(text: "\(path): \(error)")
-        }
-    }
-
-    private func openStore(_ root: FileDescriptor, _ path: FilePath) throws(StartError) -> VersionStore {
-        do {
-            let store = try VersionStore(
-                root: root,
-                options: .init(clock: SystemClock(), logger: logger, readOnly: arguments.has("ro")))
-            if store.identity.wasCopied { logger.notice("this container is a copy: it has a new device id") }
-            if store.identity.rebuilt { logger.warning("the catalog was rebuilt from what is kept") }
-            return store
-        } catch {
-            throw StartError(text: "\(path): \(error)")
-        }
-    }
-
-    private func readSettings(_ store: VersionStore, _ path: FilePath) throws(StartError) -> Settings {
-        do {
-            return try SettingsFile(in: store.state.rawValue).settings()
-        } catch {
-            throw StartError(text: "\(path): \(error)")
-        }
-    }
-
-    private func makeContainer(
-        _ root: FileDescriptor, _ store: VersionStore, _ settings: Settings
-    ) throws(StartError) -> LiveContainer {
-        do {
-            return try LiveContainer(
-                root: root, store: store,
-                options: .init(clock: SystemClock(), logger: logger, settings: settings, servesOthers: geteuid() == 0))
-        } catch {
-            throw StartError(text: "the container cannot be used: \(error)")
-        }
-    }
-
-    /// As root the mount is as free as the one below it; libfuse alone would forbid devices and set-id programs.
-    private func inheritedFlags(of path: FilePath, given: [String]) -> [String] {
-        var below = statvfs()
-        guard path.withPlatformString({ statvfs($0, &below) }) == 0 else { return [] }
-        // ST_NOSUID and so on, which the C library shows to GNU programs only.
-        let flags: [(UInt, restricting: String, freeing: String?)] = [
-            (2, "nosuid", "suid"), (4, "nodev", "dev"), (8, "noexec", nil), (1024, "noatime", nil),
-        ]
-        return flags.compactMap { flag, restricting, freeing in
-            if given.contains(restricting) { return nil }
-            return below.f_flag & flag != 0 ? restricting : freeing
-        }
     }
 
     private func mount(
@@ -120,13 +58,72 @@ struct Daemon {
         var options = arguments.kernelOptions + ["default_permissions"]
         if geteuid() == 0 {
             if !options.contains("allow_root") { options.append("allow_other") }
-            options += inheritedFlags(of: path, given: options)
+            options += MountFlags.inherited(from: path, asked: options)
         }
         do {
             return try MountedSession(
                 fileSystem: fileSystem, mountpoint: mountpoint, fsname: path.string, options: options)
         } catch {
             throw StartError(text: "\(mountpoint): cannot be mounted: \(error)")
+        }
+    }
+
+    private func serveControl(
+        _ container: LiveContainer, _ mountpoint: FilePath, _ fileSystem: ContainerFileSystem
+    ) throws(StartError) -> ControlServer {
+        let place = SocketPlace(
+            container: container.store.identity.container, user: geteuid(),
+            runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
+        let backend = ContainerBackend(
+            container,
+            .init(
+                mountpoint: Path(bytes: mountpoint.bytes), version: ProductVersion.current,
+                log: arguments.inForeground ? "stderr" : "syslog",
+                transport: { fileSystem.transport }, notes: { fileSystem.notes }))
+        do {
+            let server = try ControlServer(at: place, backend: backend, logger: logger)
+            container.socketPath = place.path
+            return server
+        } catch {
+            throw StartError(text: "\(error)")
+        }
+    }
+}
+
+/// Ends the mount when the daemon is asked to: in order at first, and by force if that takes too long.
+private final class Ending: Sendable {
+    /// How long users of the mount may take to let go of it.
+    private static let patience = Duration.seconds(10)
+    private let session: MountedSession
+    private let logger: Logger
+
+    init(_ session: MountedSession, _ logger: Logger) {
+        self.session = session
+        self.logger = logger
+    }
+
+    func begin() {
+        do {
+            try session.unmount(.detached)
+        } catch {
+            logger.error("cannot unmount: \(error)")
+        }
+        ThreadStart { [self] in
+            // Ends with the process if that is sooner.
+            // Signals that end the daemon are blocked here, so nothing cuts this short.
+            var time = timespec(tv_sec: Int(Self.patience.components.seconds), tv_nsec: 0)
+            nanosleep(&time, nil)
+            logger.warning("the mount is still in use: its users are cut off")
+            try? session.unmount(.aborted)
+        }.run()
+    }
+}
+
+extension FilePath {
+    /// The path's bytes.
+    var bytes: [UInt8] {
+        withPlatformString { pointer in
+            UnsafeBufferPointer(start: pointer, count: strlen(pointer)).map { UInt8(bitPattern: $0) }
         }
     }
 }

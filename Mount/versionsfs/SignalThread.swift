@@ -1,5 +1,6 @@
 // Signals that end the daemon, taken by a thread that waits for nothing else.
 
+import CLinux
 import Glibc
 import Synchronization
 

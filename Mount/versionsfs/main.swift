@@ -1,10 +1,8 @@
 // versionsfs: mounts a container.
 
+import ControlProtocol
 import Glibc
 import Logging
-
-/// The version that daemon and tool compare.
-let programVersion = "0.1.0"
 
 /// Says on standard error what is wrong.
 func complain(_ text: String) {
@@ -26,13 +24,22 @@ func run() -> Int32 {
     }
     switch arguments.mode {
     case .version:
-        print("versionsfs \(programVersion)")
+        print("versionsfs \(ProductVersion.current)")
         return 0
     case .help:
         print(Arguments.usage, terminator: "")
         return 0
     case .offline:
-        return 1
+        SignalThread.block()
+        var logger = Logger(label: "versionsfs") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .warning
+        do {
+            try Offline.run(arguments, logger)
+            return 0
+        } catch {
+            complain(error.text)
+            return 1
+        }
     case .mount:
         if !arguments.inForeground, arguments.readyDescriptor == nil { return Detaching.startAndWait(words) }
         SignalThread.block()

@@ -89,6 +89,7 @@ public final class LiveContainer: Sendable {
     public func start() {
         timers.start()
         chores.start()
+        beginUpkeep()
         if let name = Self.ignoreFileName { noteIgnoreFile(name, in: nodes.root) }
     }
 

@@ -263,6 +263,7 @@ extension ContainerBackend {
             var file = try SettingsFile(in: store.state.rawValue)
             try file.set(request.key, to: request.value)
             try file.write(in: store.state.rawValue)
+            container.settings = try file.settings()
             guard let set = file.entries.first(where: { $0.key == request.key }) else {
                 throw OperationError(.invalid, "there is no setting \(request.key)")
             }

@@ -21,6 +21,8 @@ final class ContainerBackend: ControlBackend {
         var transport: @Sendable () -> ContainerStatus.Transport
         /// The claims of the arbiter, as the caller may see them.
         var claims: @Sendable (Peer) -> [ClaimInfo] = { _ in [] }
+        /// Removes the state for good; nil while the container is mounted.
+        var forget: (@Sendable () throws -> Void)?
         /// Sentences for `status`.
         var notes: @Sendable () -> [String] = { [] }
     }
@@ -73,8 +75,13 @@ final class ContainerBackend: ControlBackend {
     }
 
     func forget(_ request: ForgetRequest, _ call: ControlCall) throws(ControlError) -> ContainerStatus {
-        throw ControlError(
-            .busy, "the container is mounted", path: surroundings.mountpoint, advice: "versionsctl unmount it first")
+        guard let forget = surroundings.forget else {
+            throw ControlError(
+                .busy, "the container is mounted", path: surroundings.mountpoint, advice: "versionsctl unmount it first")
+        }
+        let before = try status(StatusRequest(), call)
+        if request.confirmed { try answering { try forget() } }
+        return before
     }
 
     // MARK: Help for all

@@ -58,8 +58,8 @@ extension LiveContainer {
     }
 
     /// Bytes that history may take: its share of the file system.
-    var historyLimit: UInt64 { limit(options.settings.historyShare) }
-    var deletedLimit: UInt64 { limit(options.settings.deletedShare) }
+    var historyLimit: UInt64 { limit(settings.historyShare) }
+    var deletedLimit: UInt64 { limit(settings.deletedShare) }
 
     private func limit(_ percent: Double) -> UInt64 {
         guard let system = try? statistics() else { return .max }

@@ -38,4 +38,4 @@ enum Daemon {
 }
 
 /// The version of this tool; the daemon says its own, and a mismatch is said.
-let toolVersion = "0.1.0"
+let toolVersion = ProductVersion.current
