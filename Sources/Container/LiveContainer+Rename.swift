@@ -88,14 +88,16 @@ extension LiveContainer {
 
     private func moveToNew(_ move: Move, _ requester: Requester) throws(Errno) -> SavedByRename? {
         let now = now
+        let document = try moved(move)
+        // A document that comes back to a name it had itself was only away: nothing is saved by that.
         if move.source.stat.isRegular,
             let tombstone = tombstones.take(
-                at: move.newPlace, now: now, isOpen: { $0.document.state.withLock { $0.writers > 0 } })
+                at: move.newPlace, now: now, isOpen: { $0.document.state.withLock { $0.writers > 0 } }),
+            tombstone.document !== document
         {
             return try comeBack(move, tombstone, requester)
         }
         let old = move.source.place
-        let document = try moved(move)
         try preservingStamp(of: document, at: move) { () throws(Errno) in try Backing.rename(move) }
         moveNode(move)
         if move.source.stat.isDirectory {

@@ -178,7 +178,8 @@ import VersionStore
     /// Every entry below a directory with mode, times, attribute and content.
     private func photograph(_ directory: String) throws -> [String: String] {
         var result: [String: String] = [:]
-        for name in try FileManager.default.subpathsOfDirectory(atPath: directory) + [""] {
+        // Names that are not UTF-8 do not come through Foundation; the test looks for its one itself.
+        for name in try FileManager.default.subpathsOfDirectory(atPath: directory) + [""] where !name.contains("\u{FFFD}") {
             let full = "\(directory)/\(name)"
             var status = stat()
             try #require(lstat(full, &status) == 0)
@@ -228,6 +229,7 @@ import VersionStore
         let outcome = try tree.container.undelete(deletion, as: my)
         #expect(outcome.entries == 7)
         #expect(try photograph(full) == before)
+        #expect(try tree.find([[100], [255, 254]]) != nil)
         #expect(try tree.container.deleted(within: nil, as: my).isEmpty)
         let document = try tree.container.document(at: path("d/sub/b.sh"), as: my)
         #expect(try document.versions.map { try text($0, document, tree) } == ["bb", "b"])

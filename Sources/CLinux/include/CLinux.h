@@ -58,6 +58,7 @@ int linux_removexattr(const char *path, int follows, const char *name);
 // As they are; their headers would bring a second `struct stat` into Swift's view.
 int umount2(const char *target, int flags);
 ssize_t getxattr(const char *path, const char *name, void *value, size_t size);
+int setxattr(const char *path, const char *name, const void *value, size_t size, int flags);
 
 void linux_syslog(int priority, const char *text);   // as LOG_DAEMON
 

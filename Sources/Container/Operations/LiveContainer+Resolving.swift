@@ -242,7 +242,8 @@ extension LiveContainer {
             author: requester.author, parents: [base], base: base,
             hash: made.size <= Self.hashedAtOnce ? ContentHash.sha256(of: staged.file.raw, size: made.size) : nil,
             attributes: current.attributes, flags: .sealed)
-        try staged.dress(like: liveDescriptor(spot).raw)
+        let live = try liveDescriptor(spot)
+        try staged.dress(like: live.raw)
         _ = try store.contents.keep(
             copying: FileDescriptor(rawValue: staged.file.raw), as: loser.content, label(of: loser, state, node))
         state.isRecorded = true

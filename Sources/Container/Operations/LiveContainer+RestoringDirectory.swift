@@ -117,7 +117,8 @@ extension LiveContainer {
             guard let stat = spot.stat else { throw OperationError.missing(path) }
             try walk.requireChange(of: spot, removing: true)
             guard stat.isDirectory else { return (false, []) }
-            return (true, try Backing.list(descriptor(of: walk.directory(path)).raw).map(\.name))
+            let directory = try descriptor(of: walk.directory(path))
+            return (true, try Backing.list(directory.raw).map(\.name))
         }
         guard let (isDirectory, names) = found else {
             if try isFree(path, principal) { return 0 }

@@ -103,8 +103,9 @@ extension LiveContainer {
             let last = siblings.max(by: { $0.deleted < $1.deleted }), siblings.count == 1,
             let parent = path.parent, livePath(of: deletion.place.directory) == parent
         else { return nil }
-        let stat = try looking(as: .container) { walk in
-            try Backing.stat(path: ".", in: descriptor(of: walk.directory(parent)).raw)
+        let stat = try looking(as: .container) { walk -> FileStat in
+            let directory = try descriptor(of: walk.directory(parent))
+            return try Backing.stat(path: ".", in: directory.raw)
         }
         // The kernel's clock of files runs a tick behind.
         let isUntouched = stat.modified.since(last.deleted).magnitude < 100_000_000

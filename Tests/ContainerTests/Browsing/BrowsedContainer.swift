@@ -134,7 +134,7 @@ final class BrowsedContainer {
         }
         let offset = flags & O_APPEND != 0 ? try container.attributes(caller, node: node, handle: handle).stat.st_size : 0
         let written = try Array(text.utf8).withUnsafeBytes {
-            try container.write(node: node, handle: handle, $0, offset: offset, dropsSetID: false)
+            try container.write(caller, node: node, handle: handle, $0, offset: offset)
         }
         #expect(written == text.utf8.count)
         container.flush(caller, handle: handle)
