@@ -119,11 +119,23 @@ extension LiveContainer {
     /// Drops a document without a trace.
     func forget(_ document: Document, at place: Place) throws(Errno) {
         try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: place) }
-        let rows: [VersionStore.Mutation] = document.state.withLock { state in
+        document.state.withLock { state in
             state.places.removeAll { $0 == place }
-            return state.isRecorded && state.places.isEmpty ? [.forgetItem(state.item)] : []
+            if state.isRecorded, state.places.isEmpty { forget(state) }
         }
-        if !rows.isEmpty { store.commit(rows) }
+    }
+
+    /// Removes an item's rows and the contents that only it had.
+    func forget(_ state: Document.State) {
+        guard let current = state.current else { return }
+        var contents: [ContentID] = state.isKept ? [current.content] : []
+        let isShared = state.sharesContent || !current.parents.isEmpty
+        if isShared { contents = (try? store.versions(of: state.item).map(\.content)) ?? [] }
+        store.commit([.forgetItem(state.item)])
+        for content in Set(contents) {
+            if isShared, (try? store.versions(sharing: content).isEmpty) != true { continue }
+            try? store.contents.remove(content)
+        }
     }
 
     /// One of several names goes: the document lives on under the others.
@@ -175,6 +187,7 @@ extension LiveContainer {
                         Orphan(
                             document: document, parent: entry.parent,
                             stamp: (try? statLocked(node)).map { Stamp($0) }, base: state.current?.id), node)
+                    state.writers = 0
                 }
                 return itemRows(state, entry.stat)
             }
@@ -182,6 +195,7 @@ extension LiveContainer {
                 tombstones.leave(
                     Tombstone(document: document, destination: .deleted(deletion.id), actor: actor.ref, time: now),
                     at: entry.place)
+                expireTombstones()
             }
         }
         let event = change(.deleted, in: entry.parent, entry.name, item: deletion.item, by: requester)

@@ -141,9 +141,10 @@ extension LiveContainer {
         }
         let version = version(
             state.item, stat, hash, sharing, parents: parents, base: base == current.id ? nil : base)
-        if loser.kind == .conflict { relabel(loser, state, node) }
+        if loser.kind == .conflict { relabel(loser) }
         mutations.append(.version(loser))
         install(version, &state, stat, sharing)
+        state.sharesContent = sharing.content == current.content
         state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
         events.insert(
             .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
@@ -161,9 +162,7 @@ extension LiveContainer {
     private func settle(_ version: VersionID, of item: ItemID) -> VersionStore.Mutation? {
         guard var found = try? store.version(version), found.item == item, found.kind == .conflict else { return nil }
         found.kind = .history
-        if let label = try? store.contents.label(of: found.content) {
-            try? store.contents.relabel(found.content, .init(version: found, path: label.path, place: label.place))
-        }
+        relabel(found)
         return .kind(version, .history)
     }
 
@@ -199,13 +198,16 @@ extension LiveContainer {
         return ContentHash.sha256(of: kept.rawValue, size: current.size) == hash
     }
 
-    private func relabel(_ version: Version, _ state: Document.State, _ node: Node) {
-        // A content that lies in another document's file yet is labelled when it is kept.
-        guard store.contents.contains(version.content) else { return }
+    /// Brings what a kept content says of a version up to date; what is not kept yet is labelled when it is.
+    private func relabel(_ version: Version) {
+        guard var labels = try? store.contents.labels(of: version.content),
+            let index = labels.firstIndex(where: { $0.version.id == version.id })
+        else { return }
+        labels[index].version = version
         do {
-            try store.contents.relabel(version.content, label(of: version, state, node))
+            try store.contents.relabel(version.content, labels[0], also: Array(labels.dropFirst()))
         } catch {
-            logger.warning("a conflict's content could not be labelled: \(error)", metadata: ["version": "\(version.id)"])
+            logger.warning("a content could not be labelled: \(error)", metadata: ["version": "\(version.id)"])
         }
     }
 

@@ -144,7 +144,7 @@ public enum TemporaryNames {
                 [.hex(8)], [.hex(8), .text(".tmp")],
                 ]),
         // AppKit's safe saves, and what brings them here: file sharing.
-        Rule(makers: windows + ["TextEdit", "Preview", "Pages", "Numbers", "Keynote", "afpd", "parsec"], patterns: [
+        Rule(makers: windows + ["textedit", "preview", "pages", "numbers", "keynote", "afpd", "parsec"], patterns: [
             [.anything, .text(".sb-"), .random(8), .text("-"), .random(6)],
         ]),
         Rule(makers: ["blender"], patterns: [[.anything, .text("@")]]),
