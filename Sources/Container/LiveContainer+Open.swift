@@ -38,11 +38,21 @@ extension LiveContainer {
     ) throws(Errno) -> OpenReply? {
         let node = try node(id)
         guard node.isRegular else { return try openPlain(caller, node, flags) }
-        if case .live = nodes.location(node).whereabouts, !node.isForeign {
-            return flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
-                ? try openForReading(caller, node, flags) : try openForWriting(caller, node, flags, waiting)
+        if isLive(node) {
+            do throws(Errno) {
+                return flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
+                    ? try openForReading(caller, node, flags) : try openForWriting(caller, node, flags, waiting)
+            } catch {
+                // Another save took the name meanwhile: the caller opens what it looked up, as POSIX has it.
+                guard error == .noSuchFileOrDirectory || error.rawValue == ESTALE, !isLive(node) else { throw error }
+            }
         }
         return try openPlain(caller, node, flags)
+    }
+
+    private func isLive(_ node: Node) -> Bool {
+        if case .live = nodes.location(node).whereabouts { return !node.isForeign }
+        return false
     }
 
     private func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {

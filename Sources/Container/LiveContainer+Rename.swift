@@ -188,7 +188,8 @@ extension LiveContainer {
             } else if wasClean || !state.isRecorded {
                 isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
-            if !isLinked { hold(target) }
+            // Also where the file becomes an object: that may be given up while somebody is about to open the file.
+            hold(target)
             try Backing.rename(move)
             if state.writers > 0 {
                 orphans.add(
