@@ -126,7 +126,7 @@ final class BrowsedContainer {
         let node: UInt64
         if let found = try find(names) {
             node = found.node
-            handle = try container.open(caller, node: node, flags: O_WRONLY | flags).handle
+            handle = try #require(try container.open(caller, node: node, flags: O_WRONLY | flags)).handle
         } else {
             let made = try container.create(
                 caller, parent: parent, name: try #require(names.last), mode: mode, flags: O_WRONLY)
@@ -134,7 +134,7 @@ final class BrowsedContainer {
         }
         let offset = flags & O_APPEND != 0 ? try container.attributes(caller, node: node, handle: handle).stat.st_size : 0
         let written = try Array(text.utf8).withUnsafeBytes {
-            try container.write(node: node, handle: handle, $0, offset: offset, dropsSetID: false)
+            try container.write(caller, node: node, handle: handle, $0, offset: offset)
         }
         #expect(written == text.utf8.count)
         container.flush(caller, handle: handle)
