@@ -73,6 +73,7 @@ extension LiveContainer {
     func location(of node: Node) throws(Errno) -> Location {
         if node.id == Node.rootID { return Location(directory: root, path: [46]) }
         let (name, whereabouts) = nodes.location(node)
+        if name == nil, let held = nodes.held(node) { return Location(directory: held, path: []) }
         switch whereabouts {
         case .live:
             guard let name else { throw .noSuchFileOrDirectory }
@@ -84,8 +85,7 @@ extension LiveContainer {
             let place = store.deletedArea.name(of: deletion)
             return Location(directory: stateDescriptor(place.directory), path: Array(place.name.utf8))
         case .gone:
-            guard let held = nodes.held(node) else { throw .noSuchFileOrDirectory }
-            return Location(directory: held, path: [])
+            throw .noSuchFileOrDirectory
         }
     }
 

@@ -174,6 +174,7 @@ extension LiveContainer {
     /// Moves what a name stands for to the deleted area.
     private func moveToDeleted(_ entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) {
         let deletion = try deletion(of: entry, document, requester)
+        if let node = entry.node, node.openings.state.withLock({ $0.count > 0 }) { hold(entry) }
         try store.deletedArea.moveIn(
             entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
         leave(entry, now: .deleted(deletion.id))

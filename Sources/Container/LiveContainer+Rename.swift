@@ -198,7 +198,8 @@ extension LiveContainer {
             } else if wasClean || state.writers == 0 {
                 isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
-            if !isLinked { hold(target) }
+            // Also where the file becomes an object: that may be given up while somebody is about to open the file.
+            hold(target)
             do throws(Errno) {
                 try Backing.rename(move)
             } catch {

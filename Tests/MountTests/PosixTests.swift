@@ -8,16 +8,35 @@ import Testing
 @Suite struct PosixTests {
     /// A difference that we know of: in which cases, in which lines, and why.
     struct Difference {
-        /// A regular expression for the case's name.
-        var cases: Regex<Substring>
-        /// A regular expression for each line that may differ, on either side.
-        var lines: Regex<Substring>
-        /// For docs/posix.md.
+        /// A regular expression for the whole name of a case.
+        var cases: String
+        /// A regular expression for each whole line that may differ, on either side.
+        var lines: String
+        /// As docs/posix.md says it.
         var reason: String
+
+        func allows(_ name: String, _ line: String) -> Bool {
+            func matches(_ text: String, _ pattern: String) -> Bool {
+                text.range(of: "^(?:\(pattern))$", options: .regularExpression) != nil
+            }
+            return matches(name, cases) && matches(line, lines)
+        }
     }
 
-    /// What differs for everyone.
-    static var known: [Difference] { [] }
+    static let known = [
+        Difference(
+            cases: "fallocate (collapse|insert) .*", lines: ".*",
+            reason: "FUSE knows neither FALLOC_FL_COLLAPSE_RANGE nor FALLOC_FL_INSERT_RANGE: EOPNOTSUPP"),
+        Difference(
+            cases: "set-id .* chown self|chown -1 -1|times after chown", lines: ".*",
+            reason: "chown(path, -1, -1) is not passed to a file system in user space: it changes nothing, not even ctime or set-id bits"),
+        Difference(
+            cases: "rename (directory|full) to full whiteout", lines: "  from: .*",
+            reason: "ext4 touches the directory although RENAME_WHITEOUT onto a full directory fails"),
+        Difference(
+            cases: "copy .*", lines: "  x: (atime|unchanged)",
+            reason: "after copy_file_range the source's access time shows when the kernel asks for it next"),
+    ]
 
     /// Runs the suite in a directory; the outcome of each case by its name, in the order run.
     private func outcomes(in directory: String, asUser user: UInt32? = nil) throws -> [(name: String, lines: [String])] {
@@ -44,8 +63,7 @@ import Testing
                 case .remove(_, let text, _): ("bare directory: ", text)
                 case .insert(_, let text, _): ("mount: ", text)
                 }
-                let isKnown = Self.known.contains { bare.name.wholeMatch(of: $0.cases) != nil && text.wholeMatch(of: $0.lines) != nil }
-                return isKnown ? nil : sign + text
+                return Self.known.contains { $0.allows(bare.name, text) } ? nil : sign + text
             }
             return lines.isEmpty ? nil : "\(bare.name)\n    " + lines.prefix(12).joined(separator: "\n    ")
         }
