@@ -150,16 +150,24 @@ extension LiveContainer {
         _ state: inout Document.State, _ node: Node, _ descriptor: SharedDescriptor, to size: off_t
     ) throws(Errno) {
         let stat = try Backing.stat(descriptor.raw)
-        if state.differs(from: stat), stat.size > 0, let other = openFiles.all.first(where: { $0.node === node && $0.isWritable }),
-            let name = nodes.location(node).name
-        {
-            // Somebody is still writing what is about to go: it becomes a version as it is.
+        if state.differs(from: stat), stat.size > 0, let name = nodes.location(node).name {
+            // Somebody is still writing what is about to go, or did so through a mapping: it becomes a version as it is.
+            let other = openFiles.all.first(where: { $0.node === node && $0.isWritable })
+            if other == nil { noteOverwritten(&state) }
             try save(
                 &state, node, in: name.parent, name.name, file: descriptor.raw,
-                PendingSave(kind: .replacing, requester: other.requester, amends: other.state.withLock(\.saved)))
+                PendingSave(
+                    kind: .replacing, requester: other?.requester, amends: other?.state.withLock(\.saved)))
         }
         try keepCopy(&state, of: node, from: descriptor.raw)
         try Backing.check { ftruncate(descriptor.raw, size) }
+    }
+
+    /// The file was changed where nobody could see it: the current version's content is what was kept of it, or lost.
+    private func noteOverwritten(_ state: inout Document.State) {
+        guard let current = state.current, !state.isKept, !state.isReturning else { return }
+        if !store.contents.contains(current.content) { state.current?.flags.insert(.contentLost) }
+        state.isKept = true
     }
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.

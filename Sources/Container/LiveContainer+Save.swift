@@ -34,7 +34,7 @@ extension LiveContainer {
     func save(
         _ state: inout Document.State, _ node: Node, in parent: Node, _ name: FileName, file: Int32, _ save: PendingSave
     ) throws(Errno) -> VersionID? {
-        let stat = try Backing.stat(file)
+        var stat = try Backing.stat(file)
         guard state.isReturning || state.current == nil || state.differs(from: stat) else {
             if save.isSealed { seal(&state, parent) }
             return state.current?.id
@@ -42,6 +42,12 @@ extension LiveContainer {
         if state.isUnversioned {
             state.stamp = Stamp(stat)
             return nil
+        }
+        if state.isMarked {
+            state.isMarked = false
+            SaveMark.remove(from: file)
+            // Only the time of the attribute has changed, unless something else has too: then it is another save.
+            if let after = try? Backing.stat(file), after.modified == stat.modified, after.size == stat.size { stat = after }
         }
         let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
         if canAmend(state, save, stat) {
@@ -212,14 +218,23 @@ extension LiveContainer {
         else { return }
         defer { Glibc.close(file) }
         document.state.withLock { state in
-            // The content that was current is gone, unless a copy was kept.
-            if let current = state.current, !store.contents.contains(current.content) {
-                state.current?.flags.insert(.contentLost)
+            guard let current = state.current else { return }
+            let isAppended = !store.contents.contains(current.content) && begins(file, stat, with: current)
+            if !isAppended {
+                // The content that was current is gone, unless a copy was kept.
+                if !store.contents.contains(current.content) { state.current?.flags.insert(.contentLost) }
+                state.isKept = true
             }
-            state.isKept = true
             _ = try? save(
                 &state, node, in: name.parent, name.name, file: file,
-                PendingSave(kind: .replacing, requester: nil, isSealed: true))
+                PendingSave(
+                    kind: isAppended ? .appendOrInPlace : .replacing, isAppend: isAppended, requester: nil, isSealed: true))
         }
+    }
+
+    /// Whether a file is what a version was with something appended.
+    private func begins(_ file: Int32, _ stat: FileStat, with version: Version) -> Bool {
+        guard stat.size >= version.size, let hash = version.hash else { return false }
+        return ContentHash.sha256(of: file, size: version.size) == hash
     }
 }

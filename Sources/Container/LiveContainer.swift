@@ -44,6 +44,7 @@ public final class LiveContainer: Sendable {
     let openDirectories = OpenDirectoryTable()
     let tombstones = Tombstones()
     let orphans = Orphans()
+    let survivors = Survivors()
     let pendingHashes = PendingHashes()
     let observers: Observers
     let time: ContainerClock
@@ -83,6 +84,9 @@ public final class LiveContainer: Sendable {
         arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)
         ignore = IgnorePatterns(lines: options.settings.ignorePatterns)
         quiet = options.settings.quietPatterns.map { QuietRule(patterns: $0) } ?? QuietRule()
+        guard store.identity.isUnsettled else { return }
+        survivors.find()
+        try CrashRecovery(self).run()
     }
 
     /// Begins the background work.

@@ -7,6 +7,8 @@ import VersionModel
 
 struct StoreOpening {
     static let cleanKey = "clean"
+    /// Set from a disorderly end until the container has settled its live files (``VersionStore/settled()``).
+    static let unsettledKey = "unsettled"
     static let spaceKey = "space"
     private static let containerKey = "container"
     private static let catalogName = "catalog.sqlite"
@@ -40,9 +42,11 @@ struct StoreOpening {
                 device: isFresh ? .random() : directory.line?.device ?? .random(),
                 epoch: (directory.line?.epoch ?? 0) + (isFresh || isLost ? 1 : 0), location: directory.location)
             let clean = (try? catalog.meta(Self.cleanKey)) == [1]
+            let isUnsettled = !isNew && (!clean || (try? catalog.meta(Self.unsettledKey)) == [1])
             identity = VersionStore.Identity(
                 container: line.container, device: line.device, epoch: line.epoch, deviceName: Self.hostName(),
-                wasCopied: isCopy, wasCreated: isNew && !isLost, rebuilt: isLost, cleanShutdown: clean)
+                wasCopied: isCopy, wasCreated: isNew && !isLost, rebuilt: isLost, cleanShutdown: clean,
+                isUnsettled: isUnsettled)
             let rootDevice = try? System.extendedStatus("", in: root).device
             fileIdentity = FileIdentity(container: line.container, rootDevice: rootDevice)
             let objects = Shelf(directory: directory.objects, staging: directory.staging, space: SpaceMeter())
@@ -76,6 +80,7 @@ struct StoreOpening {
                 try recovery.readLabels()
             }
             try catalog.setMeta(Self.containerKey, identity.container.bytes)
+            if identity.isUnsettled { try catalog.setMeta(Self.unsettledKey, [1]) }
             try catalog.setMeta(Self.cleanKey, [0])
         } catch let error as StoreError { throw error } catch let error as Errno {
             throw .io(error, "recovering the container's state")

@@ -44,6 +44,8 @@ public final class VersionStore: Sendable {
         public var rebuilt: Bool
         /// The last process that had the container open closed it.
         public var cleanShutdown: Bool
+        /// Since a disorderly end nobody has looked at the live files of saves that may have been cut short.
+        public var isUnsettled: Bool
     }
 
     public let identity: Identity
