@@ -170,22 +170,22 @@ struct Recovery {
         for path in paths { mutations += rows(for: path.parent ?? .root) }
 
         let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
-        let successor = recorded.flatMap { successor(of: $0, among: labels) }
+        let lost = recorded.flatMap { successor(of: $0, among: labels) }
         var item =
             row
             ?? Item(
                 id: id, places: [], current: newest.id,
                 file: Item.LiveFile(id: FileID(0), size: newest.size, modified: newest.modified))
         item.places = places
-        if let recorded, successor != nil { mutations.append(.kind(recorded.id, .history)) }
-        if var successor, !paths.isEmpty {
+        if let recorded, lost != nil { mutations.append(.kind(recorded.id, .history)) }
+        if var successor = lost, !paths.isEmpty {
             // The end of the catalog is lost. What came after this version is the live file, which the container looks
             // at next.
             successor.kind = .current
             mutations.append(.version(successor))
             item.current = successor.id
             item.file = Item.LiveFile(id: FileID(0), size: successor.size, modified: successor.modified)
-        } else if recorded == nil || successor != nil {
+        } else if recorded == nil || lost != nil {
             if let path = paths.first, let live = tree.file(path) {
                 item.file = live.file
                 item.current = add(Self.current(of: item, live.status, after: newest, device), &mutations)

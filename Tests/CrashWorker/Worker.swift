@@ -113,7 +113,7 @@ struct Worker {
             try check("ftruncate", ftruncate(descriptor, content.length))
             let map = try map(descriptor, content.length)
             defer { munmap(map, content.length) }
-            content.bytes.withUnsafeBytes { map.copyMemory(from: $0.baseAddress ?? map, byteCount: $0.count) }
+            content.bytes.withUnsafeBytes { map.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(map), byteCount: $0.count) }
             if syncs {
                 try check("msync", msync(map, content.length, MS_SYNC))
                 try sync(descriptor, .mapped, file, content)
@@ -157,7 +157,8 @@ struct Worker {
             let half = bytes.count / 2
             guard pwrite(descriptor, bytes, half, 0) == half else { throw CallFailed(call: "pwrite", code: errno) }
             bytes.withUnsafeBytes { all in
-                (map + half).copyMemory(from: all.baseAddress.map { $0 + half } ?? UnsafeRawPointer(map), byteCount: bytes.count - half)
+                guard let base = all.baseAddress else { return }
+                (map + half).copyMemory(from: base + half, byteCount: bytes.count - half)
             }
             munmap(map, after.length)
             close(descriptor)

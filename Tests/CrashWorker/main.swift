@@ -6,7 +6,6 @@
 import CrashLoad
 import Glibc
 
-setvbuf(stdout, nil, _IONBF, 0)
 signal(SIGPIPE, SIG_IGN)
 let words = CommandLine.arguments
 guard words.count >= 5, let first = UInt64(words[3]), let seed = UInt64(words[4]) else {

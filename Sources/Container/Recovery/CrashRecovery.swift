@@ -31,21 +31,28 @@ struct CrashRecovery {
     func run() throws(StoreError) {
         var counts: [String: Int] = [:]
         for item in try store.keptCurrents() {
-            do {
-                guard let current = try store.version(item.current), let found = try settle(item, current) else { continue }
-                counts[found, default: 0] += 1
-            } catch let error as Errno {
-                container.logger.error("a file could not be put in order after a crash: \(error)", metadata: ["item": "\(item.id)"])
-            } catch let error as StoreError { throw error } catch { throw .io(.ioError, "\(error)") }
+            guard let word = attempt(item) else { continue }
+            counts[word, default: 0] += 1
         }
         store.settled()
         guard !counts.isEmpty else { return }
         container.logger.notice("put live files in order after a crash", metadata: ["files": "\(counts)"])
     }
 
+    /// One item that cannot be put in order must not keep the others from it, nor the container from its users.
+    private func attempt(_ item: Item) -> String? {
+        do {
+            guard let current = try store.version(item.current) else { return nil }
+            return try settle(item, current)
+        } catch {
+            container.logger.error("a file was not put in order after a crash: \(error)", metadata: ["item": "\(item.id)"])
+            return nil
+        }
+    }
+
     /// - Returns: what was done, in a word; nil if nothing had to be.
     private func settle(_ item: Item, _ current: Version) throws -> String? {
-        guard let place = item.places.first, let live = try open(place) else { return nil }
+        guard let place = item.places.first, let live = try live(at: place) else { return nil }
         switch try judge(item, current, live) {
         case .current(isSameFile: true), .gone: return nil
         case .current(isSameFile: false):
@@ -73,25 +80,27 @@ struct CrashRecovery {
     }
 
     /// Opens an item's file, following no symlink; nil if it is not there any more.
-    private func open(_ place: Place) throws -> Live? {
+    private func live(at place: Place) throws -> Live? {
         guard let path = try store.path(of: place.directory) else { return nil }
+        // What cannot be opened is not there as it was: no save of this item ended here.
+        guard let directory = try? descend(path), let parent = try? Backing.stat(directory.raw),
+            container.fileID(parent) == place.directory,
+            let found = try? Backing.stat(place.name.bytes, in: directory.raw), found.isRegular,
+            let descriptor = try? Backing.open(
+                place.name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        else { return nil }
+        let file = SharedDescriptor(descriptor)
+        let stat = try Backing.stat(file.raw)
+        return Live(place: place, path: path.appending(place.name), directory: directory, file: file, stat: stat)
+    }
+
+    private func descend(_ path: TreePath) throws(Errno) -> SharedDescriptor {
         var directory = container.root
-        do throws(Errno) {
-            for name in path.names {
-                directory = SharedDescriptor(
-                    try Backing.open(name.bytes, in: directory.raw, flags: linux_O_PATH | O_DIRECTORY | O_NOFOLLOW))
-            }
-            guard container.fileID(try Backing.stat(directory.raw)) == place.directory else { return nil }
-            let stat = try Backing.stat(place.name.bytes, in: directory.raw)
-            guard stat.isRegular else { return nil }
-            let file = SharedDescriptor(
-                try Backing.open(place.name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
-            return Live(
-                place: place, path: path.appending(place.name), directory: directory, file: file,
-                stat: try Backing.stat(file.raw))
-        } catch .noSuchFileOrDirectory { return nil } catch .notDirectory { return nil } catch .tooManySymbolicLinkLevels {
-            return nil
+        for name in path.names {
+            let flags = linux_O_PATH | O_DIRECTORY | O_NOFOLLOW
+            directory = SharedDescriptor(try Backing.open(name.bytes, in: directory.raw, flags: flags))
         }
+        return directory
     }
 
     private func judge(_ item: Item, _ current: Version, _ live: Live) throws -> Finding {
@@ -131,7 +140,7 @@ struct CrashRecovery {
 
     /// The live file is a version of its own, the current one.
     private func adopt(_ label: Version?, _ item: Item, _ former: Version, _ live: Live) {
-        var version = label ?? version(of: item, after: former, live, flags: .sealed)
+        var version = label ?? unrecorded(of: item, after: former, live, flags: .sealed)
         if version.size != live.stat.size || version.modified != live.stat.modified {
             // Written to after it was synchronised.
             version.size = live.stat.size
@@ -175,23 +184,28 @@ struct CrashRecovery {
         {
             return label
         }
-        let version = version(of: item, after: current, live, flags: [.sealed, .unfinished])
+        let version = unrecorded(of: item, after: current, live, flags: [.sealed, .unfinished])
         let label = ContentStore.Label(version: version, path: live.path, place: live.place)
         SaveMark.remove(from: live.file.raw)
-        if live.stat.links == 1 {
-            do {
-                try store.contents.keep(
-                    linking: live.place.name, in: FileDescriptor(rawValue: live.directory.raw), as: version.content, label)
-                return version
-            } catch Errno.notPermitted {
-                // A file system without links: copied below.
-            }
-        }
+        if live.stat.links == 1, try link(live, as: version.content, label) { return version }
         _ = try store.contents.keep(copying: file, as: version.content, label)
         return version
     }
 
-    private func version(of item: Item, after former: Version, _ live: Live, flags: Version.Flags) -> Version {
+    /// - Returns: false on a file system without links.
+    private func link(_ live: Live, as content: ContentID, _ label: ContentStore.Label) throws(Errno) -> Bool {
+        let directory = FileDescriptor(rawValue: live.directory.raw)
+        do throws(Errno) {
+            try store.contents.keep(linking: live.place.name, in: directory, as: content, label)
+            return true
+        } catch {
+            if error == .notPermitted { return false }
+            throw error
+        }
+    }
+
+    /// What a live file holds, as a version that nobody has recorded.
+    private func unrecorded(of item: Item, after former: Version, _ live: Live, flags: Version.Flags) -> Version {
         let isSmall = live.stat.size <= LiveContainer.hashedAtOnce
         return Version(
             id: .random(), item: item.id, kind: .history, content: .random(), size: live.stat.size,

@@ -25,8 +25,9 @@ extension LiveContainer {
 
     private func lookAfter(_ node: Node) {
         timers.after(Self.survivorNanoseconds) { [weak self, weak node] in
-            guard let self, let node, nodes[node.id] === node else { return }
-            if names.reading({ isStillWritten(node) }) { lookAfter(node) } else { release(survivor: node) }
+            guard let self, let node, self.nodes[node.id] === node else { return }
+            let isWritten = self.names.reading { self.isStillWritten(node) }
+            if isWritten { self.lookAfter(node) } else { self.release(survivor: node) }
         }
     }
 

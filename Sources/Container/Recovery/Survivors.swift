@@ -35,17 +35,18 @@ final class Survivors: Sendable {
     /// Looks at all processes' writable descriptors and shared mappings, as far as this user may see them. Numbers that
     /// belong to other file systems do no harm: the lease decides.
     func find() {
-        var (files, mapped): (Set<UInt64>, Set<BackingKey>) = ([], [])
+        var found = State()
         let own = "\(getpid())"
         for process in Self.names("/proc") where process.first?.isNumber == true && process != own {
             for number in Self.names("/proc/\(process)/fdinfo") {
-                if let file = Self.writable(Self.text("/proc/\(process)/fdinfo/\(number)")) { files.insert(file) }
+                if let file = Self.writable(Self.text("/proc/\(process)/fdinfo/\(number)")) { found.files.insert(file) }
             }
             for line in Self.text("/proc/\(process)/maps").split(separator: "\n") {
-                if let key = Self.mapping(line) { mapped.insert(key) }
+                if let key = Self.mapping(line) { found.mapped.insert(key) }
             }
         }
-        state.withLock { $0 = State(files: files, mapped: mapped) }
+        let result = found
+        state.withLock { $0 = result }
     }
 
     /// The inode number of a descriptor that is open for writing. Ours are hashes; small ones are other file systems'.
@@ -81,7 +82,9 @@ final class Survivors: Sendable {
         defer { close(file) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while let count = try? Backing.check({ read(file, &buffer, buffer.count) }), count > 0 {
+        while true {
+            let count = read(file, &buffer, buffer.count)
+            guard count > 0 else { break }
             bytes += buffer.prefix(count)
         }
         return String(decoding: bytes, as: UTF8.self)
