@@ -66,7 +66,10 @@ let package = Package(
             name: "CFuse3", path: "Mount/CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
         library("FUSE", path: "Mount/FUSE", ["CFuse3", "CLinux", "VersionModel", system, logging]),
         .executableTarget(
-            name: "versionsfs", dependencies: ["FUSE", "Container", "CLinux", "ControlService", "VersionStore", system, logging],
+            name: "versionsfs", dependencies: [
+                "FUSE", "Container", "CLinux", "ControlService", "ControlProtocol", "VersionStore", "VersionModel", system,
+                logging,
+            ],
             path: "Mount/versionsfs", swiftSettings: settings),
 
         // What the tests stand on: the mount fixture, terminals, processes, and programs that act as other programs do.
@@ -81,7 +84,7 @@ let package = Package(
             name: "CrashWorker", dependencies: ["CrashLoad"], path: "Tests/CrashWorker", swiftSettings: settings),
         tests("VersionModelTests", ["VersionModel"]),
         tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
-        tests("ContainerTests", ["Container", "VersionStore", "VersionModel"]),
+        tests("ContainerTests", ["Container", "VersionStore", "VersionModel", "CLinux", system, logging]),
         tests("CoordinationTests", ["Coordination", "VersionModel"]),
         tests(
             "ControlTests",

@@ -65,6 +65,28 @@ struct wire_directory_entry {
     uint64_t inode, offset;
     uint32_t name_length, type;
 };
+struct wire_statx_in {
+    uint32_t flags, reserved;
+    uint64_t handle;
+    uint32_t statx_flags, mask;
+};
+struct wire_statx_time {
+    int64_t seconds;
+    uint32_t nanoseconds, padding;
+};
+struct wire_statx_out {
+    uint64_t valid;
+    uint32_t valid_ns, flags;
+    uint64_t spare[2];
+    uint32_t mask, block_size;
+    uint64_t attributes;
+    uint32_t links, user, group;
+    uint16_t mode, padding;
+    uint64_t inode, size, blocks, attributes_mask;
+    struct wire_statx_time accessed, born, changed, modified;
+    uint32_t device_major, device_minor, own_major, own_minor;
+    uint64_t rest[14];
+};
 struct wire_backing_map {
     int32_t descriptor;
     uint32_t flags;
@@ -80,6 +102,8 @@ _Static_assert(sizeof(struct wire_attributes) == 88, "fuse_attr");
 _Static_assert(sizeof(struct wire_entry_out) == 128, "fuse_entry_out");
 _Static_assert(sizeof(struct wire_create_out) == 144, "fuse_entry_out and fuse_open_out");
 _Static_assert(sizeof(struct wire_directory_entry) == 24, "fuse_dirent");
+_Static_assert(sizeof(struct wire_statx_in) == 24, "fuse_statx_in");
+_Static_assert(sizeof(struct wire_statx_out) == 288, "fuse_statx_out");
 _Static_assert(sizeof(struct wire_backing_map) == 16, "fuse_backing_map");
 
 // Macros in newer headers, functions in 3.14.

@@ -60,6 +60,10 @@ final class Driver: @unchecked Sendable {
             serveTemporary(header, lane)
             return
         }
+        if header.opcode == Opcode.extendedStat {
+            serveExtendedStat(header, lane)
+            return
+        }
         var buffer = fuse_buf()
         buffer.mem = UnsafeMutableRawPointer(mutating: lane.message.baseAddress)
         buffer.size = lane.message.count
@@ -108,6 +112,23 @@ final class Driver: @unchecked Sendable {
             var reply = wire_create_out(entry: wire_entry_out(created.entry), opened: wire_open_out(created.opened))
             let sent = withUnsafeMutableBytes(of: &reply) { send(UnsafeRawBufferPointer($0), to: header.unique) }
             if !sent { fileSystem.takeBack(created) }
+        } catch {
+            send(error: error, to: header.unique)
+        }
+    }
+
+    /// STATX, which the kernel sends for those who ask for the time of birth.
+    private func serveExtendedStat(_ header: wire_header_in, _ lane: Lane) {
+        guard let fileSystem, let body = lane.body(wire_statx_in.self) else {
+            send(error: .invalidArgument, to: header.unique)
+            return
+        }
+        let caller = Caller(user: header.user, group: header.group, thread: pid_t(bitPattern: header.thread))
+        do {
+            // FUSE_GETATTR_FH
+            let handle = body.flags & 1 != 0 ? body.handle : nil
+            var reply = wire_statx_out(try fileSystem.attributes(caller, node: header.node, handle: handle))
+            _ = withUnsafeMutableBytes(of: &reply) { send(UnsafeRawBufferPointer($0), to: header.unique) }
         } catch {
             send(error: error, to: header.unique)
         }

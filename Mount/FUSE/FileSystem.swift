@@ -100,9 +100,12 @@ public struct Caller: Sendable {
 public struct NodeAttributes {
     public var stat: stat
     public var valid: Double
-    public init(stat: stat, valid: Double) {
+    /// When the file came to be; nil if nobody knows.
+    public var born: timespec?
+    public init(stat: stat, valid: Double, born: timespec? = nil) {
         self.stat = stat
         self.valid = valid
+        self.born = born
     }
 }
 

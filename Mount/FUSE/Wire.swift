@@ -10,6 +10,7 @@ enum Opcode {
     static let initialize: UInt32 = 26
     static let create: UInt32 = 35
     static let temporary: UInt32 = 51
+    static let extendedStat: UInt32 = 52
 }
 
 /// What the two sides offer and agree to in INIT: `flags` and, from bit 32 on, `flags2`.
@@ -83,6 +84,33 @@ extension wire_attributes {
             links: UInt32(truncatingIfNeeded: stat.st_nlink), user: stat.st_uid, group: stat.st_gid,
             device: UInt32(truncatingIfNeeded: stat.st_rdev), block_size: UInt32(truncatingIfNeeded: stat.st_blksize),
             flags: 0)
+    }
+}
+
+extension wire_statx_out {
+    /// All that `stat` has, and the time of birth.
+    init(_ attributes: NodeAttributes) {
+        let stat = attributes.stat
+        func time(_ time: timespec) -> wire_statx_time {
+            wire_statx_time(
+                seconds: Int64(time.tv_sec), nanoseconds: UInt32(truncatingIfNeeded: time.tv_nsec), padding: 0)
+        }
+        self.init()
+        let (valid, validNano) = split(attributes.valid)
+        (self.valid, valid_ns) = (valid, validNano)
+        // STATX_BASIC_STATS, STATX_BTIME
+        mask = attributes.born == nil ? 0x7ff : 0xfff
+        block_size = UInt32(truncatingIfNeeded: stat.st_blksize)
+        links = UInt32(truncatingIfNeeded: stat.st_nlink)
+        (user, group) = (stat.st_uid, stat.st_gid)
+        mode = UInt16(truncatingIfNeeded: stat.st_mode)
+        inode = UInt64(stat.st_ino)
+        size = UInt64(bitPattern: Int64(stat.st_size))
+        blocks = UInt64(bitPattern: Int64(stat.st_blocks))
+        (accessed, changed, modified) = (time(stat.st_atim), time(stat.st_ctim), time(stat.st_mtim))
+        born = time(attributes.born ?? timespec())
+        device_major = UInt32(truncatingIfNeeded: (stat.st_rdev >> 8) & 0xfff)
+        device_minor = UInt32(truncatingIfNeeded: (stat.st_rdev & 0xff) | ((stat.st_rdev >> 12) & 0xfff00))
     }
 }
 

@@ -8,8 +8,18 @@ import SystemPackage
 /// Serves a ``LiveContainer`` to the kernel.
 final class ContainerFileSystem: FileSystem {
     private let container: LiveContainer
+    /// What is under `.versions`; its nodes and handles are told by their numbers.
+    private let browser: Browser
 
-    init(_ container: LiveContainer) { self.container = container }
+    init(_ container: LiveContainer) {
+        self.container = container
+        browser = Browser(container)
+    }
+
+    /// What cannot be done to anything under `.versions`.
+    private func live(_ nodes: NodeID...) throws(Errno) {
+        if nodes.contains(where: { Browser.owns($0) }) { throw .readOnlyFileSystem }
+    }
 
     func started(_ session: any Session, features: Features) {
         container.connect(SessionLink(session, features: features))
@@ -18,81 +28,105 @@ final class ContainerFileSystem: FileSystem {
     // MARK: Names
 
     func lookup(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8]) throws(Errno) -> Entry {
-        guard let found = try container.lookup(caller.inContainer, parent: parent, name: name) else {
-            return Entry(
-                node: 0, generation: 0, attributes: NodeAttributes(stat: stat(), valid: 0),
-                entryValid: LiveContainer.missingNameValid)
+        if Browser.owns(parent) || name == Browser.name {
+            let found = try browser.lookup(caller.inContainer, parent: parent, name: name)
+            return found.map { Entry($0) } ?? Entry(missingFor: Browser.missingNameValid)
         }
-        return Entry(found)
+        let found = try container.lookup(caller.inContainer, parent: parent, name: name)
+        return found.map { Entry($0) } ?? Entry(missingFor: LiveContainer.missingNameValid)
     }
 
-    func forget(_ node: NodeID, lookups: UInt64) { container.forget(node, lookups: lookups) }
+    func forget(_ node: NodeID, lookups: UInt64) {
+        if Browser.owns(node) { return browser.forget(node, lookups: lookups) }
+        container.forget(node, lookups: lookups)
+    }
 
     func makeNode(
         _ caller: FUSE.Caller, parent: NodeID, name: [UInt8], mode: mode_t, device: dev_t
     ) throws(Errno) -> Entry {
-        Entry(try container.makeNode(caller.inContainer, parent: parent, name: name, mode: mode, device: device))
+        try live(parent)
+        return Entry(try container.makeNode(caller.inContainer, parent: parent, name: name, mode: mode, device: device))
     }
 
     func makeDirectory(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8], mode: mode_t) throws(Errno) -> Entry {
-        Entry(try container.makeDirectory(caller.inContainer, parent: parent, name: name, mode: mode))
+        try live(parent)
+        return Entry(try container.makeDirectory(caller.inContainer, parent: parent, name: name, mode: mode))
     }
 
     func makeSymlink(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8], target: [UInt8]) throws(Errno) -> Entry {
-        Entry(try container.makeSymlink(caller.inContainer, parent: parent, name: name, target: target))
+        try live(parent)
+        return Entry(try container.makeSymlink(caller.inContainer, parent: parent, name: name, target: target))
     }
 
     func link(_ caller: FUSE.Caller, node: NodeID, parent: NodeID, name: [UInt8]) throws(Errno) -> Entry {
-        Entry(try container.link(caller.inContainer, node: node, parent: parent, name: name))
+        try live(node, parent)
+        return Entry(try container.link(caller.inContainer, node: node, parent: parent, name: name))
     }
 
     func unlink(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8]) throws(Errno) {
+        if Browser.owns(parent) { return try browser.unlink(caller.inContainer, parent: parent, name: name) }
         try container.unlink(caller.inContainer, parent: parent, name: name)
     }
 
     func removeDirectory(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8]) throws(Errno) {
+        try live(parent)
         try container.removeDirectory(caller.inContainer, parent: parent, name: name)
     }
 
     func rename(
         _ caller: FUSE.Caller, parent: NodeID, name: [UInt8], newParent: NodeID, newName: [UInt8], flags: UInt32
     ) throws(Errno) {
+        if Browser.owns(parent) || Browser.owns(newParent) {
+            return try browser.rename(
+                caller.inContainer, parent: parent, name: name, newParent: newParent, newName: newName, flags: flags)
+        }
         try container.rename(
             caller.inContainer, parent: parent, name: name, newParent: newParent, newName: newName, flags: flags)
     }
 
     func readLink(_ caller: FUSE.Caller, node: NodeID) throws(Errno) -> [UInt8] {
-        try container.readLink(caller.inContainer, node: node)
+        if Browser.owns(node) { return try browser.readLink(caller.inContainer, node: node) }
+        return try container.readLink(caller.inContainer, node: node)
     }
 
     // MARK: Attributes
 
     func attributes(_ caller: FUSE.Caller, node: NodeID, handle: Handle?) throws(Errno) -> NodeAttributes {
-        NodeAttributes(try container.attributes(caller.inContainer, node: node, handle: handle))
+        if Browser.owns(node) {
+            return NodeAttributes(try browser.attributes(caller.inContainer, node: node, handle: handle))
+        }
+        return NodeAttributes(try container.attributes(caller.inContainer, node: node, handle: handle))
     }
 
     func setAttributes(
         _ caller: FUSE.Caller, node: NodeID, handle: Handle?, _ change: AttributeChange
     ) throws(Errno) -> NodeAttributes {
-        NodeAttributes(
+        try live(node)
+        return NodeAttributes(
             try container.setAttributes(caller.inContainer, node: node, handle: handle, AttributeEdit(change)))
     }
 
     func extendedAttribute(_ caller: FUSE.Caller, node: NodeID, name: [UInt8]) throws(Errno) -> [UInt8] {
-        try container.extendedAttribute(caller.inContainer, node: node, name: name)
+        if Browser.owns(node) {
+            return try browser.extendedAttribute(caller.inContainer, node: node, name: name)
+        }
+        return try container.extendedAttribute(caller.inContainer, node: node, name: name)
     }
 
     func extendedAttributes(_ caller: FUSE.Caller, node: NodeID) throws(Errno) -> [UInt8] {
-        try container.extendedAttributes(caller.inContainer, node: node)
+        if Browser.owns(node) { return try browser.extendedAttributes(caller.inContainer, node: node) }
+        return try container.extendedAttributes(caller.inContainer, node: node)
     }
 
     func setExtendedAttribute(
         _ caller: FUSE.Caller, node: NodeID, name: [UInt8], value: UnsafeRawBufferPointer, flags: Int32
     ) throws(Errno) {
+        try live(node)
         try container.setExtendedAttribute(caller.inContainer, node: node, name: name, value: value, flags: flags)
     }
 
     func removeExtendedAttribute(_ caller: FUSE.Caller, node: NodeID, name: [UInt8]) throws(Errno) {
+        try live(node)
         try container.removeExtendedAttribute(caller.inContainer, node: node, name: name)
     }
 
@@ -101,63 +135,83 @@ final class ContainerFileSystem: FileSystem {
     func open(
         _ caller: FUSE.Caller, node: NodeID, flags: Int32, deferred: Deferred<Opened>
     ) throws(Errno) -> Opened? {
-        try container.open(caller.inContainer, node: node, flags: flags, waiting: ParkedOpen(deferred)).map { Opened($0) }
+        if Browser.owns(node) { return Opened(try browser.open(caller.inContainer, node: node, flags: flags)) }
+        return try container.open(caller.inContainer, node: node, flags: flags, waiting: ParkedOpen(deferred)).map { Opened($0) }
     }
 
     func create(
         _ caller: FUSE.Caller, parent: NodeID, name: [UInt8], mode: mode_t, flags: Int32
     ) throws(Errno) -> Created {
-        Created(try container.create(caller.inContainer, parent: parent, name: name, mode: mode, flags: flags))
+        try live(parent)
+        return Created(try container.create(caller.inContainer, parent: parent, name: name, mode: mode, flags: flags))
     }
 
     func createTemporary(_ caller: FUSE.Caller, parent: NodeID, mode: mode_t, flags: Int32) throws(Errno) -> Created {
-        Created(try container.createTemporary(caller.inContainer, parent: parent, mode: mode, flags: flags))
+        try live(parent)
+        return Created(try container.createTemporary(caller.inContainer, parent: parent, mode: mode, flags: flags))
     }
 
     func read(
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, into buffer: UnsafeMutableRawBufferPointer, offset: off_t
     ) throws(Errno) -> Int {
-        try container.read(node: node, handle: handle, into: buffer, offset: offset)
+        if Browser.owns(node) { return try browser.read(node: node, handle: handle, into: buffer, offset: offset) }
+        return try container.read(node: node, handle: handle, into: buffer, offset: offset)
     }
 
     func write(
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t
     ) throws(Errno) -> Int {
-        try container.write(node: node, handle: handle, bytes, offset: offset, dropsSetID: caller.dropsSetID)
+        try live(node)
+        return try container.write(caller.inContainer, node: node, handle: handle, bytes, offset: offset)
     }
 
     func flush(_ caller: FUSE.Caller, node: NodeID, handle: Handle, lockOwner: UInt64) throws(Errno) {
+        if Browser.owns(node) { return }
         container.flush(caller.inContainer, handle: handle)
     }
 
-    func release(node: NodeID, handle: Handle) { container.release(node: node, handle: handle) }
+    func release(node: NodeID, handle: Handle) {
+        if Browser.owns(node) { return browser.release(node: node, handle: handle) }
+        container.release(node: node, handle: handle)
+    }
 
     func synchronize(_ caller: FUSE.Caller, node: NodeID, handle: Handle, dataOnly: Bool) throws(Errno) {
+        if Browser.owns(node) { return }
         try container.synchronize(node: node, handle: handle, dataOnly: dataOnly)
     }
 
     func allocate(
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, mode: Int32, offset: off_t, length: off_t
     ) throws(Errno) {
-        try container.allocate(node: node, handle: handle, mode: mode, offset: offset, length: length)
+        try live(node)
+        try container.allocate(caller.inContainer, node: node, handle: handle, mode: mode, offset: offset, length: length)
     }
 
     func seek(
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, offset: off_t, whence: Int32
     ) throws(Errno) -> off_t {
-        try container.seek(node: node, handle: handle, offset: offset, whence: whence)
+        if Browser.owns(node) {
+            return try browser.seek(node: node, handle: handle, offset: offset, whence: whence)
+        }
+        return try container.seek(node: node, handle: handle, offset: offset, whence: whence)
     }
 
     func copyRange(
         _ caller: FUSE.Caller, from: FileRange, to: FileRange, length: Int, flags: Int32
     ) throws(Errno) -> Int {
-        try container.copyRange(from: .init(from), to: .init(to), length: length)
+        try live(to.node)
+        // From under `.versions` the kernel copies by reading.
+        if Browser.owns(from.node) { throw .improperLink }
+        return try container.copyRange(caller.inContainer, from: .init(from), to: .init(to), length: length)
     }
 
     // MARK: Directories
 
     func openDirectory(_ caller: FUSE.Caller, node: NodeID) throws(Errno) -> OpenedDirectory {
-        OpenedDirectory(
+        if Browser.owns(node) {
+            return OpenedDirectory(handle: try browser.openDirectory(caller.inContainer, node: node), flags: [])
+        }
+        return OpenedDirectory(
             handle: try container.openDirectory(caller.inContainer, node: node),
             flags: container.mayCacheListing(node) ? [.keepCache, .cacheDirectory] : [])
     }
@@ -168,18 +222,28 @@ final class ContainerFileSystem: FileSystem {
         var output = listing
         let plus = listing.wantsAttributes
         defer { listing = output }
-        try container.list(caller.inContainer, node: node, handle: handle, offset: offset, withAttributes: plus) { item in
-            if plus {
-                let entry = item.found.map { Entry($0) } ?? Entry(dots: item)
-                return output.add(name: item.name, entry: entry, nextOffset: item.nextOffset)
+        let take = { (item: ListedEntry) -> Bool in
+            guard plus else {
+                return output.add(name: item.name, node: item.inode, mode: item.type, nextOffset: item.nextOffset)
             }
-            return output.add(name: item.name, node: item.inode, mode: item.type, nextOffset: item.nextOffset)
+            let entry = item.found.map { Entry($0) } ?? Entry(dots: item)
+            return output.add(name: item.name, entry: entry, nextOffset: item.nextOffset)
         }
+        if Browser.owns(node) {
+            return try browser.list(
+                caller.inContainer, node: node, handle: handle, offset: offset, withAttributes: plus, take: take)
+        }
+        try container.list(
+            caller.inContainer, node: node, handle: handle, offset: offset, withAttributes: plus, take: take)
     }
 
-    func releaseDirectory(node: NodeID, handle: Handle) { container.releaseDirectory(node: node, handle: handle) }
+    func releaseDirectory(node: NodeID, handle: Handle) {
+        if Browser.owns(node) { return browser.releaseDirectory(node: node, handle: handle) }
+        container.releaseDirectory(node: node, handle: handle)
+    }
 
     func synchronizeDirectory(_ caller: FUSE.Caller, node: NodeID, handle: Handle, dataOnly: Bool) throws(Errno) {
+        if Browser.owns(node) { return }
         try container.synchronizeDirectory(node: node)
     }
 
@@ -189,6 +253,7 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, command: UInt32, input: UnsafeRawBufferPointer,
         outputSize: Int
     ) throws(Errno) -> [UInt8] {
-        throw .inappropriateIOCTLForDevice
+        guard !Browser.owns(node) else { throw .inappropriateIOCTLForDevice }
+        return try container.control(node: node, command: command, input: input, outputSize: outputSize)
     }
 }

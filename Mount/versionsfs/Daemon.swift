@@ -23,7 +23,7 @@ struct Daemon {
         let path = try absolute(arguments.directory)
         let root = try openRoot(path)
         let store = try openStore(root, path)
-        let settings = Settings()
+        let settings = try readSettings(store, path)
         let container = try makeContainer(root, store, settings)
         let fileSystem = ContainerFileSystem(container)
         let mountpoint = try arguments.mountpoint.map { bytes throws(StartError) in try absolute(bytes) } ?? path
@@ -80,6 +80,14 @@ struct Daemon {
         }
     }
 
+    private func readSettings(_ store: VersionStore, _ path: FilePath) throws(StartError) -> Settings {
+        do {
+            return try SettingsFile(in: store.state.rawValue).settings()
+        } catch {
+            throw StartError(text: "\(path): \(error)")
+        }
+    }
+
     private func makeContainer(
         _ root: FileDescriptor, _ store: VersionStore, _ settings: Settings
     ) throws(StartError) -> LiveContainer {
@@ -92,11 +100,28 @@ struct Daemon {
         }
     }
 
+    /// As root the mount is as free as the one below it; libfuse alone would forbid devices and set-id programs.
+    private func inheritedFlags(of path: FilePath, given: [String]) -> [String] {
+        var below = statvfs()
+        guard path.withPlatformString({ statvfs($0, &below) }) == 0 else { return [] }
+        // ST_NOSUID and so on, which the C library shows to GNU programs only.
+        let flags: [(UInt, restricting: String, freeing: String?)] = [
+            (2, "nosuid", "suid"), (4, "nodev", "dev"), (8, "noexec", nil), (1024, "noatime", nil),
+        ]
+        return flags.compactMap { flag, restricting, freeing in
+            if given.contains(restricting) { return nil }
+            return below.f_flag & flag != 0 ? restricting : freeing
+        }
+    }
+
     private func mount(
         _ fileSystem: ContainerFileSystem, _ path: FilePath, on mountpoint: FilePath
     ) throws(StartError) -> MountedSession {
         var options = arguments.kernelOptions + ["default_permissions"]
-        if geteuid() == 0, !options.contains("allow_root") { options.append("allow_other") }
+        if geteuid() == 0 {
+            if !options.contains("allow_root") { options.append("allow_other") }
+            options += inheritedFlags(of: path, given: options)
+        }
         do {
             return try MountedSession(
                 fileSystem: fileSystem, mountpoint: mountpoint, fsname: path.string, options: options)

@@ -8,18 +8,24 @@ import SystemPackage
 
 extension FUSE.Caller {
     var inContainer: Container.Caller {
-        Container.Caller(user: user, group: group, thread: thread, umask: umask)
+        Container.Caller(user: user, group: group, thread: thread, umask: umask, dropsSetID: dropsSetID)
     }
 }
 
 extension NodeAttributes {
-    init(_ attributes: FileAttributes) { self.init(stat: attributes.stat, valid: attributes.valid) }
+    init(_ attributes: FileAttributes) { self.init(stat: attributes.stat, valid: attributes.valid, born: attributes.born) }
 }
 
 extension Entry {
     init(_ found: Found) {
         self.init(
             node: found.node, generation: 0, attributes: NodeAttributes(found.attributes), entryValid: found.nameValid)
+    }
+
+    /// A name that does not exist, which the kernel may keep for so many seconds.
+    init(missingFor seconds: Double) {
+        self.init(
+            node: 0, generation: 0, attributes: NodeAttributes(stat: stat(), valid: 0), entryValid: seconds)
     }
 
     /// `.` and `..`, which a listing with attributes names without looking them up.

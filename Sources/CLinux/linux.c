@@ -100,6 +100,19 @@ ssize_t linux_llistxattr(const char *path, char *list, size_t size) { return lli
 int linux_lsetxattr(const char *path, const char *name, const void *value, size_t size, int flags) {
     return lsetxattr(path, name, value, size, flags);
 }
+ssize_t linux_getxattr(const char *path, int follows, const char *name, void *value, size_t size) {
+    return follows ? getxattr(path, name, value, size) : lgetxattr(path, name, value, size);
+}
+ssize_t linux_listxattr(const char *path, int follows, char *list, size_t size) {
+    return follows ? listxattr(path, list, size) : llistxattr(path, list, size);
+}
+int linux_setxattr(const char *path, int follows, const char *name, const void *value, size_t size, int flags) {
+    return follows ? setxattr(path, name, value, size, flags) : lsetxattr(path, name, value, size, flags);
+}
+int linux_removexattr(const char *path, int follows, const char *name) {
+    return follows ? removexattr(path, name) : lremovexattr(path, name);
+}
+
 int linux_lremovexattr(const char *path, const char *name) { return lremovexattr(path, name); }
 
 int linux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
@@ -125,6 +138,6 @@ void linux_syslog(int priority, const char *text) { syslog(LOG_DAEMON | priority
 int linux_memfd_create(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 int linux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
-int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path) {
+int linux_spawn_chdir(void *actions, const char *path) {
     return posix_spawn_file_actions_addchdir_np(actions, path);
 }

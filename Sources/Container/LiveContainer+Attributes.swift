@@ -31,7 +31,7 @@ extension LiveContainer {
         return try names.reading { () throws(Errno) in
             if edit.changesMetadata {
                 try preservingStamp(of: document, node, handle: handle) { () throws(Errno) in
-                    try apply(edit, to: node, handle)
+                    try apply(edit, to: node, caller)
                 }
                 if let document, edit.modified != nil { noteTimes(document, node, handle) }
             }
@@ -39,8 +39,10 @@ extension LiveContainer {
         }
     }
 
-    private func apply(_ edit: AttributeEdit, to node: Node, _ handle: UInt64?) throws(Errno) {
-        let place = try editable(node, handle)
+    private func apply(_ edit: AttributeEdit, to node: Node, _ caller: Caller) throws(Errno) {
+        let place = try location(of: node)
+        let isBound = edit.dropsSetID && node.isRegular
+            ? setIDIsBound(try Backing.stat(place.path, in: place.directory.raw), caller) : false
         if edit.user != nil || edit.group != nil {
             try Backing.chown(place.path, in: place.directory.raw, user: edit.user ?? .max, group: edit.group ?? .max)
         }
@@ -48,7 +50,7 @@ extension LiveContainer {
             try Backing.chmod(place.path, in: place.directory.raw, mode: mode & 0o7777)
         } else if edit.dropsSetID {
             let stat = try Backing.stat(place.path, in: place.directory.raw)
-            let kept = SetIDRule.afterChange(stat.permissions)
+            let kept = SetIDRule.afterChange(stat.permissions, byStranger: isBound)
             if kept != stat.permissions, node.isRegular {
                 try Backing.chmod(place.path, in: place.directory.raw, mode: mode_t(kept))
             }
@@ -58,17 +60,6 @@ extension LiveContainer {
             try Backing.setTimes(
                 place.path, in: place.directory.raw, accessed: edit.accessed ?? omit, modified: edit.modified ?? omit)
         }
-    }
-
-    /// A location for calls that take a path; a file without a name is reached through who has it open.
-    private func editable(_ node: Node, _ handle: UInt64?) throws(Errno) -> Location {
-        if case .gone = nodes.location(node).whereabouts, node.id != Node.rootID {
-            guard let file = handle.flatMap({ openFiles[$0] }) ?? openFiles.all.first(where: { $0.node === node }) else {
-                throw .noSuchFileOrDirectory
-            }
-            return Location(directory: file.descriptor, path: Array("/proc/self/fd/\(file.descriptor.raw)".utf8))
-        }
-        return try location(of: node)
     }
 
     private func noteTimes(_ document: Document, _ node: Node, _ handle: UInt64?) {
@@ -100,7 +91,13 @@ extension LiveContainer {
         let document = try document(of: node, try Backing.stat(descriptor.raw))
         try document.state.withLock { state throws(Errno) in
             let stat = try Backing.stat(descriptor.raw)
-            guard stat.size != UInt64(size) else { return }
+            guard stat.size != UInt64(size) else {
+                // Nothing changes but the times.
+                let wasClean = !state.differs(from: stat)
+                try Backing.check { ftruncate(descriptor.raw, size) }
+                if wasClean { state.stamp = Stamp(try Backing.stat(descriptor.raw)) }
+                return
+            }
             if open == nil { try refuseIfStale(&state, name.parent, name.name, requester(caller)) }
             let isOwnSave = open?.state.withLock { $0.saved != nil && $0.saved == state.current?.id } ?? false
             if !state.differs(from: stat), !isOwnSave { try keepCopy(&state, of: node, from: descriptor.raw) }
@@ -120,6 +117,36 @@ extension LiveContainer {
     }
 }
 
+extension LiveContainer {
+    /// The requests of ioctl(2) that chattr(1) and lsattr(1) make, with the size of what they carry.
+    private static let fileFlagRequests: [UInt32: Int] = [
+        0x8008_6601: 4, 0x4008_6602: 4,  // FS_IOC_GETFLAGS, FS_IOC_SETFLAGS
+        0x801c_581f: 28, 0x401c_5820: 28,  // FS_IOC_FSGETXATTR, FS_IOC_FSSETXATTR
+    ]
+
+    /// ioctl(2), as far as it concerns attributes of files; the kernel has checked the caller's rights.
+    public func control(
+        node id: UInt64, command: UInt32, input: UnsafeRawBufferPointer, outputSize: Int
+    ) throws(Errno) -> [UInt8] {
+        let node = try node(id)
+        guard let size = Self.fileFlagRequests[command], node.isRegular || node.isDirectory, input.count <= size,
+            outputSize <= size
+        else { throw .inappropriateIOCTLForDevice }
+        var bytes = Array(input) + [UInt8](repeating: 0, count: size - input.count)
+        try names.reading { () throws(Errno) in
+            try preservingStamp(of: node.isRegular ? knownDocument(of: node) : nil, node) { () throws(Errno) in
+                let place = try location(of: node)
+                let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+                let file = SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: flags))
+                try Backing.check {
+                    bytes.withUnsafeMutableBytes { linux_ioctl(file.raw, UInt(command), $0.baseAddress) }
+                }
+            }
+        }
+        return Array(bytes.prefix(outputSize))
+    }
+}
+
 extension AttributeEdit {
     fileprivate var changesMetadata: Bool {
         mode != nil || user != nil || group != nil || accessed != nil || modified != nil || dropsSetID
@@ -128,10 +155,29 @@ extension AttributeEdit {
 
 /// Which permission bits survive a change by somebody who may not keep set-id bits.
 enum SetIDRule {
-    /// The set-user-id bit goes; the set-group-id bit goes where the group may execute (elsewhere it means locking).
-    static func afterChange(_ mode: UInt32) -> UInt32 {
+    /// The set-user-id bit goes; the set-group-id bit goes where the group may execute, and elsewhere if who changes the
+    /// file is not of its group (setattr_should_drop_sgid in the kernel's fs/attr.c).
+    static func afterChange(_ mode: UInt32, byStranger: Bool) -> UInt32 {
         var mode = mode & ~UInt32(S_ISUID)
-        if mode & UInt32(S_IXGRP) != 0 { mode &= ~UInt32(S_ISGID) }
+        if byStranger || mode & UInt32(S_IXGRP) != 0 { mode &= ~UInt32(S_ISGID) }
         return mode
+    }
+}
+
+extension LiveContainer {
+    /// Takes the set-id bits of a file away whose content somebody changes without the right to keep them.
+    func dropSetID(_ file: Int32, _ caller: Caller) {
+        guard let stat = try? Backing.stat(file), stat.permissions & 0o6000 != 0 else { return }
+        let kept = SetIDRule.afterChange(stat.permissions, byStranger: setIDIsBound(stat, caller))
+        if kept != stat.permissions { fchmod(file, mode_t(kept)) }
+    }
+
+    /// Whether a caller has no claim to a file's group, so that a set-group-id bit may not stay.
+    private func setIDIsBound(_ stat: FileStat, _ caller: Caller) -> Bool {
+        guard stat.permissions & UInt32(S_ISGID) != 0, caller.user != 0, caller.group != stat.raw.group else { return false }
+        let status = SystemProcReader().contents(of: "\(caller.thread)/status") ?? []
+        let line = status.split(separator: 10).first { $0.starts(with: Array("Groups:".utf8)) } ?? []
+        let groups = line.dropFirst(7).split { $0 == 32 || $0 == 9 }
+        return !groups.contains { $0.elementsEqual(String(stat.raw.group).utf8) }
     }
 }

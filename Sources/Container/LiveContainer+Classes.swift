@@ -1,14 +1,66 @@
-// Which documents are not like others: ignored, in a repository, quiet.
+// Which documents are not like others: ignored, in a repository, quiet, part of a database.
 
 import Glibc
+import SystemPackage
 import VersionModel
 import VersionStore
 
 extension LiveContainer {
+    /// gitignore patterns of what gets no versions, beside the settings; only at the root.
+    static let ignoreFileName = FileName(".versionsignore")
+
+    /// The settings in force; setting them takes effect at once, but for `actors.boundaries`.
+    public var settings: Settings {
+        get { policy.settings }
+        set { policy.settings = newValue }
+    }
+
     /// Whether a name gets no versions by the settings.
-    func isIgnored(_ name: FileName, in parent: Node) -> Bool {
-        guard !ignore.isEmpty else { return false }
-        return ignore.ignores(path(of: name, in: parent), isDirectory: false)
+    func isIgnored(_ name: FileName, in parent: Node) -> Bool { policy.ignores(path(of: name, in: parent)) }
+
+    /// Reads `.versionsignore` if it is what was saved.
+    func noteIgnoreFile(_ name: FileName, in parent: Node) {
+        guard parent.id == Node.rootID, name == Self.ignoreFileName else { return }
+        policy.take(ignoreFile: smallFile(name.bytes, in: root) ?? [])
+    }
+
+    /// The whole of a small file; nil if there is none.
+    private func smallFile(_ name: [UInt8], in directory: SharedDescriptor) -> [UInt8]? {
+        guard let raw = try? Backing.open(name, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
+            return nil
+        }
+        let file = SharedDescriptor(raw)
+        guard let stat = try? Backing.stat(raw), stat.isRegular else { return nil }
+        return try? ContentText.read(file.raw, size: min(stat.size, ThreeWayMerge.maximumSize))
+    }
+
+    /// Whether a directory is, or lies in, a version-control system's own.
+    func isRepositoryInternal(_ directory: Node) -> Bool {
+        nodes.path(directory).map { QuietRule.isInRepositoryData($0) } ?? false
+    }
+
+    /// Whether conflicts never arise for a document (DESIGN 6.1). Asked only when one is about to.
+    func isQuiet(_ parent: Node, _ name: FileName) -> Bool {
+        policy.isQuiet(path(of: name, in: parent), isIgnoredByRepository: isIgnoredByRepository(name, in: parent))
+    }
+
+    /// Whether the repository that a document lies in ignores it: the `.gitignore` files from the repository's root
+    /// down to the document's directory.
+    private func isIgnoredByRepository(_ name: FileName, in parent: Node) -> Bool {
+        var lists: [IgnoreLists.List] = []
+        var isRepository = false
+        for directory in nodes.chain(parent).map(\.node) + [nodes.root] {
+            guard let descriptor = try? descriptor(of: directory), let path = nodes.path(directory) else { return false }
+            if let text = smallFile(Array(".gitignore".utf8), in: descriptor) {
+                lists.append(.init(directory: path, patterns: IgnorePatterns(file: text)))
+            }
+            if (try? Backing.stat(Array(".git".utf8), in: descriptor.raw)) != nil {
+                isRepository = true
+                break
+            }
+        }
+        return isRepository
+            && IgnoreLists(lists.reversed()).ignores(path(of: name, in: parent), isDirectory: false)
     }
 
     /// Whether a name is the journal of a database that whoever asks has open: part of it, not a document.
@@ -18,18 +70,5 @@ extension LiveContainer {
             file.requester.actor?.ref == actor
                 && nodes.names(file.node).contains { $0.parent === parent && $0.name == database }
         }
-    }
-
-    /// Whether a directory is, or lies in, a version-control system's own.
-    func isRepositoryInternal(_ directory: Node) -> Bool {
-        nodes.path(directory).map { QuietRule.isInRepositoryData($0) } ?? false
-    }
-
-    /// Whether conflicts never arise for a document (DESIGN 6.1).
-    func isQuiet(_ state: inout Document.State, _ parent: Node, _ name: FileName) -> Bool {
-        if let known = state.isQuiet { return known }
-        let result = quiet.isQuiet(path(of: name, in: parent))
-        state.isQuiet = result
-        return result
     }
 }

@@ -156,6 +156,8 @@ extension LiveContainer {
     ) throws(Errno) -> Creation {
         let parent = try node(parent)
         let directory = try names.reading { () throws(Errno) in try descriptor(of: parent) }
+        // As ext4 answers in a directory that has been removed.
+        if parent.id != Node.rootID, nodes.location(parent).name == nil { throw .notPermitted }
         umask(caller.umask)
         let exclusive = flags & O_EXCL
         let file = SharedDescriptor(
@@ -163,7 +165,7 @@ extension LiveContainer {
                 path: ".", in: directory.raw, flags: linux_O_TMPFILE | O_RDWR | exclusive, mode: mode & 0o7777))
         if options.servesOthers { try Backing.check { fchown(file.raw, caller.user, caller.group) } }
         let stat = try Backing.stat(file.raw)
-        let node = nodes.internNameless(stat.key, file: fileID(stat), type: stat.type)
+        let node = nodes.internNameless(stat.key, file: fileID(stat), type: stat.type, held: file)
         let reply = try serve(
             node, flags & ~(O_CREAT | O_EXCL | linux_O_TMPFILE), isWriter: true, isMediated: false, descriptor: file,
             requester: requester(caller))

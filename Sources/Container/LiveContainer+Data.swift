@@ -33,20 +33,13 @@ extension LiveContainer {
     }
 
     public func write(
-        node: UInt64, handle: UInt64, _ bytes: UnsafeRawBufferPointer, offset: off_t, dropsSetID: Bool
+        _ caller: Caller, node: UInt64, handle: UInt64, _ bytes: UnsafeRawBufferPointer, offset: off_t
     ) throws(Errno) -> Int {
         let file = try openFile(handle)
-        if dropsSetID { dropSetID(file) }
+        if caller.dropsSetID { dropSetID(file.descriptor.raw, caller) }
         guard file.isWritable else { throw .badFileDescriptor }
         try willChange(file, appends: file.isAppending)
         return try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
-    }
-
-    /// A write by somebody without the right to keep them takes a file's set-id bits away.
-    private func dropSetID(_ file: OpenFile) {
-        guard let stat = try? Backing.stat(file.descriptor.raw) else { return }
-        let kept = SetIDRule.afterChange(stat.permissions)
-        if kept != stat.permissions { fchmod(file.descriptor.raw, mode_t(kept)) }
     }
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
@@ -62,9 +55,13 @@ extension LiveContainer {
         }
     }
 
-    public func allocate(node: UInt64, handle: UInt64, mode: Int32, offset: off_t, length: off_t) throws(Errno) {
+    public func allocate(
+        _ caller: Caller, node: UInt64, handle: UInt64, mode: Int32, offset: off_t, length: off_t
+    ) throws(Errno) {
         let file = try openFile(handle)
         try willChange(file, appends: mode == 0)
+        // The kernel leaves it to us and does not say so (unlike for writes).
+        if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
         try Backing.check { linux_fallocate(file.descriptor.raw, mode, offset, length) }
     }
 
@@ -86,10 +83,13 @@ extension LiveContainer {
         }
     }
 
-    public func copyRange(from source: CopyEnd, to target: CopyEnd, length: Int) throws(Errno) -> Int {
+    public func copyRange(
+        _ caller: Caller, from source: CopyEnd, to target: CopyEnd, length: Int
+    ) throws(Errno) -> Int {
         let from = try descriptor(source.node, source.handle)
         let file = try openFile(target.handle)
         try willChange(file, appends: false)
+        if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
         var (sourceOffset, targetOffset) = (source.offset, target.offset)
         return try Backing.check {
             linux_copy_file_range(from.raw, &sourceOffset, file.descriptor.raw, &targetOffset, length)

@@ -7,9 +7,17 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
+/// The way to a file for calls on extended attributes.
+private struct AttributePath {
+    var text: UnsafePointer<CChar>
+    /// 1 for a file without a name, which is behind the symlink of its descriptor in /proc.
+    var follows: Int32
+}
+
 extension LiveContainer {
     /// Ours on the files below; nobody sees them through the mount.
     private static let hiddenPrefix = Array("user.versionsfs.".utf8)
+    private static let trustedPrefix = Array("trusted.".utf8)
     private static let toldPrefix = Array("user.versions.".utf8)
 
     public func extendedAttribute(_ caller: Caller, node id: UInt64, name: [UInt8]) throws(Errno) -> [UInt8] {
@@ -20,7 +28,7 @@ extension LiveContainer {
         }
         return try withPath(node) { path throws(Errno) in
             try CText.lend(name) { attribute throws(Errno) in
-                try Self.value { buffer, size in linux_lgetxattr(path, attribute, buffer, size) }
+                try Self.value { buffer, size in linux_getxattr(path.text, path.follows, attribute, buffer, size) }
             }
         }
     }
@@ -29,11 +37,14 @@ extension LiveContainer {
         let node = try node(id)
         let all = try withPath(node) { path throws(Errno) in
             try Self.value { buffer, size in
-                linux_llistxattr(path, buffer?.assumingMemoryBound(to: CChar.self), size)
+                linux_listxattr(path.text, path.follows, buffer?.assumingMemoryBound(to: CChar.self), size)
             }
         }
         var shown: [UInt8] = []
-        for name in all.split(separator: 0) where !name.starts(with: Self.hiddenPrefix) { shown += name + [0] }
+        for name in all.split(separator: 0) where !name.starts(with: Self.hiddenPrefix) {
+            // Who may not read trusted attributes does not see them either.
+            if caller.user == 0 || !name.starts(with: Self.trustedPrefix) { shown += name + [0] }
+        }
         return shown
     }
 
@@ -46,7 +57,7 @@ extension LiveContainer {
                 try withPathLocked(node) { path throws(Errno) in
                     try CText.lend(name) { attribute throws(Errno) in
                         _ = try Backing.check {
-                            linux_lsetxattr(path, attribute, value.baseAddress, value.count, flags)
+                            linux_setxattr(path.text, path.follows, attribute, value.baseAddress, value.count, flags)
                         }
                     }
                 }
@@ -60,7 +71,7 @@ extension LiveContainer {
             try preservingStamp(of: node.isRegular ? knownDocument(of: node) : nil, node) { () throws(Errno) in
                 try withPathLocked(node) { path throws(Errno) in
                     try CText.lend(name) { attribute throws(Errno) in
-                        _ = try Backing.check { linux_lremovexattr(path, attribute) }
+                        _ = try Backing.check { linux_removexattr(path.text, path.follows, attribute) }
                     }
                 }
             }
@@ -99,16 +110,19 @@ extension LiveContainer {
     }
 
     private func withPath<Result>(
-        _ node: Node, _ body: (UnsafePointer<CChar>) throws(Errno) -> Result
+        _ node: Node, _ body: (AttributePath) throws(Errno) -> Result
     ) throws(Errno) -> Result {
         try names.reading { () throws(Errno) in try withPathLocked(node, body) }
     }
 
     private func withPathLocked<Result>(
-        _ node: Node, _ body: (UnsafePointer<CChar>) throws(Errno) -> Result
+        _ node: Node, _ body: (AttributePath) throws(Errno) -> Result
     ) throws(Errno) -> Result {
         let place = try location(of: node)
-        return try CText.lend(Backing.descriptorPath(place.directory.raw, place.path), body)
+        let isOwn = place.path.isEmpty
+        let path = isOwn
+            ? Array(Backing.reopening(place.directory.raw).utf8) : Backing.descriptorPath(place.directory.raw, place.path)
+        return try CText.lend(path) { text throws(Errno) in try body(AttributePath(text: text, follows: isOwn ? 1 : 0)) }
     }
 
     /// Calls once for the size and once for the value, again if it grew in between.

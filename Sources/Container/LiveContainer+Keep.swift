@@ -15,7 +15,7 @@ extension LiveContainer {
         _ state: inout Document.State, of node: Node, from descriptor: Int32
     ) throws(Errno) {
         guard let current = state.current, needsKeeping(state) else { return }
-        guard store.contents.canReflink || current.size <= options.settings.maxFile else {
+        guard store.contents.canReflink || current.size <= settings.maxFile else {
             // Beyond `max-file` the older content is given up: the one exception to promise 1.
             state.current?.flags.insert(.contentLost)
             return
@@ -28,10 +28,12 @@ extension LiveContainer {
 
     /// Keeps the current version's content when its file leaves its name, in one step if nobody can change the file any
     /// more. Called with the name lock held for writing, before the name is taken over.
+    /// - Returns: whether the file itself is now the object.
+    @discardableResult
     func keepDisplaced(
         _ state: inout Document.State, of node: Node, _ name: FileName, in directory: SharedDescriptor, _ stat: FileStat
-    ) throws(Errno) {
-        guard let current = state.current, needsKeeping(state) else { return }
+    ) throws(Errno) -> Bool {
+        guard let current = state.current, needsKeeping(state) else { return false }
         let labels = labels(of: current, state, node)
         if state.writers == 0, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
@@ -39,14 +41,15 @@ extension LiveContainer {
                     linking: name, in: FileDescriptor(rawValue: directory.raw), as: current.content, labels.first,
                     also: labels.others)
                 state.isKept = true
-                return
+                return true
             } catch .notPermitted {
                 // fs.protected_hardlinks, or a file system without links: copied below.
             }
         }
-        let file = try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        let file = try Backing.openQuietly(name.bytes, in: directory.raw)
         defer { Glibc.close(file) }
         try keepCopy(&state, of: node, from: file)
+        return false
     }
 
     private func needsKeeping(_ state: Document.State) -> Bool {
@@ -80,7 +83,7 @@ extension LiveContainer {
     /// a read lease is refused.
     private func mayStillChange(_ node: Node, _ name: FileName, in directory: SharedDescriptor) -> Bool {
         guard node.openings.state.withLock(\.maybeMapped) else { return false }
-        guard let file = try? Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW) else { return true }
+        guard let file = try? Backing.openQuietly(name.bytes, in: directory.raw) else { return true }
         defer { Glibc.close(file) }
         return WritableMappings.exist(on: file)
     }

@@ -18,6 +18,8 @@ public struct Found: Sendable {
 /// A file's attributes and for how many seconds the kernel may keep them.
 public struct FileAttributes: Sendable {
     public var stat: stat
+    /// When the file came to be, where the file system below remembers it.
+    public var born: timespec?
     public var valid: Double
 }
 
@@ -28,7 +30,7 @@ enum Validity {
     static let none: Double = 0
 }
 
-/// Where a file is below: a path relative to an open directory.
+/// Where a file is below: a path relative to an open directory; an empty one is the descriptor's own file.
 struct Location {
     var directory: SharedDescriptor
     var path: [UInt8]
@@ -82,7 +84,8 @@ extension LiveContainer {
             let place = store.deletedArea.name(of: deletion)
             return Location(directory: stateDescriptor(place.directory), path: Array(place.name.utf8))
         case .gone:
-            throw .noSuchFileOrDirectory
+            guard let held = nodes.held(node) else { throw .noSuchFileOrDirectory }
+            return Location(directory: held, path: [])
         }
     }
 
@@ -135,15 +138,19 @@ extension LiveContainer {
     /// Attributes as the mount shows them.
     func attributes(_ stat: FileStat, of node: Node) -> FileAttributes {
         var links = stat.links
+        var stat = stat
         switch nodes.location(node).whereabouts {
         case .live: if node.id == Node.rootID { links -= min(links, 1) }
         // The name that is left is ours.
-        case .kept, .deleted: links = node.isDirectory ? 0 : links - min(links, 1)
+        case .kept, .deleted:
+            links = node.isDirectory ? 0 : links - min(links, 1)
+            // ext4 empties a directory that it removes.
+            if node.isDirectory { stat.raw.size = 0 }
         case .gone: break
         }
         let opened = node.openings.state.withLock { ($0.writers, $0.maybeMapped) }
         return FileAttributes(
-            stat: stat.posix(inode: node.file.number, links: links),
+            stat: stat.posix(inode: node.file.number, links: links), born: stat.raw.has_born != 0 ? stat.raw.born : nil,
             valid: opened.0 > 0 || opened.1 ? Validity.none : Validity.long)
     }
 

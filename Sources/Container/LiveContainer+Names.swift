@@ -74,10 +74,10 @@ extension LiveContainer {
             let document = source.isRegular ? knownDocument(of: source) : nil
             try preservingStamp(of: document, source) { () throws(Errno) in
                 let place = try location(of: source)
-                if case .live = nodes.location(source).whereabouts {
+                if !place.path.isEmpty {
                     try Backing.link(place.path, in: place.directory.raw, to: name.bytes, in: directory.raw)
                 } else {
-                    try linkNameless(source, to: name, in: directory)
+                    try Backing.link(place.directory.raw, to: name.bytes, in: directory.raw)
                 }
             }
             let stat = try Backing.stat(name.bytes, in: directory.raw)
@@ -95,16 +95,6 @@ extension LiveContainer {
                 record(parent, rows + [.change(change(.created, in: parent, name, by: requester(caller)))])
             }
             return found
-        }
-    }
-
-    /// Gives a file without a name (O_TMPFILE) one, through a handle that has it open.
-    private func linkNameless(_ node: Node, to name: FileName, in directory: SharedDescriptor) throws(Errno) {
-        guard let file = openFiles.all.first(where: { $0.node === node }) else { throw .noSuchFileOrDirectory }
-        try CText.lend(Array("/proc/self/fd/\(file.descriptor.raw)".utf8)) { old throws(Errno) in
-            try CText.lend(name.bytes) { new throws(Errno) in
-                _ = try Backing.check { linkat(AT_FDCWD, old, directory.raw, new, AT_SYMLINK_FOLLOW) }
-            }
         }
     }
 

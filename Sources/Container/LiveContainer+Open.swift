@@ -67,7 +67,7 @@ extension LiveContainer {
         let descriptor = try openBelow(node, flags)
         let document = try document(of: node, try Backing.stat(descriptor.raw))
         let writing = Writing(
-            node: node, document: document, descriptor: descriptor, flags: flags, requester: requester,
+            node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
             claim: arbiter.newClaim())
         let isAdmitted = arbiter.admit(
             writing.claim, document.state.withLock(\.item), requester.actor, truncates: flags & O_TRUNC != 0,
@@ -96,6 +96,7 @@ extension LiveContainer {
         var document: Document
         var descriptor: SharedDescriptor
         var flags: Int32
+        var caller: Caller
         var requester: Requester
         var claim: ClaimID
 
@@ -134,6 +135,7 @@ extension LiveContainer {
         }
         if writing.flags & O_TRUNC != 0 {
             try truncate(&state, writing.node, writing.descriptor, to: 0)
+            if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
             // A mapping may write unseen: keep the content before anyone can make one.
             if !state.differs(from: stat) { try keepCopy(&state, of: writing.node, from: writing.descriptor.raw) }

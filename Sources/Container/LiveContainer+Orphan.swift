@@ -51,7 +51,8 @@ extension LiveContainer {
             let pending = Save(
                 kind: .orphaned, actor: requester.actor, base: orphan.base,
                 equalsCurrent: hash != nil && hash == current.hash && stat.size == current.size)
-            let decision = SaveRule.decide(pending, current: current.id, saver: state.saver, isQuiet: state.isQuiet ?? false)
+            let decision = SaveRule.decide(pending, current: current.id, saver: state.saver, 
+                isQuiet: isQuiet(orphan.parent, place.name))
             guard case .orphan(let kind, let base) = decision else { return [] }
             let version = Version(
                 id: .random(), item: state.item, kind: kind, content: .random(), size: stat.size,

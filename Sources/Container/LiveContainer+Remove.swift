@@ -1,5 +1,6 @@
 // Deletion: what is unlinked moves to the deleted area, unless it is nobody's work (DESIGN 3.2, 5.1).
 
+import CLinux
 import Glibc
 import Synchronization
 import SystemPackage
@@ -16,6 +17,7 @@ extension LiveContainer {
             guard !stat.isDirectory else { throw .isDirectory }
             let entry = Entry(parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key))
             if parent.isForeign || stat.key.device != rootKey.device {
+                hold(entry)
                 try Backing.unlink(name.bytes, in: directory.raw)
                 leave(entry, now: .gone)
             } else if stat.isRegular {
@@ -31,6 +33,7 @@ extension LiveContainer {
         guard observers.isEphemeral(entry.name, requester) || isIgnored(entry.name, in: entry.parent) else {
             return try moveToDeleted(entry, nil, requester)
         }
+        hold(entry)
         try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
         leave(entry, now: .gone)
     }
@@ -44,6 +47,7 @@ extension LiveContainer {
             guard stat.isDirectory else { throw .notDirectory }
             let entry = Entry(parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key))
             guard !parent.isForeign, stat.key.device == rootKey.device else {
+                hold(entry)
                 try Backing.unlink(name.bytes, in: directory.raw, flags: AT_REMOVEDIR)
                 return leave(entry, now: .gone)
             }
@@ -80,6 +84,7 @@ extension LiveContainer {
                 // An older version of another item is in this file and nowhere else.
                 try keepDisplaced(&state, of: node, entry.name, in: entry.directory, entry.stat)
             }
+            hold(entry)
             try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
             leave(entry, now: .gone)
             try forget(document, at: entry.place)
@@ -109,6 +114,7 @@ extension LiveContainer {
     /// One of several names goes: the document lives on under the others.
     private func unlinkName(_ entry: Entry, _ requester: Requester) throws(Errno) {
         let document = try store(throwing: .ioError) { () throws(StoreError) in try documents.document(at: entry.place) }
+        hold(entry)
         try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
         leave(entry, now: .gone)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
@@ -160,6 +166,14 @@ extension LiveContainer {
             file: fileID(entry.stat), item: document?.state.withLock(\.item), size: entry.stat.size, deleted: now,
             author: requester.author, group: group, parentAccessed: parentTimes.accessed,
             parentModified: parentTimes.modified, attributes: Attributes(entry.stat))
+    }
+
+    /// Before a name goes for good: its file stays in reach of whoever still has it open.
+    func hold(_ entry: Entry) {
+        guard let node = entry.node, nodes.isLastName(of: node) else { return }
+        let flags = linux_O_PATH | O_NOFOLLOW
+        guard let file = try? Backing.open(entry.name.bytes, in: entry.directory.raw, flags: flags) else { return }
+        nodes.hold(node, SharedDescriptor(file))
     }
 
     /// The node of a name that is gone loses it.

@@ -45,7 +45,7 @@ extension LiveContainer {
     }
 
     /// A save that a rename made.
-    private struct SavedByRename {
+    struct SavedByRename {
         var document: Document
         var node: Node
         var version: VersionID?
@@ -71,6 +71,7 @@ extension LiveContainer {
     }
 
     private func movePlainly(_ move: Move, _ target: Entry?) throws(Errno) {
+        if let target { hold(target) }
         try Backing.rename(move)
         if let target { leave(target, now: .gone) }
         moveNode(move)
@@ -133,7 +134,7 @@ extension LiveContainer {
         state.maker = nil
         guard state.isUnversioned, !isIgnored(move.newName, in: move.newParent) else { return }
         state.isUnversioned = false
-        guard let file = try? Backing.open(move.newName.bytes, in: move.newDirectory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        guard let file = try? Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
         else { return }
         defer { Glibc.close(file) }
         if let node = move.source.node {
@@ -170,7 +171,8 @@ extension LiveContainer {
     // MARK: Onto a document
 
     /// A rename over a document is a save of that document.
-    private func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) -> SavedByRename? {
+    @discardableResult
+    func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) -> SavedByRename? {
         if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
         let node = target.node ?? intern(target.stat, as: Node.Name(parent: target.parent, name: target.name), lookups: 0)
         defer { if target.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
@@ -180,11 +182,13 @@ extension LiveContainer {
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
             let wasClean = !state.differs(from: target.stat)
+            var isLinked = false
             if target.stat.links > 1 {
                 try partOtherNames(&state, of: document, target)
             } else if wasClean || !state.isRecorded {
-                try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
+                isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
+            if !isLinked { hold(target) }
             try Backing.rename(move)
             if state.writers > 0 {
                 orphans.add(
@@ -194,7 +198,7 @@ extension LiveContainer {
                 state.writers = 0
             }
             let content = state.current?.content
-            leave(target, now: state.isKept ? content.map { .kept($0) } ?? .gone : .gone)
+            leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
             return try takeOver(&state, document, move, requester)
         }
     }
@@ -206,7 +210,7 @@ extension LiveContainer {
         let others = state.places.filter { $0 != target.place }
         guard let other = others.first else {
             // The other names were never seen: they may change the file any time, so the content is copied.
-            let file = try Backing.open(target.name.bytes, in: target.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+            let file = try Backing.openQuietly(target.name.bytes, in: target.directory.raw)
             defer { Glibc.close(file) }
             guard let node = target.node else { return }
             return try keepCopy(&state, of: node, from: file)
@@ -237,7 +241,7 @@ extension LiveContainer {
             ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
         defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         let (content, writers) = absorb(former, at: move.source.place, move.source.stat)
-        let file = try Backing.open(move.newName.bytes, in: move.newDirectory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        let file = try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
         defer { Glibc.close(file) }
         // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
         state.stamp = nil
@@ -286,6 +290,7 @@ extension LiveContainer {
 
     private func moveOverOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
         let document = try moved(move)
+        hold(target)
         try preservingStamp(of: document, at: move) { () throws(Errno) in try Backing.rename(move) }
         leave(target, now: .gone)
         moveNode(move)
@@ -330,14 +335,14 @@ extension LiveContainer {
     }
 
     private func keep(_ document: Document, _ entry: Entry) throws(Errno) {
-        let file = try Backing.open(entry.name.bytes, in: entry.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
         defer { Glibc.close(file) }
         guard let node = entry.node ?? nodes.node(entry.stat.key) else { return }
         try document.state.withLock { state throws(Errno) in try keepCopy(&state, of: node, from: file) }
     }
 
     private func savedByExchange(_ document: Document, _ entry: Entry, _ requester: Requester) throws(Errno) {
-        let file = try Backing.open(entry.name.bytes, in: entry.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+        let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
         defer { Glibc.close(file) }
         let stat = try Backing.stat(file)
         let node = intern(stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)

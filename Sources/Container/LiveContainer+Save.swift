@@ -35,6 +35,7 @@ extension LiveContainer {
         _ state: inout Document.State, _ node: Node, in parent: Node, _ name: FileName, file: Int32, _ save: PendingSave
     ) throws(Errno) -> VersionID? {
         var stat = try Backing.stat(file)
+        noteIgnoreFile(name, in: parent)
         guard state.isReturning || state.current == nil || state.differs(from: stat) else {
             if save.isSealed { seal(&state, parent) }
             return state.current?.id
@@ -108,7 +109,8 @@ extension LiveContainer {
         let equals = isSame(current, state, stat, hash)
         let decision = SaveRule.decide(
             Save(kind: save.kind, actor: actor, base: base, equalsCurrent: equals), current: current.id,
-            saver: state.saver, isQuiet: isQuiet(&state, parent, name))
+            saver: state.saver,
+            isQuiet: base != nil && base != current.id && isQuiet(parent, name))
         var mutations: [VersionStore.Mutation] = []
         var events: [VersionStore.Mutation] = []
         var loser = current
@@ -214,7 +216,7 @@ extension LiveContainer {
     /// An edit that was made while the container was not mounted becomes a version of its own.
     func adoptUnseenEdit(_ document: Document, _ node: Node, in parent: Node, _ stat: FileStat) {
         guard let name = nodes.location(node).name, let directory = try? descriptor(of: name.parent),
-            let file = try? Backing.open(name.name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+            let file = try? Backing.openQuietly(name.name.bytes, in: directory.raw)
         else { return }
         defer { Glibc.close(file) }
         document.state.withLock { state in

@@ -13,7 +13,7 @@ extension LiveContainer {
     func refuseIfStale(
         _ state: inout Document.State, _ parent: Node, _ name: FileName, _ requester: Requester
     ) throws(Errno) {
-        guard options.settings.staleWrites == .refuse, let current = state.current, !state.isUnversioned else { return }
+        guard settings.staleWrites == .refuse, let current = state.current, !state.isUnversioned else { return }
         guard isStale(&state, parent, name, requester) else { return }
         if state.refused?.actor != requester.actor?.ref || state.refused?.version != current.id {
             state.refused = requester.actor.map { .init(actor: $0.ref, version: current.id) }
@@ -26,17 +26,19 @@ extension LiveContainer {
     private func isStale(
         _ state: inout Document.State, _ parent: Node, _ name: FileName, _ requester: Requester
     ) -> Bool {
-        guard let current = state.current, let actor = requester.actor else { return false }
+        guard let current = state.current, let actor = requester.actor,
+            let base = observers.base(of: actor, item: state.item), base != current.id
+        else { return false }
         return SaveRule.isStale(
-            actor, base: observers.base(of: actor, item: state.item), current: current.id, saver: state.saver,
-            isQuiet: isQuiet(&state, parent, name))
+            actor, base: base, current: current.id, saver: state.saver,
+            isQuiet: isQuiet(parent, name))
     }
 
     /// With `merge`, joins a save that has just become a conflict with the version it lost against, if their edits do
     /// not overlap. Called without any lock held; the saver waits for it.
     /// - Parameter saved: the version that the save made.
     func mergeIfConflicting(_ document: Document, _ node: Node, saved: VersionID?, by requester: Requester) {
-        guard options.settings.staleWrites == .merge, let saved else { return }
+        guard settings.staleWrites == .merge, let saved else { return }
         let pair: (mine: Version, loser: VersionID)? = document.state.withLock { state in
             guard let current = state.current, current.id == saved, let conflict = state.conflict,
                 conflict.winner == saved

@@ -50,9 +50,9 @@ public final class LiveContainer: Sendable {
     let time: ContainerClock
     let recordedDirectories: RecordedDirectories
     let deletionGroups = DeletionGroups()
+    let retention: Retention
     let kernel = KernelLink()
-    let ignore: IgnorePatterns
-    let quiet: QuietRule
+    let policy: Policy
     /// For what is due soon and quickly done.
     let timers = Scheduler()
     /// For what may take long: hashing, thinning.
@@ -79,11 +79,11 @@ public final class LiveContainer: Sendable {
         directories = DirectoryDescriptors(root: self.root)
         documents = DocumentIndex(store: store, recorded: try store.recordedDirectories())
         time = ContainerClock(wall: options.clock)
+        retention = Retention(store: store, now: options.clock.now())
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
         arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)
-        ignore = IgnorePatterns(lines: options.settings.ignorePatterns)
-        quiet = options.settings.quietPatterns.map { QuietRule(patterns: $0) } ?? QuietRule()
+        policy = Policy(options.settings)
         guard store.identity.isUnsettled else { return }
         survivors.find()
         try CrashRecovery(self).run()
@@ -93,6 +93,7 @@ public final class LiveContainer: Sendable {
     public func start() {
         timers.start()
         chores.start()
+        if let name = Self.ignoreFileName { noteIgnoreFile(name, in: nodes.root) }
     }
 
     /// Ends the container's use: what is open is sealed, and the store closed.

@@ -10,12 +10,15 @@ public struct Caller: Sendable {
     /// The thread, in the daemon's pid namespace; 0 if it is outside.
     public var thread: pid_t
     public var umask: mode_t
+    /// In an open that truncates and in a write: without the right to keep set-id bits, so they go.
+    public var dropsSetID: Bool
 
-    public init(user: uid_t, group: gid_t, thread: pid_t, umask: mode_t = 0) {
+    public init(user: uid_t, group: gid_t, thread: pid_t, umask: mode_t = 0, dropsSetID: Bool = false) {
         self.user = user
         self.group = group
         self.thread = thread
         self.umask = umask
+        self.dropsSetID = dropsSetID
     }
 }
 

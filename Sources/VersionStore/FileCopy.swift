@@ -11,6 +11,11 @@ enum FileCopy {
         _ source: FileDescriptor, to target: FileDescriptor, reflink: Bool
     ) throws(Errno) -> ContentStore.Copying {
         let status = try System.status(source)
+        // A description of our own: the seeks below move its offset, and copying leaves no trace in the access time.
+        let flags = O_RDONLY | linux_O_NOATIME
+        let own = try? System.open("/proc/self/fd/\(source.rawValue)", in: source, flags)
+        defer { if let own { System.close(own) } }
+        let source = own ?? source
         let isReflinked = reflink && linux_clone_file(target.rawValue, source.rawValue) == 0
         if !isReflinked { try copyData(source, to: target, size: status.st_size) }
         try copyMetadata(source, status, to: target)

@@ -74,7 +74,7 @@ public final class ControlConnection: Sendable {
         arrived: @escaping @Sendable ([UInt8]) -> Void
     ) async throws(ControlError) -> [UInt8] {
         let number = state.withLock { state in
-            state.next += 1
+            defer { state.next += 1 }
             state.progress[state.next] = progress
             return state.next
         }

@@ -24,7 +24,7 @@ struct OutputTests {
         ]
         #expect(text.history(DocumentHistory(path: Path("todo.txt"), versions: versions)) == """
             todo.txt  3 versions
-              ID            SAVED                                SIZE  BY
+              ID            SAVED                               SIZE  BY
               000000030000  just now    \(exact(0))  1.2 KiB  ann vim (1234)    current
               000000020000  2 min ago   \(exact(2))     17 B  ann emacs (1234)  conflict
               000000010000  2 days ago  \(exact(3000))  5.0 MiB  ann vim (1234)    pinned
@@ -36,7 +36,7 @@ struct OutputTests {
     func conflicts() {
         #expect(text.conflicts([Samples.conflict]) == """
             Notes/todo.txt  1 unresolved loser
-              ID            SAVED                               SIZE  BY
+              ID            SAVED                              SIZE  BY
               000000030000  just now   \(exact(0))  1.2 KiB  ann vim (1234)    current
               000000020000  2 min ago  \(exact(2))  1.2 KiB  ann emacs (1234)  conflict
               000000010000  1 h ago    \(exact(90))  1.2 KiB  ann vim (1234)    base, pinned

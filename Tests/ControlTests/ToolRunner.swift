@@ -7,6 +7,8 @@ import Synchronization
 import Testing
 import VersionModel
 
+@testable import versionsctl
+
 struct ToolRun {
     var status: Int32
     var output: String
@@ -25,26 +27,28 @@ func runTool(_ arguments: [String], in directory: String = "/", environment: [St
     try runTool(bytes: arguments.map { Array($0.utf8) }, in: directory, environment: environment)
 }
 
-/// Runs it without a terminal; the arguments are bytes, which only a shell's `$'\xff'` can pass on here.
+/// Runs it without a terminal; the arguments are bytes. Output goes to files: nobody can block on a pipe, nor hold one.
 func runTool(bytes: [[UInt8]], in directory: String, environment: [String: String] = [:]) throws -> ToolRun {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/bash")
-    let quoted = bytes.map { argument in
-        "$'" + argument.map { "\\x" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
-    }
-    process.arguments = ["-c", "exec \"$0\" " + quoted.joined(separator: " "), toolPath()]
-    process.currentDirectoryURL = URL(fileURLWithPath: directory)
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    let (output, errors) = (Pipe(), Pipe())
-    (process.standardOutput, process.standardError) = (output, errors)
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
+    let place = try temporaryDirectory()
+    defer { remove(place) }
+    let files = ["output", "errors"].map { open("\(place)/\($0)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
+    let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { (files + [input]).forEach { close($0) } }
+    let status = try Subprocess.run(
+        "sh", [Path("-c"), Path("cd \"$0\" && exec \"$@\""), Path(directory), Path(toolPath())] + bytes.map { Path(bytes: $0) },
+        environment: environment.map { ($0.key, Path($0.value)) }, standard: [0: input, 1: files[0], 2: files[1]])
     return ToolRun(
-        status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-        errors: String(decoding: complaint, as: UTF8.self))
+        status: status, output: String(decoding: try Files.content(Path(place + "/output")), as: UTF8.self),
+        errors: String(decoding: try Files.content(Path(place + "/errors")), as: UTF8.self))
+}
+
+/// Writes a program from another process: a descriptor of ours that a test beside this one passes on to a child would
+/// make it "text file busy".
+func writeProgram(_ path: String, _ text: String) throws {
+    let status = try Subprocess.run(
+        "sh", [Path("-c"), Path("printf %s \"$TEXT\" > \"$0\" && chmod 755 \"$0\""), Path(path)],
+        environment: [("TEXT", Path(text))])
+    #expect(status == 0)
 }
 
 /// A tool that goes on until it is ended.

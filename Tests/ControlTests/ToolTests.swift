@@ -127,7 +127,8 @@ struct ToolTests {
         #expect(run.status == 1)
         #expect(run.errors.hasPrefix("versionsctl: doc.txt: the edits of 000000020000 and of the current version overlap: "))
         #expect(try world.read("doc.txt") == "one current\ntwo\nthree\n")
-        let tool = #"sh -c 'cat "$1" "$2" "$3" > "$4"' merger"#
+        let tool = world.directory + "/merger"
+        try writeProgram(tool, "#!/bin/sh\ncat \"$1\" \"$2\" \"$3\" > \"$4\"\n")
         #expect(try world.run(["resolve", "doc.txt", "--tool", tool]).status == 0)
         #expect(try world.read("doc.txt") == "one current\ntwo\nthree\none\ntwo\nthree\none loser\ntwo\nthree\n")
         let failing = try world.run(["resolve", "doc.txt", "--merge", "--tool", "false"])
@@ -223,8 +224,7 @@ struct ToolTests {
         let script = "#!/bin/sh\n[ \"$1\" = --offline ] && [ \"$2\" = \(directory) ] || exit 1\n"
             + "read -r call; echo '\(hello)'; read -r call; printf '%s' '\(status)'\n"
         let program = directory + "/daemon"
-        try script.write(toFile: program, atomically: true, encoding: .utf8)
-        chmod(program, 0o755)
+        try writeProgram(program, script)
         let run = try runTool(["status", directory], environment: ["VERSIONSFS": program])
         #expect(run.status == 0 && run.output.contains("documents    12 with versions"), "\(run.errors)")
     }

@@ -1,8 +1,9 @@
 // Lines and messages: framing, round trips, and what is answered to lines that are none.
 
-import ControlProtocol
 import Testing
 import VersionModel
+
+@testable import ControlProtocol
 
 @Suite("Framing")
 struct LineFramerTests {
@@ -92,6 +93,18 @@ struct MessageTests {
         #expect(throws: Message.Unreadable.self) { try Message(line: [123, 34, 0xFF, 34, 58, 49, 125]) }
         let line = Array(#"{"jsonrpc":"2.0","id":1,"method":"history","params":{"target":{"path":"a\u0000b"}}}"#.utf8)
         #expect(throws: ControlError.self) { try Wire.parameters(HistoryRequest.self, in: line) }
+    }
+
+    @Test("JSON is told from what is not", arguments: [
+        ("{}", true), ("[]", true), (" [ 1 , -0.5e+3 , true , false , null , \"\\u00e9\\n\" ] ", true), ("0", true),
+        (#"{"a":{"b":[{}]},"c":[]}"#, true), (#""\ud83d\ude00""#, true), (#""\ud83d""#, false), (#""\ude00""#, false),
+        ("", false), ("[", false), ("[1,]", false), ("{\"a\"}", false), ("{\"a\":1,}", false), ("[1}", false), ("01", false),
+        ("1.", false), ("-", false), ("1 2", false), ("\"a\tb\"", false), ("\"", false), ("tru", false), ("{1:2}", false),
+        (String(repeating: "[", count: 64) + String(repeating: "]", count: 64), true),
+        (String(repeating: "[", count: 65) + String(repeating: "]", count: 65), false),
+    ])
+    func grammar(text: String, isJSON: Bool) {
+        #expect(JSONGrammar.accepts(Array(text.utf8)) == isJSON)
     }
 
     @Test("a choice is one word", arguments: [

@@ -2,7 +2,6 @@
 // Every function returns what the call returns, and sets errno as it does. Nothing here decides anything.
 #pragma once
 #include <stddef.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
@@ -52,6 +51,11 @@ ssize_t linux_lgetxattr(const char *path, const char *name, void *value, size_t 
 ssize_t linux_llistxattr(const char *path, char *list, size_t size);
 int linux_lsetxattr(const char *path, const char *name, const void *value, size_t size, int flags);
 int linux_lremovexattr(const char *path, const char *name);
+// The same, following a symlink or not.
+ssize_t linux_getxattr(const char *path, int follows, const char *name, void *value, size_t size);
+ssize_t linux_listxattr(const char *path, int follows, char *list, size_t size);
+int linux_setxattr(const char *path, int follows, const char *name, const void *value, size_t size, int flags);
+int linux_removexattr(const char *path, int follows, const char *name);
 
 // As they are; their headers would bring a second `struct stat` into Swift's view.
 int umount2(const char *target, int flags);
@@ -61,7 +65,7 @@ void linux_syslog(int priority, const char *text);   // as LOG_DAEMON
 
 int linux_memfd_create(const char *name);                                // closed on exec
 int linux_pipe(int ends[2]);                                             // closed on exec
-int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path);
+int linux_spawn_chdir(void *actions, const char *path);                  // a posix_spawn_file_actions_t
 
 // Events.
 int linux_epoll_create(void);                                            // closed on exec

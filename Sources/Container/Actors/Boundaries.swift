@@ -16,6 +16,9 @@ public struct Boundaries: Sendable {
         "php-fpm", "apache2", "httpd", "nginx", "gunicorn", "uwsgi", "smbd", "vsftpd", "dbus-daemon", "dbus-broker",
     ])
 
+    /// The names as a TOML array.
+    var toml: String { "[" + names.sorted().map { "\"\($0)\"" }.joined(separator: ", ") + "]" }
+
     /// Whether a program is one of these. `tmux: server`, `php-fpm8.2`, `containerd-shim-runc-v2` and `SCREEN` are.
     public func contain(_ program: String) -> Bool {
         ProgramName.meanings(of: program).contains { names.contains($0) }

@@ -18,9 +18,10 @@ enum Backing {
         }
     }
 
-    /// `openat`
+    /// `openat`; an empty name opens the descriptor's own file anew.
     static func open(_ name: [UInt8], in directory: Int32, flags: Int32, mode: mode_t = 0) throws(Errno) -> Int32 {
-        try CText.lend(name) { pointer throws(Errno) in
+        if name.isEmpty { return try open(path: reopening(directory), in: AT_FDCWD, flags: flags & ~O_NOFOLLOW, mode: mode) }
+        return try CText.lend(name) { pointer throws(Errno) in
             try check { linux_openat(directory, pointer, flags | O_CLOEXEC, mode) }
         }
     }
@@ -30,11 +31,23 @@ enum Backing {
         try check { linux_openat(directory, path, flags | O_CLOEXEC, mode) }
     }
 
-    /// `statx`, never following a symlink.
+    /// Opens a file to copy or hash it: for reading, and without a trace in its access time where that is allowed.
+    static func openQuietly(_ name: [UInt8], in directory: Int32) throws(Errno) -> Int32 {
+        do {
+            return try open(name, in: directory, flags: O_RDONLY | O_NOFOLLOW | linux_O_NOATIME)
+        } catch .notPermitted {
+            return try open(name, in: directory, flags: O_RDONLY | O_NOFOLLOW)
+        }
+    }
+
+    /// The way to a descriptor's own file for calls that take a path.
+    static func reopening(_ descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
+
+    /// `statx`, never following a symlink; an empty name is the descriptor's own file, as for the calls below.
     static func stat(_ name: [UInt8], in directory: Int32) throws(Errno) -> FileStat {
         var result = linux_stat()
         try CText.lend(name) { pointer throws(Errno) in
-            _ = try check { linux_statx(directory, pointer, AT_SYMLINK_NOFOLLOW, &result) }
+            _ = try check { linux_statx(directory, pointer, AT_SYMLINK_NOFOLLOW | linux_AT_EMPTY_PATH, &result) }
         }
         return FileStat(raw: result)
     }
@@ -123,19 +136,25 @@ enum Backing {
     /// `fchownat`, never following a symlink; -1 leaves a side as it is.
     static func chown(_ name: [UInt8], in directory: Int32, user: uid_t, group: gid_t) throws(Errno) {
         try CText.lend(name) { pointer throws(Errno) in
-            _ = try check { fchownat(directory, pointer, user, group, AT_SYMLINK_NOFOLLOW) }
+            _ = try check { fchownat(directory, pointer, user, group, AT_SYMLINK_NOFOLLOW | linux_AT_EMPTY_PATH) }
         }
     }
 
     /// `fchmodat`; follows a symlink, so only for what is none.
     static func chmod(_ name: [UInt8], in directory: Int32, mode: mode_t) throws(Errno) {
+        if name.isEmpty {
+            try check { Glibc.chmod(reopening(directory), mode) }
+            return
+        }
         try CText.lend(name) { pointer throws(Errno) in _ = try check { fchmodat(directory, pointer, mode, 0) } }
     }
 
     /// `utimensat`, never following a symlink.
     static func setTimes(_ name: [UInt8], in directory: Int32, accessed: timespec, modified: timespec) throws(Errno) {
         try CText.lend(name) { pointer throws(Errno) in
-            _ = try check { utimensat(directory, pointer, [accessed, modified], AT_SYMLINK_NOFOLLOW) }
+            _ = try check {
+                utimensat(directory, pointer, [accessed, modified], AT_SYMLINK_NOFOLLOW | linux_AT_EMPTY_PATH)
+            }
         }
     }
 
@@ -168,6 +187,13 @@ enum Backing {
 
     /// Whether a directory has no entries.
     static func isEmpty(_ directory: Int32) throws(Errno) -> Bool { try list(directory).isEmpty }
+
+    /// `linkat` of a descriptor's own file.
+    static func link(_ descriptor: Int32, to newName: [UInt8], in newDirectory: Int32) throws(Errno) {
+        try CText.lend(newName) { new throws(Errno) in
+            _ = try check { linkat(AT_FDCWD, reopening(descriptor), newDirectory, new, AT_SYMLINK_FOLLOW) }
+        }
+    }
 
     /// A relative or absolute path that the kernel resolves to a name in a directory, for calls without an `at` form.
     static func descriptorPath(_ directory: Int32, _ name: [UInt8]) -> [UInt8] {

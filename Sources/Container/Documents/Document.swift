@@ -60,8 +60,6 @@ final class Document: Sendable {
         var maker: Maker?
         /// For a document that a rename made out of another: the version it started as.
         var origin: VersionID?
-        /// Conflicts never arise (DESIGN 6.1); nil until someone asks.
-        var isQuiet: Bool?
 
         /// The last save that was refused as stale, so that it is told once.
         var refused: Refusal?

@@ -30,6 +30,8 @@ final class DirectoryDescriptors: Sendable {
         if node.id == Node.rootID { return root }
         if let known = state.withLock({ $0.open[node.id] }) { return known }
         let (parent, name) = try locate(node)
+        // A directory that is gone and still in use: what holds it is its descriptor.
+        if name.isEmpty { return parent }
         let raw = try CText.lend(name) { pointer throws(Errno) in
             try Backing.check {
                 linuxOpenDirectory(parent.raw, pointer)

@@ -20,7 +20,7 @@ final class Node: @unchecked Sendable {
         case kept(ContentID)
         /// In the deleted area.
         case deleted(DeletionID)
-        /// Unlinked for good; only open descriptors reach it.
+        /// Unlinked for good, or never named; reached through ``Node/held``.
         case gone
     }
 
@@ -37,6 +37,9 @@ final class Node: @unchecked Sendable {
     var otherNames: [Name] = []
     var lookups: UInt64 = 0
     var whereabouts = Whereabouts.live
+    /// A file that has no name any more (or never had) while the kernel still knows it: open descriptors, working
+    /// directories and mappings go on with it.
+    var held: SharedDescriptor?
 
     /// How the file is open; has its own lock.
     let openings = Openings()

@@ -52,12 +52,13 @@ final class NodeTable: Sendable {
     }
 
     /// Adds a node that has no name (O_TMPFILE); counts one look-up.
-    func internNameless(_ key: BackingKey, file: FileID, type: UInt32) -> Node {
+    func internNameless(_ key: BackingKey, file: FileID, type: UInt32, held: SharedDescriptor) -> Node {
         state.withLock { state in
             let node = Node(id: state.nextID, file: file, type: type, key: key, isForeign: false)
             state.nextID += 1
             node.lookups = 1
             node.whereabouts = .gone
+            node.held = held
             state.byID[node.id] = node
             state.byKey[key] = node
             return node
@@ -87,11 +88,25 @@ final class NodeTable: Sendable {
     }
 
     func addName(_ name: Node.Name, to node: Node) {
-        state.withLock { _ in
+        // Closed outside the lock.
+        let held = state.withLock { _ in
             node.add(name)
             node.whereabouts = .live
+            defer { node.held = nil }
+            return node.held
         }
+        withExtendedLifetime(held) {}
     }
+
+    /// Whether the kernel knows the node, and by one name only: then only what it has open is left after that name.
+    func isLastName(of node: Node) -> Bool {
+        state.withLock { _ in node.lookups > 0 && node.otherNames.isEmpty }
+    }
+
+    /// Holds on to a file that is about to lose its last name.
+    func hold(_ node: Node, _ descriptor: SharedDescriptor) { state.withLock { _ in node.held = descriptor } }
+
+    func held(_ node: Node) -> SharedDescriptor? { state.withLock { _ in node.held } }
 
     /// Takes a name away; `whereabouts` says where the file is now if that was the last.
     func removeName(_ name: FileName, in parent: Node, of node: Node, now whereabouts: Node.Whereabouts) {

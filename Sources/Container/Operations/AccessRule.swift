@@ -5,18 +5,24 @@ import VersionModel
 /// Whose rights count in an operation: the process at the other end of the control socket.
 public struct Principal: Hashable, Sendable {
     public var user: UInt32
+    /// What new files are given to; nil leaves them the daemon's.
+    public var primaryGroup: UInt32?
     /// The primary and the supplementary groups.
     public var groups: Set<UInt32>
     /// 0 if it is unknown here.
     public var process: Int32
 
-    public init(user: UInt32, groups: Set<UInt32>, process: Int32) {
+    public init(user: UInt32, primaryGroup: UInt32? = nil, groups: Set<UInt32> = [], process: Int32 = 0) {
         self.user = user
-        self.groups = groups
+        self.primaryGroup = primaryGroup
+        self.groups = groups.union(primaryGroup.map { [$0] } ?? [])
         self.process = process
     }
 
     public var isRoot: Bool { user == 0 }
+
+    /// The container's own work: every right, nobody's process.
+    static let container = Principal(user: 0)
 }
 
 /// The rule of acl(5), "Access check algorithm"; without an access list that of path_resolution(7).

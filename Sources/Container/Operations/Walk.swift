@@ -31,7 +31,11 @@ final class Walk {
         self.principal = principal
     }
 
-    deinit { for id in held.reversed() { container.forget(id, lookups: 1) } }
+    /// Gives the nodes back.
+    func end() {
+        for id in held.reversed() { container.forget(id, lookups: 1) }
+        held = []
+    }
 
     /// The node of a directory; the caller may pass through it and all above.
     func directory(_ path: TreePath) throws -> Node {
@@ -114,6 +118,26 @@ final class Walk {
 }
 
 extension LiveContainer {
+    /// Runs `body` with the name lock held for reading.
+    func looking<Result>(as principal: Principal, _ body: (Walk) throws -> Result) throws -> Result {
+        let walk = Walk(self, as: principal)
+        defer { walk.end() }
+        return try names.reading { try body(walk) }
+    }
+
+    /// Runs `body` with the name lock held for writing, then tells the kernel of the names it gave.
+    func changing<Result>(
+        as principal: Principal, _ body: (Walk, inout [Spot]) throws -> Result
+    ) throws -> Result {
+        let walk = Walk(self, as: principal)
+        var changed: [Spot] = []
+        defer {
+            tellKernel(changed.map { ($0.parent.id, $0.name) })
+            walk.end()
+        }
+        return try names.writing { try body(walk, &changed) }
+    }
+
     /// Mode, owner and access list of a file below.
     func attributes(below name: [UInt8], in directory: SharedDescriptor) throws(Errno) -> Attributes {
         var attributes = Attributes(try Backing.stat(name, in: directory.raw))

@@ -11,11 +11,12 @@ public enum Message: Hashable, Sendable {
 
     /// Reads a line; the error is what to answer, the id the one to answer with if there was one.
     public init(line: [UInt8]) throws(Unreadable) {
+        guard JSONGrammar.accepts(line) else {
+            throw Unreadable(id: nil, error: ControlError(.malformed, "the line is not JSON"))
+        }
         let envelope: Envelope
         do {
             envelope = try Wire.decoder().decode(Envelope.self, from: Data(line))
-        } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
-            throw Unreadable(id: nil, error: ControlError(.malformed, "the line is not JSON"))
         } catch {
             let id = (try? Wire.decoder().decode(Identified.self, from: Data(line)))?.id
             throw Unreadable(id: id, error: ControlError(.invalidRequest, "the line is not a JSON-RPC 2.0 message"))
@@ -75,7 +76,7 @@ public enum Wire {
         return (try? encode(Failure(error: error, id: id))) ?? Array((fallback + "\n").utf8)
     }
 
-    /// The parameters in the line of a call or notification; parameters that are left out read as an empty object.
+    /// The parameters in the line of a call or notification that ``Message/init(line:)`` has read; parameters that are left out read as an empty object.
     public static func parameters<Parameters: Decodable>(
         _ type: Parameters.Type, in line: [UInt8]
     ) throws(ControlError) -> Parameters {
@@ -87,7 +88,7 @@ public enum Wire {
         }
     }
 
-    /// The result in the line of a reply.
+    /// The result in the line of a reply that ``Message/init(line:)`` has read.
     public static func result<Result: Decodable>(_ type: Result.Type, in line: [UInt8]) throws(ControlError) -> Result {
         do {
             return try decoder().decode(ResultOnly<Result>.self, from: Data(line)).result

@@ -1,0 +1,59 @@
+// The change feed for subscribers: rows that the caller may know of.
+
+import Container
+import ControlProtocol
+import ControlService
+import VersionModel
+import VersionStore
+
+extension ContainerBackend {
+    func lastSequence() throws(ControlError) -> UInt64 {
+        try answering { try store.changeRange()?.upperBound ?? 0 }
+    }
+
+    func changes(
+        after sequence: UInt64, limit: Int, within target: Target, peer: Peer
+    ) throws(ControlError) -> ChangePage {
+        try answering {
+            if let range = try store.changeRange(), range.lowerBound > sequence &+ 1, sequence > 0 {
+                throw ControlError(.notFound, "the change feed no longer reaches back to \(sequence)")
+            }
+            let (within, item) = try scope(target, peer)
+            var known: [TreePath: Bool] = [:]
+            var page = ChangePage(events: [], upTo: sequence)
+            for (number, change) in try store.changes(after: sequence, limit: limit) {
+                page.upTo = number
+                guard matches(change, within, item) else { continue }
+                if container.mayKnow(change, as: peer.principal, &known) {
+                    page.events.append(WatchEvent(sequence: number, change))
+                }
+            }
+            return page
+        }
+    }
+
+    /// An item is followed by its identity, so that it is not lost when it is renamed.
+    private func scope(_ target: Target, _ peer: Peer) throws -> (TreePath, ItemID?) {
+        switch target {
+        case .path(let path): return (try tree(path), nil)
+        case .id:
+            let document = try document(target, ControlCall(peer: peer))
+            return (document.path, document.item)
+        }
+    }
+
+    private func matches(_ change: Change, _ path: TreePath, _ item: ItemID?) -> Bool {
+        if let item { return change.item == item }
+        return change.path.isWithin(path) || change.from?.isWithin(path) ?? false
+    }
+
+    func observeChanges(_ handler: @escaping @Sendable () -> Void) -> any ChangeObservation {
+        StoreObservation(store.observe { _ in handler() })
+    }
+}
+
+private final class StoreObservation: ChangeObservation {
+    private let observation: Observation
+    init(_ observation: Observation) { self.observation = observation }
+    func cancel() { observation.cancel() }
+}

@@ -1,0 +1,272 @@
+// Requests about documents: reading, resolving, bringing back, keeping, giving up.
+
+import Container
+import ControlProtocol
+import ControlService
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension ContainerBackend {
+    // MARK: Reading
+
+    func conflicts(_ request: ConflictsRequest, _ call: ControlCall) throws(ControlError) -> [ConflictedDocument] {
+        try answering {
+            try container.conflicted(within: path(request.target, call), as: call.principal).compactMap {
+                conflicted(readable($0, call))
+            }
+        }
+    }
+
+    func history(_ request: HistoryRequest, _ call: ControlCall) throws(ControlError) -> DocumentHistory {
+        try answering {
+            let document = readable(try document(request.target, call), call)
+            return DocumentHistory(
+                path: Path(document.path), versions: document.versions.map { info($0, of: document) })
+        }
+    }
+
+    func show(_ request: ShowRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
+        try answering {
+            let (version, document) = try version(request.target, request.version, call)
+            guard container.mayRead(version, of: document, as: call.principal) else {
+                throw OperationError(.denied, "permission denied", path: document.path)
+            }
+            return info(version, of: document)
+        }
+    }
+
+    /// The version that a target and perhaps some digits name; the current one if none is named.
+    private func version(
+        _ target: Target, _ digits: String?, _ call: ControlCall
+    ) throws -> (Version, DocumentRecord) {
+        let named: Version?
+        let document: DocumentRecord
+        switch try subject(target, call) {
+        case .version(let version, let found): (named, document) = (version, found)
+        default: (named, document) = (nil, try self.document(target, call))
+        }
+        if let digits { return (try container.version(digits, of: document), document) }
+        guard let version = named ?? document.current else {
+            throw OperationError(.notFound, "no saved version yet", path: document.path)
+        }
+        return (version, document)
+    }
+
+    func deleted(_ request: DeletedRequest, _ call: ControlCall) throws(ControlError) -> [DeletedEntry] {
+        try answering {
+            try container.deleted(within: path(request.target, call), as: call.principal).map { DeletedEntry($0) }
+        }
+    }
+
+    func space(_ request: SpaceRequest, _ call: ControlCall) throws(ControlError) -> SpaceUse {
+        try answering {
+            let space = try container.space(within: path(request.target, call), as: call.principal) { entries in
+                try call.checkCancellation()
+                call.report(done: UInt64(entries), of: nil, unit: "entries")
+            }
+            return SpaceUse(live: space.live, history: space.history, deleted: space.deleted)
+        }
+    }
+
+    // MARK: Resolving
+
+    func resolve(_ request: ResolveRequest, _ call: ControlCall) throws(ControlError) -> Resolution {
+        try answering {
+            let document = try document(request.target, call)
+            let choice: ResolutionChoice =
+                switch request.keep {
+                case .current: .current
+                case .all: .all
+                case .newest: .newest
+                case .merged: .merged
+                case .version(let digits): .version(try container.version(digits, of: document).id)
+                }
+            return resolution(try container.resolve(document, choice, seen: request.seen, as: call.principal))
+        }
+    }
+
+    func resolveAll(_ request: ResolveAllRequest, _ call: ControlCall) throws(ControlError) -> [Resolution] {
+        try answering {
+            try container.resolveAll(within: path(request.target, call), as: call.principal) { done, total in
+                try call.checkCancellation()
+                call.report(done: UInt64(done), of: UInt64(total), unit: "documents")
+            }.map { resolution($0) }
+        }
+    }
+
+    private func resolution(_ outcome: ResolutionOutcome) -> Resolution {
+        Resolution(
+            document: Path(outcome.path), current: outcome.current, resolved: outcome.resolved,
+            written: outcome.written.map { Path($0) }, remaining: outcome.remaining)
+    }
+
+    func simulateConflict(
+        _ request: SimulateConflictRequest, _ call: ControlCall
+    ) throws(ControlError) -> ConflictedDocument {
+        try answering {
+            let made = try container.simulateConflict(document(request.target, call), as: call.principal)
+            guard let result = conflicted(made) else { throw ControlError(.failed, "no conflict came of it") }
+            return result
+        }
+    }
+
+    // MARK: Bringing back
+
+    func restore(_ request: RestoreRequest, _ call: ControlCall) throws(ControlError) -> Restored {
+        try answering {
+            let (version, document) = try version(request.target, request.version, call)
+            let target = try request.to.map { try tree($0) }
+            return restored(try container.restore(version, of: document, to: target, as: call.principal))
+        }
+    }
+
+    func undelete(_ request: UndeleteRequest, _ call: ControlCall) throws(ControlError) -> Restored {
+        try answering {
+            let deletion: Deletion
+            switch request.target {
+            case .id:
+                switch try subject(request.target, call) {
+                case .deletion(let found): deletion = found
+                case .document(let document), .version(_, let document):
+                    guard let found = document.deletion else {
+                        throw OperationError(.nothingToDo, "it is not deleted", path: document.path)
+                    }
+                    deletion = found
+                }
+            case .path(let path):
+                let path = try tree(path)
+                if path.names.contains(where: { $0 == FileName(".versions") }),
+                    case .deletion(let found) = try subject(request.target, call)
+                {
+                    deletion = found
+                } else {
+                    deletion = try container.deletion(at: path, as: call.principal)
+                }
+            }
+            let target = try request.to.map { try tree($0) }
+            return restored(
+                try container.undelete(deletion, to: target, as: call.principal) { done in
+                    call.report(done: UInt64(done), of: nil, unit: "entries")
+                })
+        }
+    }
+
+    func restored(_ outcome: RestoreOutcome) -> Restored {
+        Restored(document: Path(outcome.path), entries: outcome.entries, displaced: outcome.displaced)
+    }
+
+    func restoreDirectory(_ request: RestoreDirectoryRequest, _ call: ControlCall) throws(ControlError) -> Restored {
+        try answering {
+            let target = try request.to.map { try tree($0) }
+            return restored(
+                try container.restoreDirectory(
+                    path(request.target, call), at: request.at, to: target, as: call.principal
+                ) { done in
+                    try call.checkCancellation()
+                    call.report(done: UInt64(done), of: nil, unit: "entries")
+                })
+        }
+    }
+
+    // MARK: Keeping and giving up
+
+    func pin(_ request: PinRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
+        try answering {
+            let (version, document) = try version(request.target, request.version, call)
+            return info(
+                try container.pin(version, of: document, request.pinned, as: call.principal), of: document)
+        }
+    }
+
+    func thin(_ request: ThinRequest, _ call: ControlCall) throws(ControlError) -> Removed {
+        try answering {
+            removed(
+                try container.thin(dryRun: request.dryRun, as: call.principal) { done, total in
+                    try call.checkCancellation()
+                    call.report(done: UInt64(done), of: UInt64(total), unit: "versions")
+                })
+        }
+    }
+
+    func purge(_ request: PurgeRequest, _ call: ControlCall) throws(ControlError) -> Removed {
+        try answering {
+            let document: DocumentRecord
+            var version: Version?
+            switch try subject(request.target, call) {
+            case .version(let named, let found): (version, document) = (named, found)
+            default: document = try self.document(request.target, call)
+            }
+            if let digits = request.version { version = try container.version(digits, of: document) }
+            return removed(try container.purge(document, version, as: call.principal))
+        }
+    }
+
+    func purgeDeleted(_ request: PurgeDeletedRequest, _ call: ControlCall) throws(ControlError) -> Removed {
+        try answering {
+            removed(
+                try container.purgeDeleted(before: request.before, as: call.principal) { done, total in
+                    try call.checkCancellation()
+                    call.report(done: UInt64(done), of: UInt64(total), unit: "entries")
+                })
+        }
+    }
+
+    private func removed(_ outcome: RemovalOutcome) -> Removed {
+        let listed = outcome.versions.prefix(10_000).map { entry in
+            info(entry.version, of: DocumentRecord(path: entry.path, item: entry.version.item, versions: []))
+        }
+        return Removed(
+            versions: listed, versionCount: outcome.versions.count, deletedCount: outcome.deleted,
+            bytes: outcome.bytes)
+    }
+
+    // MARK: The container itself
+
+    func check(_ request: CheckRequest, _ call: ControlCall) throws(ControlError) -> CheckReport {
+        try answering {
+            guard container.knowsAll(call.principal) else {
+                throw OperationError(.denied, "only root and the container's user may check it")
+            }
+            var contents = 0
+            let findings = try store.check(repair: request.repair) { done, total in
+                contents = total
+                call.report(done: UInt64(done), of: UInt64(total), unit: "versions")
+            }
+            return CheckReport(
+                findings: findings.map { finding in
+                    CheckReport.Finding(
+                        problem: finding.text, document: finding.path.map { Path($0) }, repair: finding.repair,
+                        repaired: finding.isRepaired)
+                }, contents: contents, bytes: UInt64(max(0, store.space.history)))
+        }
+    }
+
+    func config(_ request: ConfigRequest, _ call: ControlCall) throws(ControlError) -> [Setting] {
+        try answering {
+            let all = try SettingsFile(in: store.state.rawValue).entries.map {
+                Setting(key: $0.key, value: $0.value, standard: $0.standard)
+            }
+            guard let key = request.key else { return all }
+            guard let found = all.first(where: { $0.key == key }) else {
+                throw OperationError(.invalid, "there is no setting \(key)", advice: "versionsctl config lists them")
+            }
+            return [found]
+        }
+    }
+
+    func setConfig(_ request: SetConfigRequest, _ call: ControlCall) throws(ControlError) -> Setting {
+        try answering {
+            guard container.knowsAll(call.principal) else {
+                throw OperationError(.denied, "only root and the container's user may change settings")
+            }
+            var file = try SettingsFile(in: store.state.rawValue)
+            try file.set(request.key, to: request.value)
+            try file.write(in: store.state.rawValue)
+            guard let set = file.entries.first(where: { $0.key == request.key }) else {
+                throw OperationError(.invalid, "there is no setting \(request.key)")
+            }
+            return Setting(key: set.key, value: set.value, standard: set.standard)
+        }
+    }
+}

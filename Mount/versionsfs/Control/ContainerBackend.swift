@@ -1,0 +1,128 @@
+// What the control socket serves: each request as an operation of the live container, with the caller's own rights.
+
+import Container
+import ControlProtocol
+import ControlService
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Answers the control socket's requests over a container that is in use.
+final class ContainerBackend: ControlBackend {
+    /// What the mount knows and the container does not.
+    struct Surroundings: Sendable {
+        /// Absolute; nil when the container is served unmounted.
+        var mountpoint: Path?
+        /// The daemon's version.
+        var version: String
+        /// `syslog`, `stderr`, or a path.
+        var log: String
+        /// Asked for each time: what the transport has negotiated.
+        var transport: @Sendable () -> ContainerStatus.Transport
+        /// The claims of the arbiter, as the caller may see them.
+        var claims: @Sendable (Peer) -> [ClaimInfo] = { _ in [] }
+        /// Sentences for `status`.
+        var notes: @Sendable () -> [String] = { [] }
+    }
+
+    let container: LiveContainer
+    let surroundings: Surroundings
+    var store: VersionStore { container.store }
+
+    init(_ container: LiveContainer, _ surroundings: Surroundings) {
+        self.container = container
+        self.surroundings = surroundings
+    }
+
+    func hello(_ request: Handshake, _ call: ControlCall) throws(ControlError) -> Handshake.Reply {
+        guard request.protocolVersion == Handshake.protocolVersion else {
+            throw ControlError(
+                .incompatible, "\(request.program) \(request.version) speaks another protocol than this daemon",
+                advice: "use the tool and the daemon of one release")
+        }
+        return Handshake.Reply(
+            version: surroundings.version, container: store.identity.container, mountpoint: surroundings.mountpoint)
+    }
+
+    func status(_ request: StatusRequest, _ call: ControlCall) throws(ControlError) -> ContainerStatus {
+        try answering {
+            let counts = try store.statistics()
+            // Half a second: status is asked for often, and a big tree takes long to walk.
+            let space = try container.space(within: .root, limit: 500_000_000, as: Principal(user: 0))
+            var notes = surroundings.notes()
+            if !space.isComplete { notes.append("live is what was counted in half a second; `versionsctl space` counts all") }
+            if container.isThinningPaused {
+                notes.append("the system's clock was set by more than a day: history is not thinned for now")
+            }
+            if store.isWritingStuck { notes.append("the catalog cannot be written; changes wait in memory") }
+            if store.identity.wasCopied { notes.append("the directory was copied: it has a new device id") }
+            return ContainerStatus(
+                container: store.identity.container, mountpoint: surroundings.mountpoint,
+                device: store.identity.deviceName, items: counts.items, versions: counts.versions,
+                conflicts: counts.conflicts, deleted: .init(count: counts.deletions, bytes: counts.deletedBytes),
+                space: SpaceUse(live: space.live, history: space.history, deleted: space.deleted),
+                transport: surroundings.transport(), log: surroundings.log, version: surroundings.version,
+                fileSystems: [
+                    .init(path: Path(TreePath.root), type: "root", can: store.contents.canReflink ? ["versions", "reflink"] : ["versions"])
+                ], notes: notes)
+        }
+    }
+
+    func claims(_ request: ClaimsRequest, _ call: ControlCall) throws(ControlError) -> [ClaimInfo] {
+        surroundings.claims(call.peer)
+    }
+
+    func forget(_ request: ForgetRequest, _ call: ControlCall) throws(ControlError) -> ContainerStatus {
+        throw ControlError(
+            .busy, "the container is mounted", path: surroundings.mountpoint, advice: "versionsctl unmount it first")
+    }
+
+    // MARK: Help for all
+
+    /// Runs an operation; what it throws becomes an error of the protocol.
+    func answering<Result>(_ body: () throws -> Result) throws(ControlError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw Self.controlError(error)
+        }
+    }
+
+    private static func controlError(_ error: any Error) -> ControlError {
+        switch error {
+        case let error as ControlError: return error
+        case let error as OperationError:
+            return ControlError(
+                code(error.kind), error.message, path: error.path.map { Path($0) }, advice: error.advice,
+                errno: error.errno?.rawValue)
+        case let error as SettingsError: return ControlError(.invalidValue, error.description)
+        default: return ControlError(.failed, "\(error)")
+        }
+    }
+
+    private static func code(_ kind: OperationError.Kind) -> ControlError.Code {
+        switch kind {
+        case .notFound: .notFound
+        case .denied: .denied
+        case .exists: .exists
+        case .ambiguous: .ambiguous
+        case .contentMissing: .contentMissing
+        case .nothingToDo: .nothingToDo
+        case .busy: .busy
+        case .invalid: .invalidValue
+        case .cancelled: .cancelled
+        case .system: .system
+        }
+    }
+}
+
+extension ControlCall {
+    /// The caller's rights.
+    var principal: Principal { peer.principal }
+}
+
+extension Peer {
+    var principal: Principal {
+        Principal(user: userID, primaryGroup: groupID, groups: Set(groups), process: process)
+    }
+}

@@ -1,0 +1,173 @@
+// What is in a directory under `.versions`.
+
+import Glibc
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// One entry of a virtual directory.
+struct BrowseChild: Sendable {
+    var name: FileName
+    var subject: BrowseSubject
+    /// `st_mode & S_IFMT`
+    var type: UInt32
+}
+
+extension Browser {
+    private static let deletedName = FileName(".deleted")
+    private static let socketName = FileName(".socket")
+
+    /// The entry of that name; nil if there is none.
+    func child(_ name: FileName, of node: BrowseNode) throws(Errno) -> BrowseSubject? {
+        switch node.subject {
+        case .top(let directory): return try child(name, ofTop: directory)
+        case .document(let place):
+            return BrowseSubject.Section.allCases.first { $0.name == name }.map { .section(place, $0) }
+        case .section: return try children(of: node).first { $0.name == name }?.subject
+        case .deletions(let directory), .deletion(_, let directory): return try deletions(in: directory)[name]
+        case .version, .socket: throw .notDirectory
+        }
+    }
+
+    /// The entries of a directory, in the order they are listed.
+    func children(of node: BrowseNode) throws(Errno) -> [BrowseChild] {
+        switch node.subject {
+        case .top(let directory): return try documents(in: directory)
+        case .document(let place):
+            return BrowseSubject.Section.allCases.map { section in
+                BrowseChild(name: section.name, subject: .section(place, section), type: UInt32(S_IFDIR))
+            }
+        case .section(let place, let section):
+            return try versions(at: place, in: section).compactMap { version in
+                fileName(of: version, at: place).map { name in
+                    BrowseChild(name: name, subject: .version(place, section, version.id), type: UInt32(S_IFREG))
+                }
+            }
+        case .deletions(let directory), .deletion(_, let directory): return try deletions(in: directory).children
+        case .version, .socket: throw .notDirectory
+        }
+    }
+
+    // MARK: Documents
+
+    private func documents(in directory: FileID) throws(Errno) -> [BrowseChild] {
+        var children: [BrowseChild] = []
+        for (item, _, _) in try query({ store throws(StoreError) in try store.itemsWithOtherVersions(in: directory) }) {
+            for place in item.places where place.directory == directory {
+                children.append(BrowseChild(name: place.name, subject: .document(place), type: UInt32(S_IFDIR)))
+            }
+        }
+        if let name = Self.deletedName, try hasDeletions(directory) {
+            // A document of that name has to do without.
+            children.removeAll { $0.name == name }
+            children.append(BrowseChild(name: name, subject: .deletions(directory), type: UInt32(S_IFDIR)))
+        }
+        return children.sorted { $0.name < $1.name }
+    }
+
+    private func child(_ name: FileName, ofTop directory: FileID) throws(Errno) -> BrowseSubject? {
+        if name == Self.deletedName, try hasDeletions(directory) { return .deletions(directory) }
+        if name == Self.socketName, directory == .root, container.socketPath != nil { return .socket }
+        let place = Place(directory: directory, name: name)
+        guard let item = try item(at: place) else { return nil }
+        let versions = try query { store throws(StoreError) in try store.versions(of: item.id) }
+        return versions.contains { $0.kind != .current } ? .document(place) : nil
+    }
+
+    private func hasDeletions(_ directory: FileID) throws(Errno) -> Bool {
+        try !deletions(in: directory).children.isEmpty
+    }
+
+    func item(at place: Place) throws(Errno) -> Item? {
+        try query { store throws(StoreError) in try store.item(at: place) }
+    }
+
+    // MARK: Versions
+
+    /// A document's versions in one section, newest first.
+    func versions(at place: Place, in section: BrowseSubject.Section) throws(Errno) -> [Version] {
+        guard let item = try item(at: place) else { throw .noSuchFileOrDirectory }
+        let all = try query { store throws(StoreError) in try store.versions(of: item.id) }
+        switch section {
+        case .conflicts: return all.filter { $0.kind == .conflict }
+        case .history: return all.filter { $0.kind == .history && !$0.flags.contains(.contentLost) }
+        case .base:
+            let bases = Set(all.filter { $0.kind == .conflict }.compactMap(\.base))
+            return all.filter { bases.contains($0.id) && !$0.flags.contains(.contentLost) }
+        }
+    }
+
+    /// The name of a version's file.
+    func fileName(of version: Version, at place: Place) -> FileName? {
+        let identity = store.identity
+        let device = version.device == identity.device ? identity.deviceName : version.device.short
+        return VersionFileName(version: version.id, saved: version.saved, device: device, document: place.name).name
+    }
+
+    /// Where the version's file is now, relative to the document's directory: `.versions/NAME/SECTION/FILE`; nil for a
+    /// current version, which is the document itself.
+    public func path(of version: Version, at place: Place) -> TreePath? {
+        guard version.kind != .current, let top = FileName(bytes: Self.name),
+            let file = fileName(of: version, at: place)
+        else { return nil }
+        let section: BrowseSubject.Section = version.kind == .conflict ? .conflicts : .history
+        return TreePath(names: [top, place.name, section.name, file])
+    }
+
+    // MARK: Deletions
+
+    /// What was deleted from a directory.
+    private func deletions(in directory: FileID) throws(Errno) -> DeletionListing {
+        let sequence = try query { store throws(StoreError) in try store.changeRange() }?.upperBound ?? 0
+        if let known = deletionListings[directory, sequence] { return known }
+        let listing = DeletionListing(
+            Self.named(try query { store throws(StoreError) in try store.deletions(in: directory) }))
+        deletionListings[directory, sequence] = listing
+        return listing
+    }
+
+    /// The last thing of each name gets that name, older ones `NAME@STAMP`.
+    private static func named(_ newestFirst: [Deletion]) -> [BrowseChild] {
+        var taken: Set<FileName> = []
+        var children: [BrowseChild] = []
+        var older: [Deletion] = []
+        for deletion in newestFirst {
+            if taken.insert(deletion.place.name).inserted {
+                children.append(BrowseChild(deletion, as: deletion.place.name))
+            } else {
+                older.append(deletion)
+            }
+        }
+        for deletion in older {
+            var time = deletion.deleted
+            var name = DeletedFileName.older(deletion.place.name, deleted: time)
+            // Two of one name within a millisecond.
+            while !taken.insert(name).inserted {
+                time = time.advanced(byNanoseconds: 1_000_000)
+                name = DeletedFileName.older(deletion.place.name, deleted: time)
+            }
+            children.append(BrowseChild(deletion, as: name))
+        }
+        return children
+    }
+}
+
+extension BrowseChild {
+    fileprivate init(_ deletion: Deletion, as name: FileName) {
+        self.init(name: name, subject: .deletion(deletion.id, file: deletion.file), type: deletion.type.mode)
+    }
+}
+
+extension EntryType {
+    /// `st_mode & S_IFMT`; 0 for a device, whose kind the record does not tell.
+    fileprivate var mode: UInt32 {
+        switch self {
+        case .file: UInt32(S_IFREG)
+        case .directory: UInt32(S_IFDIR)
+        case .symlink: UInt32(S_IFLNK)
+        case .fifo: UInt32(S_IFIFO)
+        case .socket: UInt32(S_IFSOCK)
+        case .device: 0
+        }
+    }
+}

@@ -1,0 +1,181 @@
+// Extended attributes under `.versions`: what the mount tells of versions, access lists, and what deleted things had.
+
+import CLinux
+import Glibc
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension Browser {
+    private static let accessListName = Array("system.posix_acl_access".utf8)
+    private static let toldPrefix = Array("user.versions.".utf8)
+    private static let hiddenPrefix = Array("user.versionsfs.".utf8)
+    private static let userPrefix = Array("user.".utf8)
+
+    public func extendedAttribute(_ caller: Caller, node id: UInt64, name: [UInt8]) throws(Errno) -> [UInt8] {
+        let node = try node(id)
+        if name == Self.accessListName {
+            guard let list = try accessList(of: node) else { throw .noData }
+            return list
+        }
+        if name.starts(with: Self.hiddenPrefix) { throw .noData }
+        if name.starts(with: Self.toldPrefix) {
+            return try told(String(decoding: name.dropFirst(Self.toldPrefix.count), as: UTF8.self), of: node)
+        }
+        guard name.starts(with: Self.userPrefix), case .deletion(let deletion, _) = node.subject,
+            let value = try value(of: name, at: path(of: deletion))
+        else { throw .noData }
+        return value
+    }
+
+    /// The names, each ended by a NUL; those of `user.versions.*` are not among them (copies must not carry them).
+    public func extendedAttributes(_ caller: Caller, node id: UInt64) throws(Errno) -> [UInt8] {
+        let node = try node(id)
+        var names: [UInt8] = []
+        if case .deletion(let deletion, _) = node.subject {
+            let path = path(of: deletion)
+            let all = try Self.value { buffer, size in
+                CText.lend(path) { linux_llistxattr($0, buffer?.assumingMemoryBound(to: CChar.self), size) }
+            }
+            for name in all.split(separator: 0)
+            where name.starts(with: Self.userPrefix) && !name.starts(with: Self.hiddenPrefix) {
+                names += name + [0]
+            }
+        }
+        if try accessList(of: node) != nil { names += Self.accessListName + [0] }
+        return names
+    }
+
+    // MARK: Told
+
+    private func told(_ key: String, of node: BrowseNode) throws(Errno) -> [UInt8] {
+        switch key {
+        case "container": return Array(store.identity.container.hex.utf8)
+        case "socket":
+            guard let path = container.socketPath else { throw .noData }
+            return Array(path.utf8)
+        case "item": return Array(try item(of: node).hex.utf8)
+        case "version": return Array(try version(of: node).hex.utf8)
+        case "state":
+            _ = try version(of: node)
+            return Array("current".utf8)
+        case "conflicts":
+            let item = try item(of: node)
+            let versions = try query { store throws(StoreError) in try store.versions(of: item) }
+            return Array(String(versions.count { $0.kind == .conflict }).utf8)
+        default: throw .noData
+        }
+    }
+
+    private func item(of node: BrowseNode) throws(Errno) -> ItemID {
+        switch node.subject {
+        case .document(let place), .section(let place, _), .version(let place, _, _):
+            guard let item = try item(at: place) else { throw .noData }
+            return item.id
+        case .deletion(let id, let file):
+            guard let deletion = try query({ store throws(StoreError) in try store.deletion(id) }) else {
+                throw .noSuchFileOrDirectory
+            }
+            return deletion.item ?? DerivedIdentity.item(file, in: store.identity.container)
+        case .top, .deletions, .socket: throw .noData
+        }
+    }
+
+    private func version(of node: BrowseNode) throws(Errno) -> VersionID {
+        switch node.subject {
+        case .version(_, _, let id): return id
+        case .deletion:
+            let id = try item(of: node)
+            guard let item = try query({ store throws(StoreError) in try store.item(id) }) else { throw .noData }
+            return item.current
+        default: throw .noData
+        }
+    }
+
+    // MARK: Access lists
+
+    private func accessList(of node: BrowseNode) throws(Errno) -> [UInt8]? {
+        switch node.subject {
+        case .top, .document, .section(_, .history), .section(_, .base):
+            return try liveAccessList(nil, in: node.directory).flatMap(AccessListEditing.withoutWriting)
+        case .section(let place, .conflicts):
+            return try liveAccessList(place.name, in: node.directory).flatMap { list in
+                AccessListEditing.changed(list, Self.directoryAccess)
+            }
+        case .deletions: return try liveAccessList(nil, in: node.directory)
+        case .version(_, _, let id):
+            guard let version = try query({ store throws(StoreError) in try store.version(id) }) else { return nil }
+            return try accessList(of: version).flatMap(AccessListEditing.withoutWriting)
+        case .deletion(let id, _):
+            let list = try value(of: Self.accessListName, at: path(of: id))
+            let place = store.deletedArea.name(of: id)
+            let stat = try Backing.stat(Array(place.name.utf8), in: place.directory.rawValue)
+            return stat.isRegular ? list.flatMap(AccessListEditing.withoutWriting) : list
+        case .socket: return nil
+        }
+    }
+
+    private func accessList(of version: Version) throws(Errno) -> [UInt8]? {
+        if let list = version.attributes.accessList { return list }
+        let place = store.contents.name(of: version.content)
+        let path = Backing.descriptorPath(place.directory.rawValue, Array(place.name.utf8))
+        if store.contents.contains(version.content) { return try value(of: Self.accessListName, at: path) }
+        guard let content = try? VersionContent(version, in: container) else { return nil }
+        let descriptor = content.descriptor
+        return try value(of: Self.accessListName, at: Array("/proc/self/fd/\(descriptor.raw)".utf8), follows: true)
+    }
+
+    /// The access list of a live directory or of a name in it.
+    private func liveAccessList(_ name: FileName?, in directory: Node) throws(Errno) -> [UInt8]? {
+        try container.names.reading { () throws(Errno) in
+            let path: [UInt8]
+            if let name {
+                path = Backing.descriptorPath(try container.descriptor(of: directory).raw, name.bytes)
+            } else {
+                let place = try container.location(of: directory)
+                path = Backing.descriptorPath(place.directory.raw, place.path)
+            }
+            return try value(of: Self.accessListName, at: path)
+        }
+    }
+
+    // MARK: Below
+
+    private func path(of deletion: DeletionID) -> [UInt8] {
+        let place = store.deletedArea.name(of: deletion)
+        return Backing.descriptorPath(place.directory.rawValue, Array(place.name.utf8))
+    }
+
+    /// An attribute of a file below; nil if it has none of that name, or cannot have any.
+    private func value(of name: [UInt8], at path: [UInt8], follows: Bool = false) throws(Errno) -> [UInt8]? {
+        do throws(Errno) {
+            return try Self.value { buffer, size in
+                CText.lend(path) { path in
+                    CText.lend(name) { name in
+                        follows ? getxattr(path, name, buffer, size) : linux_lgetxattr(path, name, buffer, size)
+                    }
+                }
+            }
+        } catch {
+            switch error {
+            case .noData, .notSupported: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Calls once for the size and once for the value, again if it grew in between.
+    static func value(_ call: (UnsafeMutableRawPointer?, Int) -> Int) throws(Errno) -> [UInt8] {
+        while true {
+            let size = try Backing.check { call(nil, 0) }
+            guard size > 0 else { return [] }
+            var buffer = [UInt8](repeating: 0, count: size)
+            do throws(Errno) {
+                let count = try Backing.check { buffer.withUnsafeMutableBytes { call($0.baseAddress, size) } }
+                return Array(buffer.prefix(count))
+            } catch {
+                guard error == .outOfRange else { throw error }
+            }
+        }
+    }
+}

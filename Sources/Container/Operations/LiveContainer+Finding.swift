@@ -1,0 +1,249 @@
+// Finding what an operation is about: a document by its path or an id, and its versions as the caller may know them.
+
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// A document with its versions, as an operation sees it.
+public struct DocumentRecord: Hashable, Sendable {
+    /// Relative to the container's root; for a deleted document the path that it had.
+    public var path: TreePath
+    public var item: ItemID
+    /// Newest first, the current one included.
+    public var versions: [Version]
+    /// The document is in the deleted area.
+    public var deletion: Deletion?
+
+    public init(path: TreePath, item: ItemID, versions: [Version], deletion: Deletion? = nil) {
+        self.path = path
+        self.item = item
+        self.versions = versions
+        self.deletion = deletion
+    }
+
+    /// The version in the file; nil before the first save.
+    public var current: Version? { versions.first { $0.kind == .current } }
+    /// Unresolved, newest first.
+    public var conflicts: [Version] { versions.filter { $0.kind == .conflict } }
+}
+
+/// What an id stands for.
+public enum Identified: Sendable {
+    case item(ItemID)
+    case version(Version)
+    case deletion(Deletion)
+}
+
+extension LiveContainer {
+    /// The document at a path, live or, failing that, the last one deleted there. The caller must be able to reach it;
+    /// which versions it may read is told by ``mayRead(_:of:as:)``.
+    public func document(at path: TreePath, as principal: Principal) throws(OperationError) -> DocumentRecord {
+        try operation {
+            do {
+                return try liveDocument(at: path, as: principal)
+            } catch let error as OperationError where error.kind == .notFound {
+                let deleted = try store.deletions(within: path).first { $0.path == path && $0.item != nil }
+                guard let deleted, let item = deleted.item, mayKnow(deleted, principal) else { throw error }
+                return try record(of: item, path: path, deleted)
+            }
+        }
+    }
+
+    private func liveDocument(at path: TreePath, as principal: Principal) throws -> DocumentRecord {
+        let state = try looking(as: principal) { walk in
+            let (_, node, stat) = try walk.document(path)
+            return try document(of: node, stat).state.withLock { ($0.item, $0.current) }
+        }
+        var versions = try store.versions(of: state.0)
+        // A document that nobody has changed is not recorded; its one version is the file.
+        if versions.isEmpty, let current = state.1 { versions = [current] }
+        return DocumentRecord(path: path, item: state.0, versions: versions)
+    }
+
+    /// The document with this identity.
+    public func document(_ item: ItemID, as principal: Principal) throws(OperationError) -> DocumentRecord {
+        try operation {
+            if let row = try store.item(item), let path = try store.path(of: row) {
+                let found = try liveDocument(at: path, as: principal)
+                if found.item == item { return found }
+            }
+            guard let deleted = try store.deletions(of: item).first, mayKnow(deleted, principal) else {
+                throw OperationError(.notFound, "no item \(item.short)")
+            }
+            return try record(of: item, path: deleted.path, deleted)
+        }
+    }
+
+    private func record(of item: ItemID, path: TreePath, _ deletion: Deletion) throws -> DocumentRecord {
+        DocumentRecord(path: path, item: item, versions: try store.versions(of: item), deletion: deletion)
+    }
+
+    /// What an id, or the first digits of one (at least 6), stands for.
+    public func identified(by digits: String) throws(OperationError) -> Identified {
+        try operation {
+            let digits = digits.lowercased()
+            guard digits.utf8.count >= 6 else {
+                throw OperationError(.invalid, "an id needs at least 6 digits: \(digits)")
+            }
+            var found = try store.versions(withPrefix: digits).map { Identified.version($0) }
+            if let id = ItemID(hex: digits) {
+                if try store.item(id) != nil { found.append(.item(id)) }
+            } else {
+                found += try store.allItems().filter { $0.id.hex.hasPrefix(digits) }.map { .item($0.id) }
+            }
+            found += try store.deletions(within: nil).filter { $0.id.hex.hasPrefix(digits) }.map { .deletion($0) }
+            guard let first = found.first else { throw OperationError(.notFound, "no version, item or deletion \(digits)") }
+            guard found.count == 1 else {
+                throw OperationError(.ambiguous, "\(found.count) ids begin with \(digits)", advice: "give more digits")
+            }
+            return first
+        }
+    }
+
+    /// The version of a document with this id or these first digits.
+    public func version(_ digits: String, of document: DocumentRecord) throws(OperationError) -> Version {
+        let digits = digits.lowercased()
+        let found = digits.isEmpty ? [] : document.versions.filter { $0.id.hex.hasPrefix(digits) }
+        guard let first = found.first else {
+            throw OperationError(
+                .notFound, "no version \(digits)", path: document.path, advice: "versionsctl history lists them")
+        }
+        guard found.count == 1 else {
+            throw OperationError(
+                .ambiguous, "\(found.count) versions begin with \(digits)", path: document.path,
+                advice: "give more digits")
+        }
+        return first
+    }
+
+    /// The documents with unresolved losers at or below a path that the caller can reach.
+    public func conflicted(within path: TreePath, as principal: Principal) throws(OperationError) -> [DocumentRecord] {
+        try operation {
+            try store.conflicted().compactMap { item in
+                guard let found = try? document(item.id, as: principal), found.deletion == nil,
+                    found.path.isWithin(path), !found.conflicts.isEmpty
+                else { return nil }
+                return found
+            }.sorted { $0.path < $1.path }
+        }
+    }
+
+    // MARK: What a caller may know
+
+    /// Whether a caller may read a version: the file's mode, owner and access list of its time allow it, and those of
+    /// the file that holds it now.
+    public func mayRead(_ version: Version, of document: DocumentRecord, as principal: Principal) -> Bool {
+        if principal.isRoot { return true }
+        guard AccessRule.allows(.read, to: principal, on: version.attributes) else { return false }
+        guard let content = try? content(of: version, in: document) else {
+            // Nothing to read: only that it was there is told.
+            return true
+        }
+        // A copy made by a user's daemon is that user's, whoever owned the file: its owner bits then say nothing.
+        guard let held = try? attributes(of: content.raw) else { return false }
+        return AccessRule.allows(.read, to: principal, on: held)
+    }
+
+    /// Whether a caller may know all names: root, and whoever the daemon runs as.
+    public func knowsAll(_ principal: Principal) -> Bool { principal.isRoot || principal.user == geteuid() }
+
+    /// Whether a caller may know of a deletion: it could list the directory.
+    public func mayKnow(_ deletion: Deletion, _ principal: Principal) -> Bool {
+        var known = KnownDirectories()
+        return mayKnow(deletion, principal, &known)
+    }
+
+    func mayKnow(_ deletion: Deletion, _ principal: Principal, _ known: inout KnownDirectories) -> Bool {
+        knowsAll(principal) || mayList(deletion.place.directory, principal, &known, depth: 0)
+    }
+
+    /// What one listing has found out about directories.
+    struct KnownDirectories {
+        var answers: [FileID: Bool] = [:]
+        /// The deleted directories by their identity; read when the first is asked for.
+        var deleted: [FileID: Deletion]?
+    }
+
+    /// Whether a caller may pass through and read a directory, live or deleted.
+    private func mayList(
+        _ directory: FileID, _ principal: Principal, _ known: inout KnownDirectories, depth: Int
+    ) -> Bool {
+        if let answer = known.answers[directory] { return answer }
+        let answer: Bool
+        if let path = livePath(of: directory) {
+            answer = mayList(path, principal)
+        } else if depth < 256, let gone = deletedDirectory(directory, &known) {
+            answer =
+                AccessRule.allows([.read, .execute], to: principal, on: gone.attributes)
+                && mayList(gone.place.directory, principal, &known, depth: depth + 1)
+        } else {
+            answer = false
+        }
+        known.answers[directory] = answer
+        return answer
+    }
+
+    /// Whether a caller may take an entry out of the deleted area: it could have removed it from its directory.
+    func mayTake(_ deletion: Deletion, _ principal: Principal) -> Bool {
+        var known = KnownDirectories()
+        return mayTake(deletion, principal, &known)
+    }
+
+    func mayTake(_ deletion: Deletion, _ principal: Principal, _ known: inout KnownDirectories) -> Bool {
+        if principal.isRoot { return true }
+        guard mayKnow(deletion, principal, &known) else { return false }
+        let directory: Attributes
+        if let path = livePath(of: deletion.place.directory) {
+            let found = try? looking(as: principal) { walk in
+                try attributes(below: [46], in: descriptor(of: walk.directory(path)))
+            }
+            guard let found else { return false }
+            directory = found
+        } else if let gone = deletedDirectory(deletion.place.directory, &known) {
+            directory = gone.attributes
+        } else {
+            return deletion.attributes.owner == principal.user
+        }
+        guard AccessRule.allows([.write, .execute], to: principal, on: directory) else { return false }
+        let isSticky = directory.mode & UInt32(S_ISVTX) != 0 && directory.owner != principal.user
+        return !isSticky || deletion.attributes.owner == principal.user
+    }
+
+    private func deletedDirectory(_ directory: FileID, _ known: inout KnownDirectories) -> Deletion? {
+        if known.deleted == nil {
+            let all = ((try? store.deletions(within: nil)) ?? []).filter { $0.type == .directory }
+            known.deleted = Dictionary(all.map { ($0.file, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+        return known.deleted?[directory]
+    }
+
+    /// Where a recorded directory is now; nil if it is gone.
+    func livePath(of directory: FileID) -> TreePath? {
+        if directory == .root { return .root }
+        guard let path = try? store.path(of: directory) else { return nil }
+        let file = try? looking(as: .container) { try $0.directory(path).file }
+        return file == directory ? path : nil
+    }
+
+    private func mayList(_ path: TreePath, _ principal: Principal) -> Bool {
+        let result: Void? = try? looking(as: principal) { walk in
+            try walk.require(.read, on: try walk.directory(path), path)
+        }
+        return result != nil
+    }
+
+    /// Whether a caller may know of a change: it may list the directory that it happened in. What is gone with its
+    /// directory is told to root, to the daemon's own user and to who did it.
+    public func mayKnow(_ change: Change, as principal: Principal, _ cache: inout [TreePath: Bool]) -> Bool {
+        if knowsAll(principal) { return true }
+        for path in [change.path, change.from].compactMap({ $0 }) {
+            let directory = path.parent ?? .root
+            let known = cache[directory] ?? mayList(directory, principal)
+            cache[directory] = known
+            guard known || change.author?.userID == principal.user else { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,225 @@
+// Giving up history and deleted things for good, and pinning what is to stay.
+
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// What is gone for good, or would go.
+public struct RemovalOutcome: Hashable, Sendable {
+    /// The versions, with the paths of their documents where they are known.
+    public var versions: [(version: Version, path: TreePath)] = []
+    public var deleted = 0
+    /// Of contents and deleted files that nothing names any more.
+    public var bytes: UInt64 = 0
+
+    public static func == (left: RemovalOutcome, right: RemovalOutcome) -> Bool {
+        left.versions.map(\.version) == right.versions.map(\.version) && left.deleted == right.deleted
+            && left.bytes == right.bytes
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(versions.map(\.version)) }
+}
+
+extension LiveContainer {
+    /// Removes versions of a document for good: one, or all but the current one, unresolved losers and their bases.
+    public func purge(
+        _ document: DocumentRecord, _ version: Version?, as principal: Principal
+    ) throws(OperationError) -> RemovalOutcome {
+        try operation {
+            try requireWrite(document, principal)
+            let going: [Version]
+            if let version {
+                guard version.kind != .current else {
+                    throw OperationError(
+                        .invalid, "this is the version in the file", path: document.path,
+                        advice: "remove the file, then versionsctl purge --deleted")
+                }
+                going = [version]
+            } else {
+                let bases = Set(document.conflicts.compactMap(\.base))
+                going = document.versions.filter { $0.kind == .history && !bases.contains($0.id) }
+                guard !going.isEmpty else {
+                    throw OperationError(.nothingToDo, "no other version to remove", path: document.path)
+                }
+            }
+            let requester = requester(principal)
+            let bytes = try giveUp(going) { removed in
+                resolvedByRemoval(removed, of: document, requester) + parted(document, from: removed)
+            }
+            return RemovalOutcome(versions: going.map { ($0, document.path) }, bytes: bytes)
+        }
+    }
+
+    /// An unresolved loser that is removed is resolved.
+    private func resolvedByRemoval(
+        _ removed: [Version], of document: DocumentRecord, _ requester: Requester
+    ) -> [VersionStore.Mutation] {
+        removed.filter { $0.kind == .conflict }.map { loser in
+            .change(
+                Change(
+                    event: .resolved, path: document.path, item: loser.item, version: loser.id, time: now,
+                    author: requester.author))
+        }
+    }
+
+    /// Losers whose common ancestor goes have none any more.
+    private func parted(_ document: DocumentRecord, from removed: [Version]) -> [VersionStore.Mutation] {
+        let gone = Set(removed.map(\.id))
+        return document.conflicts.filter { $0.base.map(gone.contains) ?? false && !gone.contains($0.id) }.map { loser in
+            var loser = loser
+            loser.base = nil
+            return .version(loser)
+        }
+    }
+
+    /// Removes versions and what of their contents nobody else names. The rows go first: an object that is left over by
+    /// a crash is recorded again from its label, a row without its content would be a loss.
+    ///
+    /// - Returns: the bytes that became free.
+    func giveUp(_ versions: [Version], rows: ([Version]) -> [VersionStore.Mutation] = { _ in [] }) throws -> UInt64 {
+        let gone = Set(versions.map(\.id))
+        store.commit(versions.map { .removeVersion($0.id) } + rows(versions))
+        var bytes: UInt64 = 0
+        for content in Set(versions.map(\.content)) {
+            let others = try store.versions(sharing: content).filter { !gone.contains($0.id) }
+            if let heir = others.first {
+                hand(content, to: heir)
+                continue
+            }
+            let place = store.contents.name(of: content)
+            guard let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) else { continue }
+            try store.contents.remove(content)
+            bytes += stat.size
+        }
+        return bytes
+    }
+
+    /// A content that outlives the version it was kept for says whose it is now.
+    private func hand(_ content: ContentID, to heir: Version) {
+        guard let labels = try? store.contents.labels(of: content), let first = labels.first,
+            !labels.contains(where: { $0.version.id == heir.id })
+        else { return }
+        let label = ContentStore.Label(version: heir, path: first.path, place: first.place)
+        do {
+            try store.contents.relabel(content, label)
+        } catch {
+            logger.warning("a content could not be labelled: \(error)", metadata: ["content": "\(content)"])
+        }
+    }
+
+    /// Throws unless the caller may write the document.
+    func requireWrite(_ document: DocumentRecord, _ principal: Principal) throws {
+        if let deletion = document.deletion {
+            guard mayTake(deletion, principal) else { throw OperationError.denied(document.path) }
+            return
+        }
+        try looking(as: principal) { walk in try walk.require(.write, on: try walk.document(document.path).spot) }
+    }
+
+    // MARK: The deleted area
+
+    /// Removes entries of the deleted area for good, with the history of documents that are nowhere else.
+    ///
+    /// - Parameter before: only what was deleted before this moment; nil: all. What the caller may not remove stays.
+    public func purgeDeleted(
+        before: Timestamp?, within path: TreePath? = nil, as principal: Principal,
+        report: (_ done: Int, _ of: Int) throws -> Void = { _, _ in }
+    ) throws(OperationError) -> RemovalOutcome {
+        try operation {
+            let going = removable(try store.deletions(within: path), before: before, principal)
+            var outcome = RemovalOutcome()
+            for (done, deletion) in going.enumerated() {
+                try report(done, going.count)
+                let removed = try names.writing { () throws -> (versions: [Version], bytes: UInt64) in try remove(deletion) }
+                outcome.deleted += 1
+                outcome.bytes += removed.bytes
+                outcome.versions += removed.versions.map { ($0, deletion.path) }
+            }
+            return outcome
+        }
+    }
+
+    private func removable(_ all: [Deletion], before: Timestamp?, _ principal: Principal) -> [Deletion] {
+        var known = KnownDirectories()
+        var result: [Deletion] = []
+        for deletion in all {
+            if let before, deletion.deleted >= before { continue }
+            if mayTake(deletion, principal, &known) { result.append(deletion) }
+        }
+        return result
+    }
+
+    /// One entry of the deleted area goes. Called with the name lock held for writing, so that it does not come back
+    /// meanwhile.
+    private func remove(_ deletion: Deletion) throws -> (versions: [Version], bytes: UInt64) {
+        guard try store.deletion(deletion.id) != nil else { return ([], 0) }
+        // A name that comes back now is a new document.
+        _ = takeTombstone(of: deletion)
+        var rows: [VersionStore.Mutation] = [.removeDeletion(deletion.id)]
+        var versions: [Version] = []
+        if let id = deletion.item, let item = try store.item(id), item.places.isEmpty,
+            try store.deletions(of: id).allSatisfy({ $0.id == deletion.id })
+        {
+            versions = try store.versions(of: id)
+            if let current = versions.first(where: { $0.id == item.current }), try hasHeir(current) {
+                // An older version of another item is in this file and nowhere else.
+                let label = ContentStore.Label(
+                    version: try heir(of: current) ?? current, path: deletion.path, place: deletion.place)
+                try store.deletedArea.moveToContents(deletion.id, as: current.content, label)
+                nodes.relocate(deletion.id, to: current.content)
+            }
+            rows.append(.forgetItem(id))
+        }
+        store.commit(rows)
+        var bytes = try versions.isEmpty ? 0 : giveUp(versions.filter { $0.kind != .current })
+        let place = store.deletedArea.name(of: deletion.id)
+        if (try? Backing.stat(path: place.name, in: place.directory.rawValue)) != nil {
+            try store.deletedArea.remove(deletion.id)
+            bytes += deletion.type == .file ? deletion.size : 0
+        }
+        return (versions, bytes)
+    }
+
+    private func heir(of version: Version) throws -> Version? {
+        try store.versions(sharing: version.content).first { $0.item != version.item }
+    }
+
+    private func hasHeir(_ version: Version) throws -> Bool {
+        try !store.contents.contains(version.content) && heir(of: version) != nil
+    }
+
+    // MARK: Pins
+
+    /// Keeps a version from being thinned, or lets it go again; the version as it is then.
+    public func pin(
+        _ version: Version, of document: DocumentRecord, _ isPinned: Bool, as principal: Principal
+    ) throws(OperationError) -> Version {
+        try operation {
+            try requireWrite(document, principal)
+            var version = version
+            if isPinned { version.flags.insert(.pinned) } else { version.flags.remove(.pinned) }
+            if version.kind == .current, document.deletion == nil {
+                return try pinCurrent(version, document, isPinned)
+            }
+            store.commit([.flags(version.id, version.flags)])
+            return version
+        }
+    }
+
+    private func pinCurrent(_ version: Version, _ document: DocumentRecord, _ isPinned: Bool) throws -> Version {
+        try looking(as: .container) { walk in
+            let (spot, node, stat) = try walk.document(document.path)
+            return try self.document(of: node, stat).state.withLock { state in
+                guard var current = state.current, current.id == version.id else { throw savedMeanwhile(document.path) }
+                if isPinned { current.flags.insert(.pinned) } else { current.flags.remove(.pinned) }
+                state.current = current
+                state.isRecorded = true
+                record(spot.parent, [.version(current)] + itemRows(state, stat))
+                return current
+            }
+        }
+    }
+}

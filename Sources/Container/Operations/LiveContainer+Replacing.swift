@@ -1,0 +1,203 @@
+// Changing a document from within: new content under its name as a version of its own, and new documents beside it.
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// What replaces a document's content, and what it means to the document's versions.
+struct Replacement {
+    var staged: StagedFile
+    /// The versions that the new one supersedes besides the current one.
+    var parents: [VersionID] = []
+    /// The version that must still be current; nil for any.
+    var expected: VersionID?
+    /// Further rows of the same transaction.
+    var rows: (_ new: Version, _ parent: Node, _ name: FileName) -> [VersionStore.Mutation] = { _, _, _ in [] }
+}
+
+extension LiveContainer {
+    /// Puts new content under a document's name: what was current is history, and the new version has it as a parent.
+    func replace(_ path: TreePath, with replacement: Replacement, as principal: Principal) throws -> Version {
+        let requester = requester(principal)
+        return try changing(as: principal) { walk, changed in
+            let (spot, node, stat) = try walk.document(path)
+            try walk.require(.write, on: spot)
+            let document = try document(of: node, stat)
+            changed.append(spot)
+            return try document.state.withLock { state in
+                let current = try settledCurrent(&state, spot, node, stat)
+                if let expected = replacement.expected, expected != current.id { throw savedMeanwhile(path) }
+                let now = try displace(&state, document, spot, node, by: replacement.staged)
+                let parents = [current.id] + replacement.parents.filter { $0 != current.id }
+                let version = newVersion(of: state.item, replacement.staged, now, parents: parents, requester)
+                return recordReplacement(version, current, &state, spot, now, replacement, requester)
+            }
+        }
+    }
+
+    private func recordReplacement(
+        _ version: Version, _ current: Version, _ state: inout Document.State, _ spot: Spot, _ stat: FileStat,
+        _ replacement: Replacement, _ requester: Requester
+    ) -> Version {
+        var loser = state.current ?? current
+        loser.kind = .history
+        state.current = version
+        state.isRecorded = true
+        state.stamp = Stamp(stat)
+        (state.isKept, state.sharesContent, state.isReturning, state.appended) = (false, false, false, nil)
+        state.saver = requester.actor
+        observers.saved(version.id, of: state.item, by: requester.actor, now: version.saved)
+        let event = change(
+            .saved, in: spot.parent, spot.name, item: state.item, version: version.id, by: requester)
+        record(
+            spot.parent,
+            [.version(loser), .version(version)] + itemRows(state, stat) + [.change(event)]
+                + replacement.rows(version, spot.parent, spot.name))
+        hashLater(version)
+        return version
+    }
+
+    private func newVersion(
+        of item: ItemID, _ staged: StagedFile, _ stat: FileStat, parents: [VersionID], _ requester: Requester
+    ) -> Version {
+        let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: staged.file.raw, size: stat.size) : nil
+        return Version(
+            id: .random(), item: item, kind: .current, content: .random(), size: stat.size, modified: stat.modified,
+            saved: now, time: time.next(), device: store.identity.device, author: requester.author, parents: parents,
+            hash: hash, attributes: Attributes(stat), flags: .sealed)
+    }
+
+    func savedMeanwhile(_ path: TreePath) -> OperationError {
+        OperationError(.busy, "it was saved meanwhile", path: path, advice: "look again and repeat")
+    }
+
+    /// The current version, once what the file holds is a version: an edit that nobody closed becomes one.
+    func settledCurrent(
+        _ state: inout Document.State, _ spot: Spot, _ node: Node, _ stat: FileStat
+    ) throws -> Version {
+        if state.isUnversioned {
+            throw OperationError(.invalid, "it has no versions: ignored, or a program's temporary file", path: spot.path)
+        }
+        let isBeingSaved = state.isReturning || state.differs(from: stat) && state.writers > 0
+        guard !isBeingSaved else {
+            throw OperationError(.busy, "it is being saved just now", path: spot.path, advice: "repeat in a moment")
+        }
+        if state.differs(from: stat) {
+            let file = SharedDescriptor(
+                try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+            try save(
+                &state, node, in: spot.parent, spot.name, file: file.raw,
+                PendingSave(kind: .appendOrInPlace, requester: nil, isSealed: true))
+        }
+        guard let current = state.current else { throw OperationError(.notFound, "no version yet", path: spot.path) }
+        return current
+    }
+
+    /// Exchanges the file under a name for a staged one, keeping the old: by rename, or in place where the file has
+    /// several names or may not be given its owner. Gives the attributes of what is there then.
+    private func displace(
+        _ state: inout Document.State, _ document: Document, _ spot: Spot, _ node: Node, by staged: StagedFile
+    ) throws -> FileStat {
+        let live = SharedDescriptor(
+            try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+        let stat = try Backing.stat(live.raw)
+        guard stat.links == 1, (try? staged.dress(like: live.raw)) != nil else {
+            return try overwrite(&state, spot, node, from: staged)
+        }
+        try Backing.check { fsync(staged.file.raw) }
+        try keepDisplaced(&state, of: node, spot.name, in: spot.directory, stat)
+        try staged.place(spot.name, in: spot.directory, replacing: true)
+        if state.writers > 0 {
+            orphans.add(
+                Orphan(document: document, parent: spot.parent, stamp: state.stamp, base: state.current?.id), node)
+            state.writers = 0
+        }
+        let entry = Entry(parent: spot.parent, name: spot.name, directory: spot.directory, stat: stat, node: node)
+        let kept = state.isKept ? state.current?.content : nil
+        leave(entry, now: kept.map { .kept($0) } ?? .gone)
+        return try Backing.stat(staged.file.raw)
+    }
+
+    private func overwrite(
+        _ state: inout Document.State, _ spot: Spot, _ node: Node, from staged: StagedFile
+    ) throws -> FileStat {
+        let live = SharedDescriptor(
+            try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDWR | O_NOFOLLOW))
+        try keepCopy(&state, of: node, from: live.raw)
+        let size = try Backing.stat(staged.file.raw).size
+        try Backing.check { ftruncate(live.raw, 0) }
+        try StagedFile.copy(from: staged.file.raw, to: live.raw, size: size)
+        try Backing.check { fsync(live.raw) }
+        return try Backing.stat(live.raw)
+    }
+
+    // MARK: New documents
+
+    /// Puts a staged file under a name that is free, as a new document whose first version names `parents`.
+    func putNew(
+        _ staged: StagedFile, at path: TreePath, mode: UInt32, modified: Timestamp?, parents: [VersionID],
+        as principal: Principal, rows: [VersionStore.Mutation] = []
+    ) throws -> Version {
+        let requester = requester(principal)
+        if options.servesOthers { try own(staged.file.raw, principal) }
+        try Backing.check { fchmod(staged.file.raw, mode_t(mode & 0o777)) }
+        if let modified { try Backing.check { futimens(staged.file.raw, [modified.timespec, modified.timespec]) } }
+        return try changing(as: principal) { walk, changed in
+            let spot = try walk.spot(path)
+            guard spot.stat == nil else { throw taken(path) }
+            _ = try name(spot.name.bytes, in: spot.parent, forChange: true)
+            try walk.requireChange(of: spot)
+            try staged.place(spot.name, in: spot.directory, replacing: false)
+            changed.append(spot)
+            return try recordNew(staged, spot, parents, requester, rows)
+        }
+    }
+
+    /// Gives a new file to whom it is made for.
+    func own(_ file: Int32, _ principal: Principal) throws(Errno) {
+        let group = principal.primaryGroup ?? .max
+        try Backing.check { fchown(file, principal.user, group) }
+    }
+
+    func taken(_ path: TreePath) -> OperationError {
+        OperationError(.exists, "there is something of this name", path: path, advice: "choose another with --to")
+    }
+
+    private func recordNew(
+        _ staged: StagedFile, _ spot: Spot, _ parents: [VersionID], _ requester: Requester,
+        _ rows: [VersionStore.Mutation]
+    ) throws -> Version {
+        let stat = try Backing.stat(staged.file.raw)
+        _ = tombstones.take(at: spot.place, now: now) { _ in false }
+        var state = Document.State(item: .random(), places: [spot.place])
+        let version = newVersion(of: state.item, staged, stat, parents: parents, requester)
+        state.current = version
+        (state.isRecorded, state.isVerified) = (true, true)
+        state.stamp = Stamp(stat)
+        state.saver = requester.actor
+        let item = itemRows(state, stat)
+        try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(Document(state), at: spot.place) }
+        observers.saved(version.id, of: version.item, by: requester.actor, now: version.saved)
+        let events = [ChangeEvent.created, .saved].map { event -> VersionStore.Mutation in
+            .change(
+                change(
+                    event, in: spot.parent, spot.name, item: version.item, version: event == .saved ? version.id : nil,
+                    by: requester))
+        }
+        record(spot.parent, [.version(version)] + item + events + rows)
+        hashLater(version)
+        return version
+    }
+
+    /// Stages a copy of a version.
+    func stage(_ version: Version, of document: DocumentRecord, as principal: Principal) throws -> StagedFile {
+        guard mayRead(version, of: document, as: principal) else { throw OperationError.denied(document.path) }
+        let content = try content(of: version, in: document)
+        let staged = try StagedFile(in: store.state)
+        try staged.fill(from: content)
+        return staged
+    }
+}

@@ -1,0 +1,258 @@
+// Resolving conflicts (DESIGN 3.3, 6): which content stays in the file, and what becomes of the losers.
+
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// How a document's losers are resolved.
+public enum ResolutionChoice: Hashable, Sendable {
+    /// The current version stays; the losers become history.
+    case current
+    /// This version's content becomes current; what was current becomes history.
+    case version(VersionID)
+    /// The current version stays; each loser becomes a document beside it, `NAME 2.EXT`.
+    case all
+    /// The one with the latest save.
+    case newest
+    /// The file as it is now holds what the losers had: they become its parents.
+    case merged
+}
+
+/// What became of one document's conflict.
+public struct ResolutionOutcome: Hashable, Sendable {
+    public var path: TreePath
+    public var current: VersionID
+    public var resolved: [VersionID]
+    /// The documents that `all` made.
+    public var written: [TreePath] = []
+    /// Losers that the caller had not seen.
+    public var remaining = 0
+}
+
+extension LiveContainer {
+    /// Resolves a document's losers.
+    ///
+    /// - Parameter seen: the losers that the caller knew of; others stay conflicts. Nil: all there are.
+    public func resolve(
+        _ document: DocumentRecord, _ choice: ResolutionChoice, seen: [VersionID]? = nil, as principal: Principal
+    ) throws(OperationError) -> ResolutionOutcome {
+        try operation {
+            guard document.deletion == nil else {
+                throw OperationError(
+                    .invalid, "it is deleted", path: document.path, advice: "versionsctl undelete brings it back")
+            }
+            let losers = document.conflicts.filter { seen?.contains($0.id) ?? true }
+            guard let current = document.current, !losers.isEmpty else {
+                throw OperationError(.nothingToDo, "no conflict to resolve", path: document.path)
+            }
+            var outcome: ResolutionOutcome
+            switch choice {
+            case .current, .merged: outcome = try adopt(losers, into: document, current.id, as: principal)
+            case .newest:
+                let newest = (losers + [current]).max { $0.time < $1.time }
+                outcome =
+                    if let newest, newest.id != current.id {
+                        try choose(newest, over: losers, of: document, current.id, as: principal)
+                    } else {
+                        try adopt(losers, into: document, current.id, as: principal)
+                    }
+            case .version(let id) where id == current.id:
+                outcome = try adopt(losers, into: document, current.id, as: principal)
+            case .version(let id):
+                guard let chosen = document.versions.first(where: { $0.id == id }) else {
+                    throw OperationError(.notFound, "no version \(id.short)", path: document.path)
+                }
+                outcome = try choose(chosen, over: losers, of: document, current.id, as: principal)
+            case .all:
+                let written = try losers.map { try putBeside($0, of: document, as: principal) }
+                outcome = try adopt(losers, into: document, current.id, as: principal)
+                outcome.written = written
+            }
+            outcome.remaining = document.conflicts.count - losers.count
+            return outcome
+        }
+    }
+
+    /// Resolves every conflict at or below a path in favour of the newest version. What the caller may not write, and
+    /// what somebody is saving, is left.
+    ///
+    /// - Parameter report: called with what is done and how much there is; throws to end it.
+    public func resolveAll(
+        within path: TreePath, as principal: Principal,
+        report: (_ done: Int, _ of: Int) throws -> Void = { _, _ in }
+    ) throws(OperationError) -> [ResolutionOutcome] {
+        try operation {
+            let documents = try conflicted(within: path, as: principal)
+            var outcomes: [ResolutionOutcome] = []
+            var failure: (any Error)?
+            for (done, document) in documents.enumerated() {
+                try report(done, documents.count)
+                do {
+                    outcomes.append(try resolve(document, .newest, as: principal))
+                } catch { failure = failure ?? error }
+            }
+            if outcomes.isEmpty, let failure { throw failure }
+            return outcomes
+        }
+    }
+
+    /// The current version takes the losers in as parents: nothing of the file changes, so whoever goes on from it saves
+    /// without a conflict.
+    private func adopt(
+        _ losers: [Version], into document: DocumentRecord, _ expected: VersionID, as principal: Principal
+    ) throws -> ResolutionOutcome {
+        let requester = requester(principal)
+        let current = try changing(as: principal) { walk, _ in
+            let (spot, node, stat) = try walk.document(document.path)
+            try walk.require(.write, on: spot)
+            return try self.document(of: node, stat).state.withLock { state in
+                guard state.item == document.item, var current = state.current, current.id == expected else {
+                    throw savedMeanwhile(document.path)
+                }
+                current.parents += losers.map(\.id).filter { !current.parents.contains($0) }
+                state.current = current
+                state.isRecorded = true
+                record(
+                    spot.parent,
+                    [.version(current)] + itemRows(state, stat)
+                        + settled(losers, spot.parent, spot.name, requester))
+                return current.id
+            }
+        }
+        for loser in losers { relabelAsHistory(loser) }
+        return ResolutionOutcome(path: document.path, current: current, resolved: losers.map(\.id))
+    }
+
+    /// A version's content becomes the file's.
+    private func choose(
+        _ chosen: Version, over losers: [Version], of document: DocumentRecord, _ expected: VersionID,
+        as principal: Principal
+    ) throws -> ResolutionOutcome {
+        let staged = try stage(chosen, of: document, as: principal)
+        let requester = requester(principal)
+        let parents = [chosen.id] + losers.map(\.id).filter { $0 != chosen.id }
+        let replacement = Replacement(staged: staged, parents: parents, expected: expected) { _, parent, name in
+            self.settled(losers, parent, name, requester)
+        }
+        let version = try replace(document.path, with: replacement, as: principal)
+        for loser in losers { relabelAsHistory(loser) }
+        return ResolutionOutcome(path: document.path, current: version.id, resolved: losers.map(\.id))
+    }
+
+    /// The rows of losers that are resolved.
+    private func settled(
+        _ losers: [Version], _ parent: Node, _ name: FileName, _ requester: Requester
+    ) -> [VersionStore.Mutation] {
+        losers.flatMap { loser -> [VersionStore.Mutation] in
+            let event = change(.resolved, in: parent, name, item: loser.item, version: loser.id, by: requester)
+            return [.kind(loser.id, .history), .change(event)]
+        }
+    }
+
+    /// So that a catalog made anew from labels does not know the conflict again.
+    private func relabelAsHistory(_ version: Version) {
+        guard let labels = try? store.contents.labels(of: version.content) else { return }
+        let settled = labels.map { label in
+            var label = label
+            if label.version.id == version.id { label.version.kind = .history }
+            return label
+        }
+        guard let first = settled.first else { return }
+        do {
+            try store.contents.relabel(version.content, first, also: Array(settled.dropFirst()))
+        } catch {
+            logger.warning("a resolved version's content could not be labelled: \(error)")
+        }
+    }
+
+    /// A loser as a document of its own beside the one it lost to.
+    private func putBeside(
+        _ loser: Version, of document: DocumentRecord, as principal: Principal
+    ) throws -> TreePath {
+        guard let name = document.path.name, let parent = document.path.parent else {
+            throw OperationError(.invalid, "not a document", path: document.path)
+        }
+        var taken: Set<FileName> = []
+        while true {
+            let used = taken
+            let free = try looking(as: principal) { walk in
+                BouncedName.next(after: name) { candidate in
+                    if used.contains(candidate) { return true }
+                    return (try? walk.spot(parent.appending(candidate)).stat != nil) ?? false
+                }
+            }
+            guard let free else { throw OperationError(.exists, "no free name beside it", path: document.path) }
+            let path = parent.appending(free)
+            let staged = try stage(loser, of: document, as: principal)
+            do {
+                _ = try putNew(
+                    staged, at: path, mode: loser.attributes.mode, modified: loser.modified, parents: [loser.id],
+                    as: principal)
+                return path
+            } catch let error as OperationError where error.kind == .exists {
+                taken.insert(free)
+            }
+        }
+    }
+
+    // MARK: Trying it out
+
+    /// Makes a conflict on a document, as a second program would have: the current content with a line behind it loses.
+    public func simulateConflict(
+        _ document: DocumentRecord, as principal: Principal
+    ) throws(OperationError) -> DocumentRecord {
+        try operation {
+            guard document.deletion == nil, let current = document.current else {
+                throw OperationError(.notFound, "no saved document", path: document.path)
+            }
+            let staged = try stage(current, of: document, as: principal)
+            try staged.append(Array("A line from another program, for trying out conflicts.\n".utf8))
+            let requester = simulating(requester(principal))
+            try changing(as: principal) { walk, _ in
+                let (spot, node, stat) = try walk.document(document.path)
+                try walk.require(.write, on: spot)
+                try self.document(of: node, stat).state.withLock { state in
+                    try addLoser(staged, &state, spot, node, stat, requester)
+                }
+            }
+            return try self.document(at: document.path, as: principal)
+        }
+    }
+
+    private func simulating(_ requester: Requester) -> Requester {
+        var requester = requester
+        requester.author.program = "versionsctl"
+        return requester
+    }
+
+    private func addLoser(
+        _ staged: StagedFile, _ state: inout Document.State, _ spot: Spot, _ node: Node, _ stat: FileStat,
+        _ requester: Requester
+    ) throws {
+        let current = try settledCurrent(&state, spot, node, stat)
+        let made = try Backing.stat(staged.file.raw)
+        // Without an older version to part from, the two part from the current one.
+        let base = current.parents.first { (try? store.version($0)) != nil } ?? current.id
+        let loser = Version(
+            id: .random(), item: state.item, kind: .conflict, content: .random(), size: made.size,
+            modified: made.modified, saved: now, time: time.next(), device: store.identity.device,
+            author: requester.author, parents: [base], base: base,
+            hash: made.size <= Self.hashedAtOnce ? ContentHash.sha256(of: staged.file.raw, size: made.size) : nil,
+            attributes: current.attributes, flags: .sealed)
+        try staged.dress(like: liveDescriptor(spot).raw)
+        _ = try store.contents.keep(
+            copying: FileDescriptor(rawValue: staged.file.raw), as: loser.content, label(of: loser, state, node))
+        state.isRecorded = true
+        let event = change(.conflict, in: spot.parent, spot.name, item: state.item, version: loser.id, by: requester)
+        record(
+            spot.parent, [.version(current)] + itemRows(state, stat) + [.version(loser), .change(event)])
+        hashLater(loser)
+    }
+
+    private func liveDescriptor(_ spot: Spot) throws(Errno) -> SharedDescriptor {
+        SharedDescriptor(try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+    }
+}

@@ -1,0 +1,177 @@
+// Bringing a directory back as it was at a time: names by undoing the change feed, contents by the versions of then.
+
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Brings a directory back as it was, in place: names made since go to the deleted area, deleted and renamed ones
+    /// come back, each document gets the content that it had. With `target` only a copy is made.
+    ///
+    /// The feed holds the last 100,000 changes; of names that changed before those nothing is known.
+    public func restoreDirectory(
+        _ path: TreePath, at time: Timestamp, to target: TreePath? = nil, as principal: Principal,
+        report: (_ done: Int) throws -> Void = { _ in }
+    ) throws(OperationError) -> RestoreOutcome {
+        try operation {
+            guard target == nil else { throw OperationError(.invalid, "restoring a directory to another path is not built yet", path: path) }
+            _ = try looking(as: principal) { try $0.directory(path) }
+            var outcome = RestoreOutcome(path: path, entries: 0)
+            let plan = try namesSince(time, within: path)
+            for change in plan {
+                try report(outcome.entries + outcome.displaced)
+                try undo(change, path, principal, &outcome)
+            }
+            for document in try documentsChanged(since: time, within: path, principal) {
+                try report(outcome.entries + outcome.displaced)
+                guard let then = versionAt(time, of: document), then.id != document.current?.id else { continue }
+                _ = try restore(then, of: document, as: principal)
+                outcome.entries += 1
+            }
+            return outcome
+        }
+    }
+
+    /// The version that was current at a moment: the last one saved until then that was not a loser from the start.
+    private func versionAt(_ time: Timestamp, of document: DocumentRecord) -> Version? {
+        document.versions.filter { $0.saved <= time && !$0.flags.contains(.contentLost) }.max { $0.time < $1.time }
+    }
+
+    /// The changes of names since a moment, last first, without those that undo one another.
+    private func namesSince(_ time: Timestamp, within path: TreePath) throws -> [Change] {
+        var rows: [Change] = []
+        var after: UInt64 = 0
+        while true {
+            let page = try store.changes(after: after, limit: 5000)
+            guard let last = page.last else { break }
+            after = last.sequence
+            rows += page.map(\.1).filter { change in
+                change.time > time && [.created, .renamed, .deleted, .undeleted].contains(change.event)
+                    && (change.path.isWithin(path) || change.from?.isWithin(path) ?? false)
+                    && change.path != path
+            }
+        }
+        return withoutPassing(rows).reversed()
+    }
+
+    /// A name that was made and deleted since needs neither made nor deleted again.
+    private func withoutPassing(_ rows: [Change]) -> [Change] {
+        var made: [TreePath: Int] = [:]
+        var passing: Set<Int> = []
+        for (index, row) in rows.enumerated() {
+            switch row.event {
+            case .created, .undeleted: made[row.path] = index
+            case .deleted:
+                if let start = made.removeValue(forKey: row.path) { passing.formUnion([start, index]) }
+            default:
+                // What was renamed is followed no further, nor is anything below it.
+                for known in [row.path, row.from].compactMap({ $0 }) {
+                    made = made.filter { !$0.key.isWithin(known) }
+                }
+            }
+        }
+        return rows.enumerated().filter { !passing.contains($0.offset) }.map(\.element)
+    }
+
+    private func undo(
+        _ change: Change, _ root: TreePath, _ principal: Principal, _ outcome: inout RestoreOutcome
+    ) throws {
+        switch change.event {
+        case .created, .undeleted:
+            outcome.displaced += try displace(change.path, principal)
+        case .deleted:
+            let found = try store.deletions(within: change.path).first {
+                $0.path == change.path && $0.deleted <= change.time
+            }
+            guard let found, try isFree(change.path, principal) else { return }
+            try undeleteOne(found, to: change.path, as: principal)
+            outcome.entries += 1
+        case .renamed:
+            guard let from = change.from else { return }
+            if try isFree(change.path, principal) { return }
+            guard from.isWithin(root), try isFree(from, principal) else {
+                // It was elsewhere, or its name is taken by what it was then: the newer name goes.
+                if change.path.isWithin(root) { outcome.displaced += try displace(change.path, principal) }
+                return
+            }
+            try move(change.path, to: from, principal)
+            outcome.entries += 1
+        default: return
+        }
+    }
+
+    private func isFree(_ path: TreePath, _ principal: Principal) throws -> Bool {
+        do {
+            return try looking(as: principal) { try $0.spot(path).stat == nil }
+        } catch let error as OperationError where error.kind == .notFound {
+            return true
+        }
+    }
+
+    /// A name goes to the deleted area with everything below it; how many entries that were.
+    private func displace(_ path: TreePath, _ principal: Principal) throws -> Int {
+        let found = try? looking(as: principal) { walk -> (Bool, [FileName]) in
+            let spot = try walk.spot(path)
+            guard let stat = spot.stat else { throw OperationError.missing(path) }
+            try walk.requireChange(of: spot, removing: true)
+            guard stat.isDirectory else { return (false, []) }
+            return (true, try Backing.list(descriptor(of: walk.directory(path)).raw).map(\.name))
+        }
+        guard let (isDirectory, names) = found else {
+            if try isFree(path, principal) { return 0 }
+            throw OperationError.denied(path)
+        }
+        var count = 1
+        for name in names { count += try displace(path.appending(name), principal) }
+        try act(on: path, principal) { caller, spot in
+            if isDirectory {
+                try removeDirectory(caller, parent: spot.parent.id, name: spot.name.bytes)
+            } else {
+                try unlink(caller, parent: spot.parent.id, name: spot.name.bytes)
+            }
+        }
+        return count
+    }
+
+    private func move(_ path: TreePath, to target: TreePath, _ principal: Principal) throws {
+        try act(on: path, principal) { caller, spot in
+            try act(on: target, principal) { _, new in
+                // The name does not come back as what left it: the thing itself does.
+                _ = tombstones.take(at: new.place, now: now) { _ in false }
+                try rename(
+                    caller, parent: spot.parent.id, name: spot.name.bytes, newParent: new.parent.id,
+                    newName: new.name.bytes, flags: 0)
+            }
+        }
+    }
+
+    /// Runs one of the mount's own requests for the caller, with the nodes of a path held, and tells the kernel.
+    private func act(
+        on path: TreePath, _ principal: Principal, _ body: (Caller, Spot) throws -> Void
+    ) throws {
+        let walk = Walk(self, as: principal)
+        defer { walk.end() }
+        let spot = try names.reading { () throws -> Spot in
+            let spot = try walk.spot(path)
+            try walk.requireChange(of: spot, removing: true)
+            return spot
+        }
+        let caller = Caller(
+            user: principal.user, group: principal.primaryGroup ?? principal.user, thread: principal.process)
+        try body(caller, spot)
+        tellKernel([(spot.parent.id, spot.name)])
+    }
+
+    private func documentsChanged(
+        since time: Timestamp, within path: TreePath, _ principal: Principal
+    ) throws -> [DocumentRecord] {
+        try store.allItems().compactMap { item in
+            guard !item.places.isEmpty, let current = try store.version(item.current), current.saved > time,
+                let place = try store.path(of: item), place.isWithin(path)
+            else { return nil }
+            return try? document(item.id, as: principal)
+        }.filter { $0.deletion == nil }
+    }
+}

@@ -1,0 +1,93 @@
+// How much the tree, other versions and the deleted area take.
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Bytes at or below a path.
+public struct SpaceOutcome: Hashable, Sendable {
+    public var live: UInt64 = 0
+    public var history: UInt64 = 0
+    public var deleted: UInt64 = 0
+    /// Everything in the tree was counted; false if there was no time for all of it.
+    public var isComplete = true
+}
+
+extension LiveContainer {
+    /// Adds up what lies at or below a path, as far as the caller may look into it.
+    ///
+    /// - Parameter limit: nanoseconds after which the tree is not walked any further; nil: no limit.
+    public func space(
+        within path: TreePath, limit: Int64? = nil, as principal: Principal,
+        report: (_ entries: Int) throws -> Void = { _ in }
+    ) throws(OperationError) -> SpaceOutcome {
+        try operation {
+            var outcome = SpaceOutcome()
+            try addLive(path, limit.map { now.advanced(byNanoseconds: $0) }, principal, &outcome, report)
+            if path == .root {
+                let space = store.space
+                outcome.history = UInt64(max(0, space.history))
+                outcome.deleted = UInt64(max(0, space.deleted))
+                return outcome
+            }
+            outcome.deleted = try store.deletions(within: path).reduce(0) { $0 + $1.size }
+            outcome.history = try historyBytes(within: path)
+            return outcome
+        }
+    }
+
+    private func historyBytes(within path: TreePath) throws -> UInt64 {
+        var inside: [ItemID: Bool] = [:]
+        var contents: [ContentID: UInt64] = [:]
+        for version in try store.allVersions() where version.kind != .current {
+            if inside[version.item] == nil {
+                let found = try store.item(version.item).flatMap { try store.path(of: $0) }
+                inside[version.item] = found?.isWithin(path) ?? false
+            }
+            if inside[version.item] == true { contents[version.content] = max(contents[version.content] ?? 0, version.size) }
+        }
+        return contents.values.reduce(0, +)
+    }
+
+    private func addLive(
+        _ path: TreePath, _ end: Timestamp?, _ principal: Principal, _ outcome: inout SpaceOutcome,
+        _ report: (Int) throws -> Void
+    ) throws {
+        var counted: Set<BackingKey> = []
+        var entries = 0
+        if path != .root {
+            let stat = try looking(as: principal) { try $0.spot(path).stat }
+            guard let stat else { throw OperationError.missing(path) }
+            guard stat.isDirectory else {
+                outcome.live = stat.raw.blocks * 512
+                return
+            }
+        }
+        var waiting = [path]
+        while let next = waiting.popLast() {
+            if let end, now > end {
+                outcome.isComplete = false
+                return
+            }
+            let found = try? looking(as: principal) { walk -> [(FileName, FileStat)] in
+                let directory = try walk.directory(next)
+                try walk.require(.read, on: directory, next)
+                let descriptor = try descriptor(of: directory)
+                return try Backing.list(descriptor.raw).compactMap { entry in
+                    if next == .root, entry.name.bytes == Self.stateName { return nil }
+                    return (try? Backing.stat(entry.name.bytes, in: descriptor.raw)).map { (entry.name, $0) }
+                }
+            }
+            for (name, stat) in found ?? [] where stat.key.device == rootKey.device {
+                entries += 1
+                if stat.isDirectory { waiting.append(next.appending(name)) }
+                if stat.links > 1, !stat.isDirectory, !counted.insert(stat.key).inserted { continue }
+                outcome.live += stat.raw.blocks * 512
+            }
+            try report(entries)
+        }
+    }
+}

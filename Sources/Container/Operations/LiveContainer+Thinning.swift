@@ -1,0 +1,87 @@
+// Thinning: history by its schedule and within its share, the deleted area by its age and share (DESIGN 7).
+
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Takes note of the time, which thinning counts by. Whoever runs the background work calls it every few minutes.
+    @discardableResult
+    public func noteTime() -> RetentionClock {
+        let (clock, row) = retention.advance(to: now)
+        store.commit([row])
+        return clock
+    }
+
+    /// Gives up history that is too dense for its age, or too much for its share.
+    ///
+    /// - Parameter dryRun: only say what would go.
+    /// - Throws: `denied` for anyone but root and the daemon's own user; `busy` while the clock is not to be trusted.
+    public func thin(
+        dryRun: Bool, as principal: Principal,
+        report: (_ done: Int, _ of: Int) throws -> Void = { _, _ in }
+    ) throws(OperationError) -> RemovalOutcome {
+        try operation {
+            guard knowsAll(principal) else { throw OperationError.denied(nil) }
+            let clock = noteTime()
+            guard !clock.isPaused else {
+                throw OperationError(.busy, "the system's clock was set by more than a day: nothing is thinned until it is right or a day has passed")
+            }
+            let all = try store.allVersions()
+            let going = surplus(all, clock)
+            if dryRun { return try outcome(going, bytes: going.reduce(0) { $0 + $1.size }) }
+            var bytes: UInt64 = 0
+            // In pieces, so that one that fails or is cancelled has done its part.
+            for start in stride(from: 0, to: going.count, by: 100) {
+                try report(start, going.count)
+                let piece = Array(going[start..<min(start + 100, going.count)])
+                bytes += try giveUp(piece.filter { isStillHistory($0) })
+            }
+            return try outcome(going, bytes: bytes)
+        }
+    }
+
+    private func surplus(_ all: [Version], _ clock: RetentionClock) -> [Version] {
+        let kept = Thinning.protected(all, bases: observers.bases)
+        let candidates = all.filter { $0.kind != .current }.map { version in
+            Thinning.Candidate(
+                version: version.id, item: version.item, saved: clock.seenTime(of: version.saved),
+                content: version.content, bytes: version.size, isProtected: kept.contains(version.id))
+        }
+        let surplus = Thinning.surplus(candidates, now: clock.seen)
+        let gone = Set(surplus.map(\.version))
+        let excess = Thinning.excess(candidates.filter { !gone.contains($0.version) }, limit: historyLimit)
+        let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        return (surplus + excess).compactMap { byID[$0.version] }
+    }
+
+    /// Bytes that history may take: its share of the file system.
+    var historyLimit: UInt64 { limit(options.settings.historyShare) }
+    var deletedLimit: UInt64 { limit(options.settings.deletedShare) }
+
+    private func limit(_ percent: Double) -> UInt64 {
+        guard let system = try? statistics() else { return .max }
+        let bytes = Double(system.f_blocks) * Double(system.f_frsize) * max(0, percent) / 100
+        return bytes < Double(UInt64.max) ? UInt64(bytes) : .max
+    }
+
+    private func isStillHistory(_ version: Version) -> Bool {
+        guard let found = try? store.version(version.id) else { return false }
+        return found.kind == .history && !found.flags.contains(.pinned)
+    }
+
+    private func outcome(_ versions: [Version], bytes: UInt64) throws -> RemovalOutcome {
+        var paths: [ItemID: TreePath] = [:]
+        for version in versions where paths[version.item] == nil {
+            let item = try store.item(version.item)
+            let path = try item.flatMap { try store.path(of: $0) } ?? store.deletions(of: version.item).first?.path
+            paths[version.item] = path ?? .root
+        }
+        return RemovalOutcome(versions: versions.map { ($0, paths[$0.item] ?? .root) }, bytes: bytes)
+    }
+
+    /// Why nothing is thinned at present; nil if it is.
+    public var isThinningPaused: Bool { retention.isPaused }
+}

@@ -1,0 +1,64 @@
+// The time that has been seen to pass, kept over mounts: what thinning and the deleted area count by (DESIGN 7).
+
+import CLinux
+import Glibc
+import Synchronization
+import VersionModel
+import VersionStore
+
+/// A ``RetentionClock`` that lives in the catalog. Lock order: last; the catalog is written outside of it.
+final class Retention: Sendable {
+    private static let key = "retention-clock"
+    private struct State {
+        var clock: RetentionClock
+        /// CLOCK_BOOTTIME at the last look; nil before the first since the mount.
+        var seen: Int64?
+    }
+
+    private let state: Mutex<State>
+
+    /// Goes on from what an earlier mount has stored.
+    init(store: VersionStore, now: Timestamp) {
+        let stored = (try? store.setting(Self.key)).flatMap { Self.decode($0) }
+        state = Mutex(State(clock: stored ?? RetentionClock(wall: now)))
+    }
+
+    /// Takes note of the time; to be called now and then, at least once an hour while mounted.
+    /// - Returns: the clock, and the row that stores it.
+    func advance(to now: Timestamp) -> (RetentionClock, VersionStore.Mutation) {
+        let uptime = Self.uptime
+        let clock = state.withLock { state in
+            state.clock.advance(to: now, elapsed: state.seen.map { uptime - $0 })
+            state.seen = uptime
+            return state.clock
+        }
+        return (clock, .setting(key: Self.key, value: Self.encode(clock)))
+    }
+
+    var isPaused: Bool { state.withLock(\.clock.isPaused) }
+
+    private static var uptime: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Timestamp(time).nanoseconds
+    }
+
+    // MARK: As text: `wall seen step|- wall:seen …`
+
+    private static func encode(_ clock: RetentionClock) -> [UInt8] {
+        let anchors = clock.anchors.map { "\($0.wall.nanoseconds):\($0.seen)" }
+        let step = clock.step.map { "\($0)" } ?? "-"
+        return Array((["\(clock.wall.nanoseconds)", "\(clock.seen)", step] + anchors).joined(separator: " ").utf8)
+    }
+
+    private static func decode(_ bytes: [UInt8]) -> RetentionClock? {
+        let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+        guard words.count >= 4, let wall = Int64(words[0]), let seen = Int64(words[1]) else { return nil }
+        let anchors = words[3...].compactMap { word -> RetentionClock.Anchor? in
+            let parts = word.split(separator: ":")
+            guard parts.count == 2, let wall = Int64(parts[0]), let seen = Int64(parts[1]) else { return nil }
+            return RetentionClock.Anchor(wall: Timestamp(nanoseconds: wall), seen: seen)
+        }
+        return RetentionClock(anchors: anchors, wall: Timestamp(nanoseconds: wall), seen: seen, step: Int64(words[2]))
+    }
+}

@@ -1,0 +1,207 @@
+// `config.toml`: what may be set, its defaults, and how values are checked (DESIGN 3.5).
+
+import CLinux
+import Glibc
+import SystemPackage
+import TOMLKit
+
+/// A setting that cannot be used.
+public struct SettingsError: Error, Sendable, CustomStringConvertible {
+    public var key: String
+    public var description: String
+}
+
+/// The settings of a container as its file has them. Unknown keys are kept and reported.
+public struct SettingsFile {
+    /// A setting by its key, its value and its default, both in TOML.
+    public struct Entry: Sendable {
+        public var key: String
+        public var value: String
+        public var standard: String
+    }
+
+    static let name = "config.toml"
+
+    /// Every setting with its default, in the order of DESIGN 3.5.
+    static let standards: [(key: String, value: String)] = [
+        ("stale-writes", "\"keep\""), ("replace-wait", "\"2s\""), ("plain-reads", "\"observe\""),
+        ("scopes.documents", "[\"/\"]"), ("history.max-file", "\"1GiB\""), ("history.share", "\"10%\""),
+        ("deleted.keep", "\"30d\""), ("deleted.share", "\"10%\""), ("ignore.patterns", "[]"),
+        (
+            "conflicts.quiet",
+            "[\"*_history\", \".lesshst\", \".viminfo*\", \"workspace.xml\", \"workspace*.json\", \"*.log\", \"*.pid\", \"*.lock\"]"
+        ),
+        ("actors.boundaries", Boundaries.standard.toml), ("packages.extensions", "[]"),
+    ]
+
+    private var table: TOMLTable
+
+    /// Takes the text of a file.
+    public init(text: String) throws(SettingsError) {
+        do {
+            table = try TOMLTable(string: text)
+        } catch let error as TOMLParseError {
+            throw SettingsError(
+                key: "", description: "config.toml, line \(error.source.begin.line): \(error.description)")
+        } catch {
+            throw SettingsError(key: "", description: "config.toml cannot be read: \(error)")
+        }
+    }
+
+    /// Reads the file in a state directory; a missing one sets nothing.
+    public init(in state: Int32) throws(SettingsError) {
+        guard let file = try? Backing.open(path: Self.name, in: state, flags: O_RDONLY) else {
+            try self.init(text: "")
+            return
+        }
+        defer { close(file) }
+        guard let size = try? Backing.stat(file).size, size <= ThreeWayMerge.maximumSize,
+            let bytes = try? ContentText.read(file, size: size)
+        else { throw SettingsError(key: "", description: "config.toml cannot be read") }
+        try self.init(text: String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// All settings with what is in force.
+    public var entries: [Entry] {
+        Self.standards.map { Entry(key: $0.key, value: text(of: $0.key) ?? $0.value, standard: $0.value) }
+    }
+
+    /// Sets one setting; `value` is TOML, or for a text the bare text.
+    public mutating func set(_ key: String, to value: String) throws(SettingsError) {
+        guard Self.standards.contains(where: { $0.key == key }) else {
+            throw SettingsError(key: key, description: "there is no setting \(key)")
+        }
+        var copy = self
+        if (try? copy.insert(key, value)) == nil { try copy.insert(key, Self.quoted(value)) }
+        _ = try copy.settings()
+        self = copy
+    }
+
+    /// Writes the file, replacing the one before in one step.
+    public func write(in state: Int32) throws(SettingsError) {
+        let text = Array((table.convert(to: .toml) + "\n").utf8)
+        do throws(Errno) {
+            let file = try Backing.open(
+                path: Self.name + ".new", in: state, flags: O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+            defer { close(file) }
+            try ContentText.replace(file, with: text)
+            try Backing.check { fsync(file) }
+            try Backing.rename(Array((Self.name + ".new").utf8), in: state, to: Array(Self.name.utf8), in: state)
+        } catch {
+            throw SettingsError(key: "", description: "config.toml cannot be written: \(error)")
+        }
+    }
+
+    /// The settings as the code uses them.
+    public func settings() throws(SettingsError) -> Settings {
+        var result = Settings()
+        result.staleWrites = try choice("stale-writes") ?? result.staleWrites
+        result.replaceWaitNanoseconds = try duration("replace-wait") ?? result.replaceWaitNanoseconds
+        result.maxFile = try size("history.max-file") ?? result.maxFile
+        result.historyShare = try percent("history.share") ?? result.historyShare
+        result.keepDeletedNanoseconds = try duration("deleted.keep") ?? result.keepDeletedNanoseconds
+        result.deletedShare = try percent("deleted.share") ?? result.deletedShare
+        result.ignorePatterns = try texts("ignore.patterns") ?? []
+        result.quietPatterns = try texts("conflicts.quiet")
+        result.actorBoundaries = try texts("actors.boundaries")
+        if let reads = try word("plain-reads"), reads != "observe", reads != "wait" {
+            throw SettingsError(key: "plain-reads", description: "plain-reads is \"observe\" or \"wait\", not \"\(reads)\"")
+        }
+        _ = try texts("scopes.documents")
+        _ = try texts("packages.extensions")
+        return result
+    }
+
+    // MARK: Values
+
+    private func value(_ key: String) -> (any TOMLValueConvertible)? {
+        let parts = key.split(separator: ".").map(String.init)
+        guard parts.count == 2 else { return table[key] }
+        return table[parts[0]]?.table?[parts[1]]
+    }
+
+    private func text(of key: String) -> String? {
+        guard let value = value(key) else { return nil }
+        if let text = value.string { return Self.quoted(text) }
+        if let array = value.array {
+            return "[" + array.map { $0.string.map(Self.quoted) ?? "\($0)" }.joined(separator: ", ") + "]"
+        }
+        return value.int.map(String.init) ?? value.bool.map(String.init) ?? "\(value)"
+    }
+
+    private mutating func insert(_ key: String, _ toml: String) throws(SettingsError) {
+        let parts = key.split(separator: ".").map(String.init)
+        guard let parsed = try? TOMLTable(string: "value = \(toml)"), let value = parsed["value"] else {
+            throw SettingsError(key: key, description: "\(toml) is no value")
+        }
+        guard parts.count == 2 else {
+            table.insert(value, at: key)
+            return
+        }
+        let inner = table[parts[0]]?.table ?? TOMLTable()
+        inner.insert(value, at: parts[1])
+        table.insert(inner, at: parts[0])
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return "\"\(escaped)\""
+    }
+
+    private func word(_ key: String) throws(SettingsError) -> String? {
+        guard let value = value(key) else { return nil }
+        guard let text = value.string else { throw SettingsError(key: key, description: "\(key) is a text in quotes") }
+        return text
+    }
+
+    private func choice(_ key: String) throws(SettingsError) -> Settings.StaleWrites? {
+        guard let text = try word(key) else { return nil }
+        guard let choice = Settings.StaleWrites(rawValue: text) else {
+            throw SettingsError(key: key, description: "\(key) is \"keep\", \"merge\" or \"refuse\", not \"\(text)\"")
+        }
+        return choice
+    }
+
+    private func texts(_ key: String) throws(SettingsError) -> [String]? {
+        guard let value = value(key) else { return nil }
+        guard let array = value.array else { throw SettingsError(key: key, description: "\(key) is a list of texts") }
+        let texts = array.compactMap(\.string)
+        guard texts.count == array.count else {
+            throw SettingsError(key: key, description: "\(key) is a list of texts")
+        }
+        return texts
+    }
+
+    private func duration(_ key: String) throws(SettingsError) -> Int64? {
+        try quantity(
+            key, [("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9), ("d", 86_400e9), ("w", 604_800e9)],
+            "a time such as \"2s\" or \"30d\""
+        ).map { Int64($0) }
+    }
+
+    private func size(_ key: String) throws(SettingsError) -> UInt64? {
+        try quantity(
+            key, [("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("TiB", 1_099_511_627_776), ("B", 1)],
+            "a size such as \"1GiB\""
+        ).map { UInt64($0) }
+    }
+
+    private func percent(_ key: String) throws(SettingsError) -> Double? {
+        let value = try quantity(key, [("%", 1)], "a share such as \"10%\"")
+        guard let value else { return nil }
+        guard value <= 100 else { throw SettingsError(key: key, description: "\(key) is at most 100%") }
+        return value
+    }
+
+    /// A number with one of the units behind it, below what 2^62 units of one would be.
+    private func quantity(
+        _ key: String, _ units: [(String, Double)], _ what: String
+    ) throws(SettingsError) -> Double? {
+        guard let text = try word(key) else { return nil }
+        for (unit, factor) in units where text.hasSuffix(unit) {
+            guard let number = Double(text.dropLast(unit.count)), number >= 0, number * factor < 4e18 else { continue }
+            return number * factor
+        }
+        throw SettingsError(key: key, description: "\(key) is \(what), not \"\(text)\"")
+    }
+}
