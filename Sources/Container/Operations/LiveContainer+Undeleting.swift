@@ -216,7 +216,6 @@ extension LiveContainer {
         try documents.insert(document, at: spot.place)
         return document.state.withLock { state in
             state.places = [spot.place]
-            state.isQuiet = nil
             let isUnchanged = state.current.map { $0.size == stat.size && $0.modified == stat.modified } ?? false
             if isUnchanged { state.stamp = Stamp(stat) }
             state.isVerified = isUnchanged
