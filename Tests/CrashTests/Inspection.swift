@@ -1,5 +1,6 @@
 // Looks into a container that nobody has mounted: the live files, all versions, and the check.
 
+import CrashLoad
 import Crypto
 import Foundation
 import Logging
