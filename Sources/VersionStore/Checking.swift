@@ -1,6 +1,5 @@
 // The check of a container's state: every content is read, every reference followed, while the container is in use.
 
-import Crypto
 internal import GRDB
 import Glibc
 import SystemPackage
@@ -192,7 +191,7 @@ final class StoreCheck {
     }
 
     private func checkContent(_ version: Version) throws {
-        guard !version.flags.contains(.contentLost), let text = problem(version),
+        guard !version.flags.contains(.contentLost), let text = try problem(version),
             let again = try store.version(version.id), again.kind != .current,
             !again.flags.contains(.contentLost), again.content == version.content
         else { return }
@@ -201,32 +200,6 @@ final class StoreCheck {
             store.contents.contains(version.content) ? .contentChanged : .contentMissing, version.id.hex,
             path: path, text, repair: "mark the version's content as lost; what is there stays"
         ) { [.flags(version.id, again.flags.union(.contentLost))] }
-    }
-
-    /// What is wrong with a kept content; nil if nothing.
-    private func problem(_ version: Version) -> String? {
-        let file: FileDescriptor
-        do throws(Errno) { file = try store.contents.open(version.content) } catch .noSuchFileOrDirectory {
-            return "the content is missing"
-        } catch { return "the content cannot be read: \(error)" }
-        defer { System.close(file) }
-        guard let status = try? System.status(file), UInt64(clamping: status.st_size) == version.size else {
-            return "the content has another length"
-        }
-        guard let hash = version.hash else { return nil }
-        do throws(Errno) {
-            return try Self.hash(file) == hash ? nil : "the content is not what was saved"
-        } catch { return "the content cannot be read: \(error)" }
-    }
-
-    private static func hash(_ file: FileDescriptor) throws(Errno) -> [UInt8] {
-        var hasher = SHA256()
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let count = try System.call { read(file.rawValue, &buffer, buffer.count) }
-            if count == 0 { return Array(hasher.finalize()) }
-            buffer.withUnsafeBytes { hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-        }
     }
 
     private func checkUnknown(_ objects: Set<ContentID>) throws {

@@ -164,13 +164,21 @@ struct Recovery {
         }
         let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
-        let (paths, places) = try livePaths(
+        let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
+        let lost = recorded.flatMap { successor(of: $0, among: labels) }
+        var (paths, places) = try livePaths(
             row, labels.filter { !claimed.contains($0.path) }, isDeleted: deletion != nil)
+        if let recorded, let label = labels.first(where: { $0.version.id == lost?.id }), !places.isEmpty,
+            !paths.contains(label.path), !claimed.contains(label.path), tree.file(label.path) != nil,
+            let place = tree.place(label.path)
+        {
+            // The item had been renamed, and was back at its name before the end: what was at the other name stays there.
+            mutations += try parted(recorded, at: zip(paths, places))
+            (paths, places) = ([label.path], [place])
+        }
         claimed.formUnion(paths)
         for path in paths { mutations += rows(for: path.parent ?? .root) }
 
-        let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
-        let lost = recorded.flatMap { successor(of: $0, among: labels) }
         var item =
             row
             ?? Item(
@@ -197,6 +205,25 @@ struct Recovery {
             }
         }
         return mutations + [.item(item)]
+    }
+
+    /// Items of their own for files that still hold a version of an item that is elsewhere now (DESIGN 5.1).
+    private func parted(
+        _ recorded: Version, at spots: Zip2Sequence<[TreePath], [Place]>
+    ) throws -> [VersionStore.Mutation] {
+        var mutations: [VersionStore.Mutation] = []
+        for (path, place) in spots {
+            guard let live = tree.file(path), live.file.size == recorded.size, live.file.modified == recorded.modified
+            else { continue }
+            var version = recorded
+            version.id = .random()
+            version.item = .random()
+            version.parents = [recorded.id]
+            version.base = nil
+            mutations.append(.version(version))
+            mutations.append(.item(Item(id: version.item, places: [place], current: version.id, file: live.file)))
+        }
+        return mutations
     }
 
     /// The newest version that only labels know and that was the item's after `recorded`; nil if the catalog knew the

@@ -83,7 +83,8 @@ public final class VersionStore: Sendable {
         fileIdentity = opening.fileIdentity
         contents = opening.contents
         deletedArea = opening.deletedArea
-        queue = CommitQueue(catalog: catalog, logger: options.logger) { observers.tell($0) }
+        let redo = options.readOnly ? nil : try? RedoLog(in: directory.state)
+        queue = CommitQueue(catalog: catalog, redo: redo, applied: opening.applied, logger: options.logger) { observers.tell($0) }
         if !options.readOnly { queue.start() }
     }
 
