@@ -221,17 +221,34 @@ extension LiveContainer {
         defer { Glibc.close(file) }
         document.state.withLock { state in
             guard let current = state.current else { return }
+            let isWritten = node.openings.state.withLock(\.maybeMapped)
+            defer { state.provisional = isWritten ? state.current?.id : nil }
+            if state.provisional == current.id {
+                // What was found while somebody was still writing is one save with what they wrote since.
+                _ = try? save(
+                    &state, node, in: name.parent, name.name, file: file,
+                    PendingSave(kind: .appendOrInPlace, requester: nil, amends: current.id, isSealed: !isWritten))
+                return
+            }
             let isAppended = !store.contents.contains(current.content) && begins(file, stat, with: current)
             if !isAppended {
                 // The content that was current is gone, unless a copy was kept.
-                if !store.contents.contains(current.content) { state.current?.flags.insert(.contentLost) }
+                if !isElsewhere(current) { state.current?.flags.insert(.contentLost) }
                 state.isKept = true
             }
             _ = try? save(
                 &state, node, in: name.parent, name.name, file: file,
                 PendingSave(
-                    kind: isAppended ? .appendOrInPlace : .replacing, isAppend: isAppended, requester: nil, isSealed: true))
+                    kind: isAppended ? .appendOrInPlace : .replacing, isAppend: isAppended, requester: nil,
+                    isSealed: !isWritten))
         }
+    }
+
+    /// Whether a version's content is among the objects, or in the file of another item that shares it.
+    func isElsewhere(_ version: Version) -> Bool {
+        if store.contents.contains(version.content) { return true }
+        let sharing = (try? store.versions(sharing: version.content)) ?? []
+        return sharing.contains { $0.item != version.item && $0.kind == .current }
     }
 
     /// Whether a file is what a version was with something appended.

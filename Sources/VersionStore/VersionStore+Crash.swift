@@ -6,16 +6,18 @@ import SystemPackage
 import VersionModel
 
 extension VersionStore {
-    /// The items whose current version's content lies among the objects too: a save may have been about to replace it.
+    /// The items whose current version's content lies among the objects too, or elsewhere because their name had just come
+    /// back: a save may have been about to replace it.
     public func keptCurrents() throws(StoreError) -> [Item] {
         flush()
         var ids: [ContentID] = []
         do throws(Errno) { try contents.forEach { ids.append($0) } } catch { throw .io(error, "reading objects") }
         return try read { database in
-            var items: [Item] = []
+            var items = try Query.returningItems(database)
             for id in ids {
                 for version in try Query.versions(sharing: id, database) where version.kind == .current {
-                    guard let item = try Query.item(version.item, database), item.current == version.id else { continue }
+                    guard let item = try Query.item(version.item, database), item.current == version.id, !item.isReturning
+                    else { continue }
                     items.append(item)
                 }
             }
@@ -27,6 +29,13 @@ extension VersionStore {
     public func settled() {
         flush()
         try? catalog.setMeta(StoreOpening.unsettledKey, [0])
+    }
+}
+
+extension Item {
+    /// Its name came back with another file, which had not been saved when this was recorded.
+    public var isReturning: Bool {
+        !places.isEmpty && file == LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0))
     }
 }
 

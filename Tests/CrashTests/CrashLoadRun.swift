@@ -100,7 +100,7 @@ struct CrashLoadRun {
     private mutating func start(_ directory: String, _ index: Int, survives: Bool) throws -> RunningWorker {
         defer { next += 1_000_000 }
         return try RunningWorker(
-            in: container.path, directory: directory, journal: "\(journals)/journal-\(index)", first: next,
+            in: container.path, directory: directory, journal: "\(journals)/journal-\(index)-\(next)", first: next,
             seed: dice.next(), survives: survives)
     }
 

@@ -27,6 +27,7 @@ struct Worker {
     /// Works until a call fails or somebody closes our standard input.
     mutating func run() {
         do {
+            try check("chdir", chdir(root))
             while !isToldToEnd(0) { try step() }
         } catch let error as CallFailed {
             // Not an entry, but of use to whoever reads the journal.
@@ -58,9 +59,9 @@ struct Worker {
         let content = fresh()
         try doing(.inPlace, file, content) {
             let descriptor = try open(file, O_WRONLY | O_CREAT | O_TRUNC)
-            defer { close(descriptor) }
             try write(content.bytes, to: descriptor)
             if syncs { try sync(descriptor, .inPlace, file, content) }
+            try check("close", close(descriptor))
         }
         contents[file] = content
     }
@@ -71,9 +72,9 @@ struct Worker {
         try doing(.byRename, file, content) {
             do {
                 let descriptor = try open(temporary, O_WRONLY | O_CREAT | O_EXCL)
-                defer { close(descriptor) }
                 try write(content.bytes, to: descriptor)
                 if syncs { try check("fsync", fsync(descriptor)) }
+                try check("close", close(descriptor))
             }
             try check("rename", rename(path(temporary), path(file)))
             if syncs { try syncDirectory(of: file, .byRename, content) }
@@ -86,9 +87,9 @@ struct Worker {
         let content = Content(held.pieces + piece)
         try doing(.append, file, content) {
             let descriptor = try open(file, O_WRONLY | O_APPEND)
-            defer { close(descriptor) }
             try write(piece.flatMap(\.bytes), to: descriptor)
             if syncs { try sync(descriptor, .append, file, content) }
+            try check("close", close(descriptor))
         }
         contents[file] = content
     }
@@ -97,10 +98,10 @@ struct Worker {
         let content = fresh()
         try doing(.overwrite, file, content) {
             let descriptor = try open(file, O_RDWR)
-            defer { close(descriptor) }
             try write(content.bytes, to: descriptor)
             try check("ftruncate", ftruncate(descriptor, content.length))
             if syncs { try sync(descriptor, .overwrite, file, content) }
+            try check("close", close(descriptor))
         }
         contents[file] = content
     }
@@ -109,15 +110,15 @@ struct Worker {
         let content = fresh()
         try doing(.mapped, file, content) {
             let descriptor = try open(file, O_RDWR)
-            defer { close(descriptor) }
             try check("ftruncate", ftruncate(descriptor, content.length))
             let map = try map(descriptor, content.length)
-            defer { munmap(map, content.length) }
             content.bytes.withUnsafeBytes { map.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(map), byteCount: $0.count) }
             if syncs {
                 try check("msync", msync(map, content.length, MS_SYNC))
                 try sync(descriptor, .mapped, file, content)
             }
+            munmap(map, content.length)
+            try check("close", close(descriptor))
         }
         contents[file] = content
     }
@@ -140,6 +141,7 @@ struct Worker {
     /// wrote has to be there then.
     mutating func survive() {
         do {
+            try check("chdir", chdir(root))
             let file = "\(directory)/survivor.txt"
             let (before, after) = (fresh(), fresh())
             say(Entry(.begin, .survive, file, before).line)
@@ -185,7 +187,8 @@ struct Worker {
         say(Entry(.done, action, file, content, to: target).line)
     }
 
-    private func path(_ file: String) -> String { root + "/" + file }
+    /// Relative to where we stand: a path from the root would lead beneath the mount once that is gone.
+    private func path(_ file: String) -> String { file }
 
     private func open(_ file: String, _ flags: Int32) throws -> Int32 {
         let descriptor = Glibc.open(path(file), flags | O_CLOEXEC, 0o644)

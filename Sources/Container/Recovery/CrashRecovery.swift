@@ -52,7 +52,9 @@ struct CrashRecovery {
 
     /// - Returns: what was done, in a word; nil if nothing had to be.
     private func settle(_ item: Item, _ current: Version) throws -> String? {
-        guard let place = item.places.first, let live = try live(at: place) else { return nil }
+        guard let place = item.places.first, let live = try live(at: place), try isKept(current, of: item, live) else {
+            return nil
+        }
         switch try judge(item, current, live) {
         case .current(isSameFile: true), .gone: return nil
         case .current(isSameFile: false):
@@ -66,6 +68,24 @@ struct CrashRecovery {
             try setAside(item, current, live)
             return "unfinished"
         }
+    }
+
+    /// Has the current version among the objects; where it went with the name that the file was renamed to, copies it.
+    private func isKept(_ current: Version, of item: Item, _ live: Live) throws -> Bool {
+        if store.contents.contains(current.content) { return true }
+        for other in try store.versions(sharing: current.content) where other.item != item.id && other.kind == .current {
+            guard let place = try store.item(other.item)?.places.first, let source = try self.live(at: place),
+                source.stat.size >= current.size
+            else { continue }
+            var version = current
+            version.kind = .history
+            let label = ContentStore.Label(version: version, path: live.path, place: live.place)
+            let also = ContentStore.Label(version: other, path: source.path, place: source.place)
+            _ = try store.contents.keep(
+                copying: FileDescriptor(rawValue: source.file.raw), as: current.content, label, also: [also])
+            return true
+        }
+        return false
     }
 
     // MARK: Finding
@@ -109,8 +129,7 @@ struct CrashRecovery {
             return .current(isSameFile: id == item.file.id)
         }
         if let label = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first {
-            // Renamed over the name after it was synchronised under another.
-            if label.item != item.id, !label.flags.contains(.unfinished) { return .saved(nil) }
+            // One of another item was for the name under which it was written before it was renamed here.
             if label.item == item.id, label.id != current.id, label.time > current.time, label.kind == .current {
                 return .saved(label)
             }
@@ -123,6 +142,7 @@ struct CrashRecovery {
     /// Whether the live file took the name from the one that held the current version, and was not written in place of
     /// it. Where the catalog does not know that one: what was there when the version was kept is older than the copy.
     private func isAnotherFile(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
+        if item.isReturning { return true }
         if item.file.id != FileID(0) { return container.fileID(live.stat) != item.file.id }
         let object = store.contents.name(of: current.content)
         let kept = try Backing.stat(path: object.name, in: object.directory.rawValue)
