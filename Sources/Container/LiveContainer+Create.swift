@@ -31,7 +31,7 @@ extension LiveContainer {
             }
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
-            if !parent.isForeign { try begin(name, in: parent, found.node, stat, requester) }
+            if !parent.isForeign, try begin(name, in: parent, found.node, stat, requester) { SaveMark.set(on: file.raw) }
             return (found, file)
         }
         guard let (found, file) = made else {
@@ -52,13 +52,17 @@ extension LiveContainer {
 
     /// Begins a document under a name: a new one, or the one that had this name until just now. Called with the name
     /// lock held for writing.
+    /// - Returns: whether it is the one from before.
     func begin(
         _ name: FileName, in parent: Node, _ id: UInt64, _ stat: FileStat, _ requester: Requester
-    ) throws(Errno) {
+    ) throws(Errno) -> Bool {
         let place = Place(directory: parent.file, name: name)
         observers.created(name, in: parent.file, by: requester)
         if let tombstone = tombstones.take(at: place, now: now, isOpen: isStillOpen) {
-            if try bringBack(tombstone, to: place, in: parent, requester) { return }
+            if try bringBack(tombstone, to: place, in: parent, requester) {
+                tombstone.document.state.withLock { $0.isMarked = true }
+                return true
+            }
         }
         var state = Document.State(item: .random(), places: [place])
         state.isVerified = true
@@ -71,8 +75,9 @@ extension LiveContainer {
         let item = state.item
         let document = Document(state)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
-        guard !document.state.withLock(\.isUnversioned) else { return }
+        guard !document.state.withLock(\.isUnversioned) else { return false }
         record(parent, [.change(change(.created, in: parent, name, item: item, by: requester))])
+        return false
     }
 
     /// Whether a file that lost its name is still being written.

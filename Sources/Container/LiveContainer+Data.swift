@@ -15,7 +15,7 @@ extension LiveContainer {
     }
 
     /// A descriptor for a call through a handle; the handle that readers share has none of its own.
-    private func descriptor(_ node: UInt64, _ handle: UInt64, flags: Int32 = O_RDONLY) throws(Errno) -> SharedDescriptor {
+    func descriptor(_ node: UInt64, _ handle: UInt64, flags: Int32 = O_RDONLY) throws(Errno) -> SharedDescriptor {
         if handle != OpenFileTable.sharedReader { return try openFile(handle).descriptor }
         let node = try self.node(node)
         return try names.reading { () throws(Errno) in
@@ -53,11 +53,6 @@ extension LiveContainer {
             guard !state.differs(from: stat) else { return }
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
-    }
-
-    public func synchronize(node: UInt64, handle: UInt64, dataOnly: Bool) throws(Errno) {
-        let descriptor = try descriptor(node, handle)
-        try Backing.check { dataOnly ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
     }
 
     public func allocate(

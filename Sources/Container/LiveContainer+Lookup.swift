@@ -113,9 +113,11 @@ extension LiveContainer {
 
     /// The node of a file that was found under a name.
     func intern(_ stat: FileStat, as name: Node.Name, lookups: UInt64) -> Node {
-        nodes.intern(
+        let node = nodes.intern(
             stat.key, file: fileID(stat), type: stat.type, isForeign: stat.key.device != rootKey.device, as: name,
             lookups: lookups)
+        noteSurvivor(node)
+        return node
     }
 
     /// The file's identity: what the mount shows as `st_ino`.

@@ -190,10 +190,18 @@ extension LiveContainer {
     func saveUnfinished(_ state: inout Document.State, _ node: Node, file: Int32) throws(Errno) {
         guard let name = nodes.location(node).name else { return }
         let other = openFiles.all.first { $0.node === node && $0.isWritable }
+        if other == nil { noteOverwritten(&state) }
         try save(
             &state, node, in: name.parent, name.name, file: file,
             PendingSave(
                 kind: .replacing, requester: other?.requester, amends: other?.state.withLock(\.saved)))
+    }
+
+    /// The file was changed where nobody could see it: the current version's content is what was kept of it, or lost.
+    private func noteOverwritten(_ state: inout Document.State) {
+        guard let current = state.current, !state.isKept, !state.isReturning else { return }
+        if !isElsewhere(current) { state.current?.flags.insert(.contentLost) }
+        state.isKept = true
     }
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.
