@@ -81,6 +81,7 @@ extension LiveContainer {
         var entry = entry
         entry.node = node
         let document = try document(of: node, entry.stat)
+        try document.state.withLock { state throws(Errno) in try refuseUnlinkIfRefused(state, requester) }
         observers.unlinked(entry.place, item: document.state.withLock(\.item), by: requester)
         if vanishes(entry, document, requester) {
             try document.state.withLock { state throws(Errno) in

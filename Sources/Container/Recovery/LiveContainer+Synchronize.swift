@@ -21,6 +21,10 @@ extension LiveContainer {
     private func label(_ node: Node, _ descriptor: SharedDescriptor) -> Bool {
         guard node.isRegular, !node.isForeign, let name = nodes.location(node).name, let document = knownDocument(of: node)
         else { return false }
+        // What is written in place is never set aside after a crash, so it needs no label; a database that is
+        // synchronised many times a second would make as many versions (DESIGN 5.1: captured when quiet).
+        let writer = openFiles.all.first { $0.node === node && $0.isWritable }
+        guard writer?.state.withLock(\.isReplacing) ?? false else { return false }
         do {
             return try document.state.withLock { state throws(Errno) in
                 guard !state.isUnversioned else { return false }
