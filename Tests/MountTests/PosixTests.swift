@@ -34,6 +34,9 @@ import Testing
             cases: "rename (directory|full) to full whiteout", lines: "  from: .*",
             reason: "ext4 touches the directory although RENAME_WHITEOUT onto a full directory fails"),
         Difference(
+            cases: "write direct", lines: "(odd|misaligned|size): .*",
+            reason: "without passthrough O_DIRECT takes any length and alignment"),
+        Difference(
             cases: "copy .*", lines: "  x: (atime|unchanged)",
             reason: "after copy_file_range the source's access time shows when the kernel asks for it next"),
     ]
@@ -45,7 +48,7 @@ import Testing
             var lines: [String]
         }
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Posix/posix.py").standardized.path
-        let output = try mustRun("python3", ["-B", script, directory], asUser: user, seconds: 900)
+        let output = try mustRun("/usr/bin/python3", ["-B", script, directory], asUser: user, seconds: 900)
         return try output.text.split(separator: "\n").map { line in
             let outcome = try JSONDecoder().decode(Outcome.self, from: Data(line.utf8))
             return (outcome.case, outcome.lines)
@@ -84,7 +87,7 @@ import Testing
 
     @Test("The same for an ordinary user's own mount")
     func sameForUser() throws {
-        let user: UInt32 = 1001
+        let user: UInt32 = 65534
         let bare = try Workplace.fresh("bare")
         chown(bare, user, user)
         let expected = try outcomes(in: bare, asUser: user)
