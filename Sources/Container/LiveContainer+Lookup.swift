@@ -71,7 +71,7 @@ extension LiveContainer {
 
     /// Where the node's file is; ENOENT if it is nowhere.
     func location(of node: Node) throws(Errno) -> Location {
-        if node.id == Node.rootID { return Location(directory: root, path: [46]) }
+        if node.id == Node.rootID { return Location(directory: root, path: []) }
         let (name, whereabouts) = nodes.location(node)
         if name == nil, let held = nodes.held(node) { return Location(directory: held, path: []) }
         switch whereabouts {

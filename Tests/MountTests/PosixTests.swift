@@ -34,6 +34,18 @@ import Testing
             cases: "rename (directory|full) to full whiteout", lines: "  from: .*",
             reason: "ext4 touches the directory although RENAME_WHITEOUT onto a full directory fails"),
         Difference(
+            cases: "write direct", lines: "(odd|misaligned|size): .*",
+            reason: "without passthrough O_DIRECT takes any length and alignment"),
+        Difference(
+            cases: ".*", lines: "(.*: )?blocks: (0|8)",
+            reason: "a file that is being replaced is marked until the save is done, which may take a block of attributes"),
+        Difference(
+            cases: "unlinked and open", lines: "reopen: .*",
+            reason: "an unlinked file cannot be opened for writing again through /proc/self/fd: what was deleted does not change"),
+        Difference(
+            cases: "working directory replaced", lines: "stat: .*",
+            reason: "a directory that was replaced shows the size 0 of a removed one"),
+        Difference(
             cases: "copy .*", lines: "  x: (atime|unchanged)",
             reason: "after copy_file_range the source's access time shows when the kernel asks for it next"),
     ]
@@ -45,7 +57,7 @@ import Testing
             var lines: [String]
         }
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Posix/posix.py").standardized.path
-        let output = try mustRun("python3", ["-B", script, directory], asUser: user, seconds: 900)
+        let output = try mustRun("/usr/bin/python3", ["-B", script, directory], asUser: user, seconds: 900)
         return try output.text.split(separator: "\n").map { line in
             let outcome = try JSONDecoder().decode(Outcome.self, from: Data(line.utf8))
             return (outcome.case, outcome.lines)
@@ -84,7 +96,7 @@ import Testing
 
     @Test("The same for an ordinary user's own mount")
     func sameForUser() throws {
-        let user: UInt32 = 1001
+        let user: UInt32 = 65534
         let bare = try Workplace.fresh("bare")
         chown(bare, user, user)
         let expected = try outcomes(in: bare, asUser: user)

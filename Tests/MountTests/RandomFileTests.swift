@@ -13,7 +13,7 @@ import Testing
         let seconds = Workplace.isFull ? 3600.0 : 900
         try withContainer(named: "fsx", asUser: user, seconds: seconds) { container in
             let words = ["-B", script, container.file("file"), "\(seed)", "\(count)"]
-            let output = try run("python3", words, asUser: user, seconds: seconds)
+            let output = try run("/usr/bin/python3", words, asUser: user, seconds: seconds)
             return output.status == 0 ? [] : ["seed \(seed): \(output.text)\n\(output.errors)"]
         }
     }
@@ -22,5 +22,5 @@ import Testing
     func passedThrough() throws { try hammer(asUser: nil) }
 
     @Test("The same without passthrough, as an ordinary user mounts")
-    func cached() throws { try hammer(asUser: 1001) }
+    func cached() throws { try hammer(asUser: 65534) }
 }

@@ -141,7 +141,9 @@ public struct Observations: Sendable {
         if let newest = [own, lent].compactMap({ $0?.last }).max(by: { $0.sequence < $1.sequence }) {
             return newest.version
         }
-        for ancestor in actor.lineage {
+        for (index, ancestor) in actor.lineage.enumerated() {
+            // A shell at a terminal knows for what is typed there, not for what that runs in turn.
+            if actor.endsAtTerminal, index > 0, index == actor.lineage.count - 1 { continue }
             // Who has only ever let things be written knows none of them: make's next run is no rival of another's.
             guard let trail = ledgers[ancestor]?.lent[item], trail.includesRead else { continue }
             if trail.last.time >= now - Self.lentFor { return trail.last.version }
