@@ -71,12 +71,14 @@ extension LiveContainer {
     }
 
     private func unlinkDocument(_ entry: Entry, _ requester: Requester) throws(Errno) {
-        guard entry.stat.links == 1 else { return try unlinkName(entry, requester) }
         let node = entry.node ?? intern(entry.stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         var entry = entry
         entry.node = node
         let document = try document(of: node, entry.stat)
+        guard entry.stat.links == 1 else {
+            return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
+        }
         observers.unlinked(entry.place, item: document.state.withLock(\.item), by: requester)
         if vanishes(entry, document, requester) {
             try document.state.withLock { state throws(Errno) in
@@ -111,23 +113,6 @@ extension LiveContainer {
         if !rows.isEmpty { store.commit(rows) }
     }
 
-    /// One of several names goes: the document lives on under the others.
-    private func unlinkName(_ entry: Entry, _ requester: Requester) throws(Errno) {
-        let document = try store(throwing: .ioError) { () throws(StoreError) in try documents.document(at: entry.place) }
-        hold(entry)
-        try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
-        leave(entry, now: .gone)
-        try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
-        let rows: [VersionStore.Mutation] = document?.state.withLock { state in
-            state.places.removeAll { $0 == entry.place }
-            if state.stamp == Stamp(entry.stat), let node = entry.node, let stat = try? statLocked(node) {
-                state.stamp = Stamp(stat)
-            }
-            return itemRows(state, entry.stat)
-        } ?? []
-        record(entry.parent, rows + [.change(change(.deleted, in: entry.parent, entry.name, by: requester))])
-    }
-
     /// Moves what a name stands for to the deleted area.
     private func moveToDeleted(_ entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) {
         let deletion = try deletion(of: entry, document, requester)
@@ -157,7 +142,7 @@ extension LiveContainer {
         record(entry.parent, rows + [.deletion(deletion), .change(event)])
     }
 
-    private func deletion(of entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) -> Deletion {
+    func deletion(of entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) -> Deletion {
         let id = DeletionID.random()
         let parentTimes = try Backing.stat(path: ".", in: entry.directory.raw)
         let group = requester.actor.map { deletionGroups.group(of: id, by: $0.ref, now: now) } ?? id

@@ -155,9 +155,10 @@ extension LiveContainer {
     /// One entry of the deleted area goes. Called with the name lock held for writing, so that it does not come back
     /// meanwhile.
     private func remove(_ deletion: Deletion) throws -> (versions: [Version], bytes: UInt64) {
-        guard try store.deletion(deletion.id) != nil else { return ([], 0) }
+        guard let deletion = try store.deletion(deletion.id) else { return ([], 0) }
         // A name that comes back now is a new document.
         _ = takeTombstone(of: deletion)
+        if try handToOtherName(deletion) { return ([], 0) }
         var rows: [VersionStore.Mutation] = [.removeDeletion(deletion.id)]
         var versions: [Version] = []
         if let id = deletion.item, let item = try store.item(id), item.places.isEmpty,
