@@ -33,7 +33,9 @@ struct OpenedContainer {
             let settings = try SettingsFile(in: store.state.rawValue).settings()
             container = try LiveContainer(
                 root: root, store: store,
-                options: .init(clock: SystemClock(), logger: logger, settings: settings, servesOthers: geteuid() == 0))
+                options: .init(
+                    clock: SystemClock(), logger: logger, settings: settings, servesOthers: geteuid() == 0,
+                    isReadOnly: isReadOnly))
         } catch let error as SettingsError {
             throw StartError(text: "\(path): \(error)")
         } catch {

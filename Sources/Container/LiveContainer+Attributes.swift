@@ -70,6 +70,13 @@ extension LiveContainer {
         if !rows.isEmpty { store.commit(rows) }
     }
 
+    private func isKeptOrDeleted(_ node: Node) -> Bool {
+        switch nodes.location(node).whereabouts {
+        case .kept, .deleted: true
+        case .live, .gone: false
+        }
+    }
+
     private func openForTruncation(_ node: Node) throws(Errno) -> SharedDescriptor {
         try names.reading { () throws(Errno) in
             let place = try location(of: node)
@@ -86,6 +93,7 @@ extension LiveContainer {
         guard case .live = nodes.location(node).whereabouts, !node.isForeign,
             let name = nodes.location(node).name
         else {
+            if open == nil, isKeptOrDeleted(node) { throw Errno(rawValue: ESTALE) }
             return _ = try Backing.check { ftruncate(descriptor.raw, size) }
         }
         let document = try document(of: node, try Backing.stat(descriptor.raw))

@@ -12,7 +12,10 @@ extension LiveContainer {
     /// The settings in force; setting them takes effect at once, but for `actors.boundaries`.
     public var settings: Settings {
         get { policy.settings }
-        set { policy.settings = newValue }
+        set {
+            policy.settings = newValue
+            arbiter.set(replaceWait: newValue.replaceWaitNanoseconds)
+        }
     }
 
     /// Whether a name gets no versions by the settings.

@@ -57,13 +57,13 @@ extension LiveContainer {
     ) throws(Errno) {
         let place = Place(directory: parent.file, name: name)
         observers.created(name, in: parent.file, by: requester)
-        if let tombstone = tombstones.take(at: place, now: now, isOpen: { $0.document.state.withLock { $0.writers > 0 } }) {
+        if let tombstone = tombstones.take(at: place, now: now, isOpen: isStillOpen) {
             if try bringBack(tombstone, to: place, in: parent, requester) { return }
         }
         var state = Document.State(item: .random(), places: [place])
         state.isVerified = true
         state.stamp = nil
-        if observers.isEphemeral(name, requester) {
+        if observers.isEphemeral(name, requester) || isInEphemeralDirectory(parent, requester) {
             state.maker = observers.maker(requester, now: now)
         }
         state.isUnversioned =
@@ -75,6 +75,15 @@ extension LiveContainer {
         record(parent, [.change(change(.created, in: parent, name, item: item, by: requester))])
     }
 
+    /// Whether a file that lost its name is still being written.
+    func isStillOpen(_ tombstone: Tombstone) -> Bool { orphans.hold(tombstone.document) }
+
+    /// TextEdit and others save in a directory of their own beside the document.
+    private func isInEphemeralDirectory(_ parent: Node, _ requester: Requester) -> Bool {
+        guard let name = nodes.location(parent).name else { return false }
+        return observers.isEphemeral(name.name, requester)
+    }
+
     /// A name came back: its document goes on under it (DESIGN 5.1). The version that was current is kept, and stays
     /// current until the new file is saved.
     func bringBack(
@@ -84,8 +93,10 @@ extension LiveContainer {
         let rows: [VersionStore.Mutation]? = try document.state.withLock { state throws(Errno) in
             guard let current = state.current else { return nil }
             var rows: [VersionStore.Mutation] = []
-            switch tombstone.destination {
-            case .deleted(let deletion):
+            // Where it is by now: it may have been moved on, or deleted under its other name.
+            if let other = state.places.first {
+                try part(document, &state, at: other)
+            } else if let deletion = tombstone.deletion ?? tombstones.takeDeletion(of: document) {
                 var version = current
                 version.kind = .history
                 let label = ContentStore.Label(
@@ -93,13 +104,13 @@ extension LiveContainer {
                 try store.deletedArea.moveToContents(deletion, as: current.content, label)
                 nodes.relocate(deletion, to: current.content)
                 rows = [.removeDeletion(deletion)]
-            case .movedTo(let other):
-                try part(document, &state, at: other)
+            } else {
+                return nil
             }
             state.places = [place]
             state.isReturning = true
             state.stamp = nil
-            if tombstone.actor == requester.actor?.ref, case .deleted = tombstone.destination {
+            if tombstone.actor == requester.actor?.ref, tombstone.deletion != nil {
                 // Whoever unlinks a name before creating it works without a base (DESIGN 5.2).
                 observers.forgetBase(of: state.item, requester.actor)
             }

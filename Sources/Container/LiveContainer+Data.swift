@@ -144,6 +144,8 @@ extension LiveContainer {
             try document.state.withLock { state throws(Errno) in
                 let stat = try Backing.stat(file.descriptor.raw)
                 let isReplacing = file.state.withLock(\.isReplacing)
+                // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
+                if !isReplacing, !file.isAppending, state.writers > 1, state.differs(from: stat) { return }
                 // An emptied file may be about to be written: only its last close says that it was meant (5.1).
                 if isReplacing, stat.size == 0, !isLast, state.current != nil { return }
                 let pending = PendingSave(

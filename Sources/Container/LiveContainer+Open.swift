@@ -130,6 +130,11 @@ extension LiveContainer {
     /// - Returns: whether its writes must come to us, because what they overwrite is not kept yet.
     private func prepare(_ state: inout Document.State, _ writing: Writing) throws(Errno) -> Bool {
         let stat = try Backing.stat(writing.descriptor.raw)
+        guard case .live = nodes.location(writing.node).whereabouts, knownDocument(of: writing.node) === writing.document
+        else {
+            // While it waited, another file took the name: the kernel looks it up again.
+            throw Errno(rawValue: ESTALE)
+        }
         if let name = nodes.location(writing.node).name, writing.mayReplace {
             try refuseIfStale(&state, name.parent, name.name, writing.requester)
         }
@@ -152,16 +157,21 @@ extension LiveContainer {
         _ state: inout Document.State, _ node: Node, _ descriptor: SharedDescriptor, to size: off_t
     ) throws(Errno) {
         let stat = try Backing.stat(descriptor.raw)
-        if state.differs(from: stat), stat.size > 0, let other = openFiles.all.first(where: { $0.node === node && $0.isWritable }),
-            let name = nodes.location(node).name
-        {
-            // Somebody is still writing what is about to go: it becomes a version as it is.
-            try save(
-                &state, node, in: name.parent, name.name, file: descriptor.raw,
-                PendingSave(kind: .replacing, requester: other.requester, amends: other.state.withLock(\.saved)))
+        if state.differs(from: stat), stat.size > 0 {
+            try saveUnfinished(&state, node, file: descriptor.raw)
         }
         try keepCopy(&state, of: node, from: descriptor.raw)
         try Backing.check { ftruncate(descriptor.raw, size) }
+    }
+
+    /// Somebody is still writing what is about to go, or a mapping has changed it unseen: it becomes a version as it is.
+    func saveUnfinished(_ state: inout Document.State, _ node: Node, file: Int32) throws(Errno) {
+        guard let name = nodes.location(node).name else { return }
+        let other = openFiles.all.first { $0.node === node && $0.isWritable }
+        try save(
+            &state, node, in: name.parent, name.name, file: file,
+            PendingSave(
+                kind: .replacing, requester: other?.requester, amends: other?.state.withLock(\.saved)))
     }
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.
@@ -181,14 +191,19 @@ extension LiveContainer {
 
     /// Opens what has no versions: on another file system, or displaced and reached through an old node.
     private func openPlain(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+        let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
+        switch nodes.location(node).whereabouts {
+        // What is kept or deleted does not change: the kernel looks the name up again and finds the file it has now.
+        case .kept, .deleted: if isWriter { throw Errno(rawValue: ESTALE) }
+        case .live, .gone: break
+        }
         let descriptor = try names.reading { () throws(Errno) in
             let place = try location(of: node)
             let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY) | O_NOFOLLOW
             return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept))
         }
         return try serve(
-            node, flags, isWriter: flags & O_ACCMODE != O_RDONLY, isMediated: false, descriptor: descriptor,
-            requester: requester(caller))
+            node, flags, isWriter: isWriter, isMediated: false, descriptor: descriptor, requester: requester(caller))
     }
 
     /// Decides how the kernel serves a handle. All handles of a file open at one time must agree (fs/fuse/iomode.c).

@@ -30,9 +30,7 @@ extension LiveContainer {
 
     /// Symlinks go to the deleted area too, but for those that a program uses as locks (`.#f`).
     private func unlinkOther(_ entry: Entry, _ requester: Requester) throws(Errno) {
-        guard observers.isEphemeral(entry.name, requester) || isIgnored(entry.name, in: entry.parent) else {
-            return try moveToDeleted(entry, nil, requester)
-        }
+        guard isNobodysWork(entry, requester) else { return try moveToDeleted(entry, nil, requester) }
         hold(entry)
         try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
         leave(entry, now: .gone)
@@ -54,7 +52,13 @@ extension LiveContainer {
             let inner = SharedDescriptor(
                 try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
             guard try Backing.isEmpty(inner.raw) else { throw .directoryNotEmpty }
-            try moveToDeleted(entry, nil, requester(caller))
+            let requester = requester(caller)
+            if isNobodysWork(entry, requester) {
+                try Backing.unlink(name.bytes, in: directory.raw, flags: AT_REMOVEDIR)
+                leave(entry, now: .gone)
+            } else {
+                try moveToDeleted(entry, nil, requester)
+            }
             if let node = entry.node { directories.drop(node.id) }
         }
     }
@@ -100,17 +104,56 @@ extension LiveContainer {
         let maker = document.state.withLock(\.maker)
         if let maker, observers.isMaker(maker, requester, now: now) { return true }
         return isIgnored(entry.name, in: entry.parent) || isJournal(entry.name, in: entry.parent, of: requester)
-            || isRepositoryInternal(entry.parent) && requester.author.program.hasPrefix("git")
+            || isRepositorys(entry.parent, requester)
+    }
+
+    /// The same for what is no document: a symlink that a program uses as a lock (`.#f`), a directory that it saves in.
+    private func isNobodysWork(_ entry: Entry, _ requester: Requester) -> Bool {
+        observers.isEphemeral(entry.name, requester) || isIgnored(entry.name, in: entry.parent)
+            || isRepositorys(entry.parent, requester)
+    }
+
+    /// What git removes inside `.git` it has no more use for.
+    private func isRepositorys(_ parent: Node, _ requester: Requester) -> Bool {
+        isRepositoryInternal(parent) && requester.author.program.hasPrefix("git")
     }
 
     /// Drops a document without a trace.
     func forget(_ document: Document, at place: Place) throws(Errno) {
         try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: place) }
-        let rows: [VersionStore.Mutation] = document.state.withLock { state in
+        document.state.withLock { state in
             state.places.removeAll { $0 == place }
-            return state.isRecorded && state.places.isEmpty ? [.forgetItem(state.item)] : []
+            if state.isRecorded, state.places.isEmpty { forget(state) }
         }
-        if !rows.isEmpty { store.commit(rows) }
+    }
+
+    /// Removes an item's rows and the contents that only it had.
+    func forget(_ state: Document.State) {
+        guard let current = state.current else { return }
+        var contents: [ContentID] = state.isKept ? [current.content] : []
+        let isShared = state.sharesContent || !current.parents.isEmpty
+        if isShared { contents = (try? store.versions(of: state.item).map(\.content)) ?? [] }
+        store.commit([.forgetItem(state.item)])
+        for content in Set(contents) {
+            if isShared, (try? store.versions(sharing: content).isEmpty) != true { continue }
+            try? store.contents.remove(content)
+        }
+    }
+
+    /// Moves what another name is about to take the place of to the deleted area; directories must be empty.
+    func displace(_ entry: Entry, by source: FileStat, _ requester: Requester) throws(Errno) {
+        switch (source.isDirectory, entry.stat.isDirectory) {
+        case (true, false): throw .notDirectory
+        case (false, true): throw .isDirectory
+        case (true, true):
+            let inner = SharedDescriptor(
+                try Backing.open(entry.name.bytes, in: entry.directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
+            guard try Backing.isEmpty(inner.raw) else { throw .directoryNotEmpty }
+            try moveToDeleted(entry, nil, requester)
+            if let node = entry.node { directories.drop(node.id) }
+        case (false, false):
+            if entry.stat.isRegular { try unlinkDocument(entry, requester) } else { try unlinkOther(entry, requester) }
+        }
     }
 
     /// Moves what a name stands for to the deleted area.
@@ -129,6 +172,7 @@ extension LiveContainer {
                         Orphan(
                             document: document, parent: entry.parent,
                             stamp: (try? statLocked(node)).map { Stamp($0) }, base: state.current?.id), node)
+                    state.writers = 0
                 }
                 return itemRows(state, entry.stat)
             }
@@ -136,6 +180,7 @@ extension LiveContainer {
                 tombstones.leave(
                     Tombstone(document: document, destination: .deleted(deletion.id), actor: actor.ref, time: now),
                     at: entry.place)
+                expireTombstones()
             }
         }
         let event = change(.deleted, in: entry.parent, entry.name, item: deletion.item, by: requester)

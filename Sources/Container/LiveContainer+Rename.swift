@@ -92,7 +92,7 @@ extension LiveContainer {
         // A document that comes back to a name it had itself was only away: nothing is saved by that.
         if move.source.stat.isRegular,
             let tombstone = tombstones.take(
-                at: move.newPlace, now: now, isOpen: { $0.document.state.withLock { $0.writers > 0 } }),
+                at: move.newPlace, now: now, isOpen: isStillOpen),
             tombstone.document !== document
         {
             return try comeBack(move, tombstone, requester)
@@ -120,8 +120,9 @@ extension LiveContainer {
         }
         if let actor = requester.actor {
             tombstones.leave(
-                Tombstone(document: document, destination: .movedTo(move.newPlace), actor: actor.ref, time: now), at: old)
+                Tombstone(document: document, destination: .moved, actor: actor.ref, time: now), at: old)
         }
+        expireTombstones()
         record(move.newParent, rows + [renamed(move, item: item, requester)])
         return nil
     }
@@ -185,13 +186,27 @@ extension LiveContainer {
             try refuseIfStale(&state, target.parent, target.name, requester)
             let wasClean = !state.differs(from: target.stat)
             var isLinked = false
+            if !wasClean, state.writers == 0, state.isRecorded {
+                let file = try Backing.open(target.name.bytes, in: target.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+                defer { Glibc.close(file) }
+                try saveUnfinished(&state, node, file: file)
+            }
             if target.stat.links > 1 {
                 try partOtherNames(&state, of: document, target)
-            } else if wasClean || !state.isRecorded {
+            } else if wasClean || state.writers == 0 {
                 isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
             if !isLinked { hold(target) }
-            try Backing.rename(move)
+            do throws(Errno) {
+                try Backing.rename(move)
+            } catch {
+                // The file stays where it is: it must not share its inode with an object.
+                if isLinked, let content = state.current?.content {
+                    try? store.contents.remove(content)
+                    state.isKept = false
+                }
+                throw error
+            }
             if state.writers > 0 {
                 orphans.add(
                     Orphan(
@@ -266,7 +281,10 @@ extension LiveContainer {
                 return (nil, state.writers, [])
             }
             let isFresh = current.parents.isEmpty || state.origin != nil
-            if isFresh { return (nil, state.writers, [.forgetItem(state.item)]) }
+            if isFresh {
+                forget(state)
+                return (nil, state.writers, [])
+            }
             let content = state.differs(from: stat) ? nil : current.content
             return (content, state.writers, [.kind(current.id, .history)] + itemRows(state, stat))
         }
@@ -280,7 +298,14 @@ extension LiveContainer {
     ) throws(Errno) -> SavedByRename? {
         try Backing.rename(move)
         guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else {
+            // Nothing came back: the file is a document of its own, under its new name.
             moveNode(move)
+            let document = try moved(move)
+            try store(throwing: .ioError) { () throws(StoreError) in
+                try documents.remove(at: move.source.place)
+                if let document { try documents.insert(document, at: move.newPlace) }
+            }
+            document?.state.withLock { $0.places = [move.newPlace] }
             return nil
         }
         return try tombstone.document.state.withLock { state throws(Errno) in
@@ -291,14 +316,13 @@ extension LiveContainer {
     // MARK: Onto something else
 
     private func moveOverOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+        if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
         let document = try moved(move)
-        hold(target)
+        // Two steps: a crash in between leaves both, one of them in the deleted area.
+        try displace(target, by: move.source.stat, requester)
+        _ = tombstones.take(at: move.newPlace, now: now) { _ in false }
         try preservingStamp(of: document, at: move) { () throws(Errno) in try Backing.rename(move) }
-        leave(target, now: .gone)
         moveNode(move)
-        if target.stat.isRegular {
-            try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: target.place) }
-        }
         if let document {
             try store(throwing: .ioError) { () throws(StoreError) in
                 try documents.remove(at: move.source.place)

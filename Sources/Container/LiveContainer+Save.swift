@@ -102,7 +102,10 @@ extension LiveContainer {
         let base = actor.flatMap { observers.base(of: $0, item: state.item) }
         let equals = isSame(current, state, stat, hash)
         let decision = SaveRule.decide(
-            Save(kind: save.kind, actor: actor, base: base, equalsCurrent: equals), current: current.id,
+            Save(
+                kind: save.kind, actor: actor, base: base, equalsCurrent: equals,
+                loserExistsElsewhere: base != nil && base != current.id && !equals && isRepeated(current)),
+            current: current.id,
             saver: state.saver,
             isQuiet: base != nil && base != current.id && isQuiet(parent, name))
         var mutations: [VersionStore.Mutation] = []
@@ -138,9 +141,10 @@ extension LiveContainer {
         }
         let version = version(
             state.item, stat, hash, sharing, parents: parents, base: base == current.id ? nil : base)
-        if loser.kind == .conflict { relabel(loser, state, node) }
+        if loser.kind == .conflict { relabel(loser) }
         mutations.append(.version(loser))
         install(version, &state, stat, sharing)
+        state.sharesContent = sharing.content == current.content
         state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
         events.insert(
             .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
@@ -148,13 +152,17 @@ extension LiveContainer {
         hashLater(version)
     }
 
+    /// Whether the item has another version of the same content.
+    private func isRepeated(_ version: Version) -> Bool {
+        guard let hash = version.hash, let versions = try? store.versions(of: version.item) else { return false }
+        return versions.contains { $0.id != version.id && $0.size == version.size && $0.hash == hash }
+    }
+
     /// A conflict version that its author has carried on into a new save is history.
     private func settle(_ version: VersionID, of item: ItemID) -> VersionStore.Mutation? {
         guard var found = try? store.version(version), found.item == item, found.kind == .conflict else { return nil }
         found.kind = .history
-        if let label = try? store.contents.label(of: found.content) {
-            try? store.contents.relabel(found.content, .init(version: found, path: label.path, place: label.place))
-        }
+        relabel(found)
         return .kind(version, .history)
     }
 
@@ -190,13 +198,16 @@ extension LiveContainer {
         return ContentHash.sha256(of: kept.rawValue, size: current.size) == hash
     }
 
-    private func relabel(_ version: Version, _ state: Document.State, _ node: Node) {
-        // A content that lies in another document's file yet is labelled when it is kept.
-        guard store.contents.contains(version.content) else { return }
+    /// Brings what a kept content says of a version up to date; what is not kept yet is labelled when it is.
+    private func relabel(_ version: Version) {
+        guard var labels = try? store.contents.labels(of: version.content),
+            let index = labels.firstIndex(where: { $0.version.id == version.id })
+        else { return }
+        labels[index].version = version
         do {
-            try store.contents.relabel(version.content, label(of: version, state, node))
+            try store.contents.relabel(version.content, labels[0], also: Array(labels.dropFirst()))
         } catch {
-            logger.warning("a conflict's content could not be labelled: \(error)", metadata: ["version": "\(version.id)"])
+            logger.warning("a content could not be labelled: \(error)", metadata: ["version": "\(version.id)"])
         }
     }
 

@@ -63,10 +63,11 @@ extension LiveContainer {
             let name = nodes.location(node).name
         else { return }
         let file = try openForMerge(node)
-        let texts = try MergeInput(
-            mine: ContentText.read(file.raw, size: mine.size),
-            base: ContentText.read(try openContent(of: base).raw, size: base.size),
-            other: ContentText.read(try openContent(of: loser).raw, size: loser.size))
+        let (baseFile, otherFile) = (try openContent(of: base), try openContent(of: loser))
+        let texts = MergeInput(
+            mine: try ContentText.read(file.raw, size: mine.size),
+            base: try ContentText.read(baseFile.raw, size: base.size),
+            other: try ContentText.read(otherFile.raw, size: loser.size))
         guard let merged = ThreeWayMerge.merge(texts) else { return }
         try document.state.withLock { state throws(Errno) in
             // Somebody may have saved meanwhile: then there is nothing to merge any more.

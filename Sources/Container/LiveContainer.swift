@@ -22,8 +22,13 @@ public final class LiveContainer: Sendable {
         public var settings: Settings
         /// Requests come from other users than the daemon's: new files are given to whoever asked.
         public var servesOthers: Bool
+        /// Nothing may be written, not even the state.
+        public var isReadOnly: Bool
 
-        public init(clock: any WallClock, logger: Logger, settings: Settings, servesOthers: Bool) {
+        public init(
+            clock: any WallClock, logger: Logger, settings: Settings, servesOthers: Bool, isReadOnly: Bool = false
+        ) {
+            self.isReadOnly = isReadOnly
             self.clock = clock
             self.logger = logger
             self.settings = settings
@@ -57,6 +62,8 @@ public final class LiveContainer: Sendable {
     /// For what may take long: hashing, thinning.
     let chores = Scheduler()
     let arbiter: WriterArbiter
+    /// Whether the end of tombstones is scheduled.
+    let expiring = Mutex(false)
     private let socket = Mutex<String?>(nil)
 
     /// Serves the tree below `root`, which stays the caller's to close after ``close()``.
@@ -89,7 +96,7 @@ public final class LiveContainer: Sendable {
     public func start() {
         timers.start()
         chores.start()
-        beginUpkeep()
+        if !options.isReadOnly { beginUpkeep() }
         if let name = Self.ignoreFileName { noteIgnoreFile(name, in: nodes.root) }
     }
 

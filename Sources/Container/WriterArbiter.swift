@@ -39,6 +39,9 @@ final class WriterArbiter: Sendable {
         self.scheduler = scheduler
     }
 
+    /// How long opens wait from now on, in nanoseconds.
+    func set(replaceWait: Int64) { state.withLock { $0.claims.replaceWait = max(0, replaceWait) } }
+
     /// A claim that an open makes.
     func newClaim() -> ClaimID {
         state.withLock { state in

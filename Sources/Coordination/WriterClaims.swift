@@ -54,7 +54,8 @@ public struct WriterClaims: Sendable {
         var waiters: [Waiter] = []
     }
 
-    private let replaceWait: Int64
+    /// How long an open that comes from now on waits at most, in nanoseconds.
+    public var replaceWait: Int64
     private let lapse: Int64
     private var queues: [ItemID: Queue] = [:]
     private var items: [ClaimID: ItemID] = [:]

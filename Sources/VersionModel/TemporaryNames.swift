@@ -142,8 +142,11 @@ public enum TemporaryNames {
             makers: windows,
             patterns: [
                 [.hex(8)], [.hex(8), .text(".tmp")],
-                [.anything, .text(".sb-"), .random(8), .text("-"), .random(6)],
-            ]),
+                ]),
+        // AppKit's safe saves, and what brings them here: file sharing.
+        Rule(makers: windows + ["textedit", "preview", "pages", "numbers", "keynote", "afpd", "parsec"], patterns: [
+            [.anything, .text(".sb-"), .random(8), .text("-"), .random(6)],
+        ]),
         Rule(makers: ["blender"], patterns: [[.anything, .text("@")]]),
     ]
 

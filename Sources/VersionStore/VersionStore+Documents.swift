@@ -7,7 +7,7 @@ import VersionModel
 public struct StoredDocument: Sendable {
     public var item: Item
     public var current: Version
-    /// A version of another item names the same content.
+    /// Another version, of this item or another, names the same content.
     public var sharesContent: Bool
 }
 
@@ -17,7 +17,7 @@ extension VersionStore {
         try read { database in
             try Query.items(in: directory, database).compactMap { item in
                 guard let current = try Query.version(item.current, database) else { return nil }
-                let shares = try Query.versions(sharing: current.content, database).contains { $0.item != item.id }
+                let shares = try Query.versions(sharing: current.content, database).contains { $0.id != current.id }
                 return StoredDocument(item: item, current: current, sharesContent: shares)
             }
         }

@@ -104,7 +104,7 @@ import Testing
         ("cp /dev/null f", ["restore"]),
         ("truncate -s 0 f", ["restore"]),
         ("printf XXX | dd of=f conv=notrunc status=none", ["restore"]),
-        ("ln -sf /etc/hostname f", ["undelete", "f"]),
+        ("ln -sf /etc/hostname f && mv f link", ["undelete", "f"]),
     ]
 
     @Test(

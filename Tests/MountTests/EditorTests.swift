@@ -51,7 +51,7 @@ import Testing
     static let innocent = [
         ".env.sample", "sedentary", "4914", "4913", ".notes.backup", "draft~", "#1#", "x.tmp.99999.0a1b2c3d",
         "luggage.tmp",
-        "report.part", ".vimrc.swp", "XXNolC27", "deadbeef", "f.txt.oAbCdEf", ".goutputstream-ABCDEF",
+        "report.part", ".vimrc.swp", "XXNolC27", "deadbeef", "f.txt.oAbCdEf",
     ]
 
     @Test("A name like a temporary one, made by another program, is an ordinary document", arguments: innocent)

@@ -51,6 +51,20 @@ extension LiveContainer {
         }) ?? true
     }
 
+    /// Forgets names that did not come back, once their time is over.
+    func expireTombstones() {
+        let isFirst = expiring.withLock { expiring in
+            defer { expiring = true }
+            return !expiring
+        }
+        guard isFirst else { return }
+        chores.after(Tombstones.lifetimeNanoseconds + 1_000_000_000) { [weak self] in
+            guard let self else { return }
+            self.expiring.withLock { $0 = false }
+            if !self.tombstones.expire(now: self.now, isOpen: self.isStillOpen) { self.expireTombstones() }
+        }
+    }
+
     /// A version's content is to be hashed once nobody waits.
     func hashLater(_ version: Version) {
         guard version.hash == nil, !version.flags.contains(.contentLost) else { return }

@@ -19,5 +19,6 @@ final class Orphans: Sendable {
     private let orphans = Mutex<[UInt64: Orphan]>([:])
 
     func add(_ orphan: Orphan, _ node: Node) { orphans.withLock { $0[node.id] = orphan } }
+    func hold(_ document: Document) -> Bool { orphans.withLock { $0.values.contains { $0.document === document } } }
     func take(_ node: Node) -> Orphan? { orphans.withLock { $0.removeValue(forKey: node.id) } }
 }

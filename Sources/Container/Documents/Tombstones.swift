@@ -8,13 +8,16 @@ struct Tombstone: Sendable {
     /// Where the content went.
     enum Destination: Sendable {
         case deleted(DeletionID)
-        case movedTo(Place)
+        /// It is where the document is now, or was deleted from since.
+        case moved
     }
 
     let document: Document
     let destination: Destination
     let actor: ActorRef
     let time: Timestamp
+
+    var deletion: DeletionID? { if case .deleted(let deletion) = destination { deletion } else { nil } }
 }
 
 /// The tombstones by place. Lock order: last.
@@ -32,14 +35,26 @@ final class Tombstones: Sendable {
         return now.since(tombstone.time) <= Self.lifetimeNanoseconds || isOpen(tombstone) ? tombstone : nil
     }
 
-    /// Removes and gives what has outlived its time.
-    func expire(now: Timestamp) -> [(Place, Tombstone)] {
+    /// Takes the tombstone of a document's deletion, wherever that was.
+    func takeDeletion(of document: Document) -> DeletionID? {
         state.withLock { state in
-            let old = state.filter { now.since($0.value.time) > Self.lifetimeNanoseconds }
-            for place in old.keys { state[place] = nil }
-            return old.map { ($0.key, $0.value) }
+            for (place, tombstone) in state where tombstone.document === document {
+                guard case .deleted(let deletion) = tombstone.destination else { continue }
+                state[place] = nil
+                return deletion
+            }
+            return nil
         }
     }
 
-    var isEmpty: Bool { state.withLock(\.isEmpty) }
+    /// Removes what has outlived its time, but for files that are still open.
+    /// - Returns: whether nothing is left.
+    func expire(now: Timestamp, isOpen: (Tombstone) -> Bool) -> Bool {
+        let all = state.withLock { $0 }
+        let old = all.filter { now.since($0.value.time) > Self.lifetimeNanoseconds && !isOpen($0.value) }
+        return state.withLock { state in
+            for (place, tombstone) in old where state[place]?.time == tombstone.time { state[place] = nil }
+            return state.isEmpty
+        }
+    }
 }
