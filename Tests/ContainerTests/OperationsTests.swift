@@ -381,6 +381,46 @@ import VersionStore
         #expect(try tree.container.store.check(repair: false).isEmpty)
     }
 
+    @Test func aDirectoryIsCopiedAsItWas() throws {
+        let tree = try BrowsedContainer()
+        for name in ["d", "d/gone", "d/sub"] { try tree.makeDirectory(name) }
+        for name in ["kept", "changed", "removed", "renamed", "gone/in", "sub/deep", "back"] {
+            try tree.save("d/\(name)", "\(name) then", mode: 0o640)
+        }
+        _ = try tree.container.makeSymlink(
+            tree.caller, parent: tree.node("d"), name: Array("link".utf8), target: Array("kept".utf8))
+        let before = try photograph("\(tree.path)/d").mapValues { $0.split(separator: " ").last.map(String.init) }
+        tree.clock.advance(seconds: 60)
+        let then = tree.clock.now()
+        tree.clock.advance(seconds: 60)
+        try tree.save("d/changed", "changed since")
+        for name in ["d/removed", "d/gone/in", "d/link", "d/back"] { try tree.unlink(name) }
+        try tree.removeDirectory("d/gone")
+        _ = try tree.container.undelete(tree.container.deletion(at: path("d/back"), as: my), as: my)
+        try tree.container.rename(
+            tree.caller, parent: tree.node("d"), name: Array("renamed".utf8), newParent: Node.rootID,
+            newName: Array("outside".utf8), flags: 0)
+        try tree.container.rename(
+            tree.caller, parent: tree.node("d"), name: Array("sub".utf8), newParent: tree.node("d"),
+            newName: Array("other".utf8), flags: 0)
+        try tree.save("d/other/deep", "deep since")
+        try tree.makeDirectory("d/made")
+        try tree.save("d/made/x", "x")
+        let now = try photograph("\(tree.path)/d")
+        let outcome = try tree.container.restoreDirectory(path("d"), at: then, to: path("copy"), as: my)
+        let copy = try photograph("\(tree.path)/copy")
+        #expect(copy.mapValues { $0.split(separator: " ").last.map(String.init) } == before)
+        #expect(copy["kept"] == now["kept"] && copy["kept"]?.hasPrefix("\(S_IFREG | 0o640) ") == true)
+        #expect(outcome.entries == before.count)
+        #expect(try photograph("\(tree.path)/d") == now)
+        #expect(kind { _ = try tree.container.restoreDirectory(path("d"), at: then, to: path("copy"), as: my) } == .exists)
+        // In place too.
+        _ = try tree.container.restoreDirectory(path("d"), at: then, as: my)
+        #expect(
+            try photograph("\(tree.path)/d").mapValues { $0.split(separator: " ").last.map(String.init) } == before)
+        #expect(try tree.container.store.check(repair: false).isEmpty)
+    }
+
     // MARK: Giving up
 
     @Test func purgedHistoryIsGoneFromTheDisk() throws {
