@@ -37,7 +37,7 @@ extension LiveContainer {
         return try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             umask(caller.umask)
-            try body(directory.raw, name.bytes)
+            try retryingWhenFull { () throws(Errno) in try body(directory.raw, name.bytes) }
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
             if !parent.isForeign {

@@ -159,8 +159,9 @@ extension LiveContainer {
     /// Moves what a name stands for to the deleted area.
     private func moveToDeleted(_ entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) {
         let deletion = try deletion(of: entry, document, requester)
-        try store.deletedArea.moveIn(
-            entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
+        try retryingWhenFull { () throws(Errno) in
+            try store.deletedArea.moveIn(entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
+        }
         leave(entry, now: .deleted(deletion.id))
         var rows: [VersionStore.Mutation] = []
         if let document {

@@ -129,7 +129,9 @@ extension LiveContainer {
             staged = try StagedFile(in: store.state)
             try staged.fill(from: content)
             try staged.copyAttributes(of: content.raw, all: principal.isRoot)
-            (mode, modified, parents) = (then.attributes.mode, then.modified, [then.id])
+            parents = [then.id]
+            // Of the version in the file the file itself knows best: modes and times change without a save.
+            if then.kind != .current { (mode, modified) = (then.attributes.mode, then.modified) }
         } else {
             // Without versions: ignored, or never saved.
             let file = try source.open()

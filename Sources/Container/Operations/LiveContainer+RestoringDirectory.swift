@@ -29,7 +29,11 @@ extension LiveContainer {
             for document in try documentsChanged(since: time, within: path, principal) {
                 try report(outcome.entries + outcome.displaced)
                 guard let then = versionAt(time, of: document), then.id != document.current?.id else { continue }
-                _ = try restore(then, of: document, as: principal)
+                let staged = try stage(then, of: document, as: principal)
+                try Backing.check { futimens(staged.file.raw, [then.modified.timespec, then.modified.timespec]) }
+                _ = try replace(
+                    document.path,
+                    with: Replacement(staged: staged, parents: [then.id], expected: document.current?.id), as: principal)
                 outcome.entries += 1
             }
             return outcome
