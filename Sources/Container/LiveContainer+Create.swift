@@ -22,9 +22,11 @@ extension LiveContainer {
             let file: SharedDescriptor
             do throws(Errno) {
                 file = SharedDescriptor(
-                    try Backing.open(
-                        name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
-                        mode: mode & 0o7777))
+                    try retryingWhenFull { () throws(Errno) in
+                        try Backing.open(
+                            name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+                            mode: mode & 0o7777)
+                    })
             } catch {
                 guard error == .fileExists, flags & O_EXCL == 0 else { throw error }
                 return nil
@@ -45,7 +47,7 @@ extension LiveContainer {
         knownDocument(of: node)?.state.withLock { $0.writers += 1 }
         let reply = try serve(
             node, flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0), isWriter: true,
-            isMediated: false, descriptor: file, requester: requester)
+            isMediated: isNearlyFull, descriptor: file, requester: requester)
         openFiles[reply.handle]?.state.withLock { $0.isReplacing = true }
         return Creation(found: found, reply: reply)
     }

@@ -39,7 +39,9 @@ extension LiveContainer {
         if caller.dropsSetID { dropSetID(file.descriptor.raw, caller) }
         guard file.isWritable else { throw .badFileDescriptor }
         try willChange(file, appends: file.isAppending)
-        return try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
+        return try retryingWhenFull(wanted: UInt64(bytes.count), mayWait: true) { () throws(Errno) in
+            try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
+        }
     }
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
@@ -62,7 +64,9 @@ extension LiveContainer {
         try willChange(file, appends: mode == 0)
         // The kernel leaves it to us and does not say so (unlike for writes).
         if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
-        try Backing.check { linux_fallocate(file.descriptor.raw, mode, offset, length) }
+        try retryingWhenFull(wanted: UInt64(max(0, length)), mayWait: true) { () throws(Errno) in
+            _ = try Backing.check { linux_fallocate(file.descriptor.raw, mode, offset, length) }
+        }
     }
 
     public func seek(node: UInt64, handle: UInt64, offset: off_t, whence: Int32) throws(Errno) -> off_t {
@@ -90,9 +94,11 @@ extension LiveContainer {
         let file = try openFile(target.handle)
         try willChange(file, appends: false)
         if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
-        var (sourceOffset, targetOffset) = (source.offset, target.offset)
-        return try Backing.check {
-            linux_copy_file_range(from.raw, &sourceOffset, file.descriptor.raw, &targetOffset, length)
+        return try retryingWhenFull(wanted: UInt64(max(0, length)), mayWait: true) { () throws(Errno) in
+            var (sourceOffset, targetOffset) = (source.offset, target.offset)
+            return try Backing.check {
+                linux_copy_file_range(from.raw, &sourceOffset, file.descriptor.raw, &targetOffset, length)
+            }
         }
     }
 

@@ -125,13 +125,6 @@ extension LiveContainer {
         try Backing.check { fsync(file.raw) }
     }
 
-    public func statistics() throws(Errno) -> statvfs {
-        let file = SharedDescriptor(try Backing.open(path: ".", in: root.raw, flags: O_RDONLY | O_DIRECTORY))
-        var result = statvfs()
-        try Backing.check { fstatvfs(file.raw, &result) }
-        return result
-    }
-
     /// Tells the container of the mount that serves it.
     public func connect(_ kernel: any KernelSide) { self.kernel.connect(kernel) }
 }

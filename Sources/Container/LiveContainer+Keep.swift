@@ -21,8 +21,10 @@ extension LiveContainer {
             return
         }
         let labels = labels(of: current, state, node)
-        _ = try store.contents.keep(
-            copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others)
+        try retryingWhenFull(wanted: store.contents.canReflink ? 0 : current.size) { () throws(Errno) in
+            _ = try store.contents.keep(
+                copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others)
+        }
         state.isKept = true
     }
 

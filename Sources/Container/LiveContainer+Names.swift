@@ -37,7 +37,7 @@ extension LiveContainer {
         return try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             umask(caller.umask)
-            try body(directory.raw, name.bytes)
+            try retryingWhenFull { () throws(Errno) in try body(directory.raw, name.bytes) }
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
             if !parent.isForeign {
@@ -88,11 +88,13 @@ extension LiveContainer {
                 _ = tombstones.take(at: new, now: now) { _ in false }
                 let document = try self.document(of: source, stat)
                 try store(throwing: Errno.ioError) { () throws(StoreError) in try documents.insert(document, at: new) }
+                let requester = requester(caller)
                 let rows = document.state.withLock { state in
                     state.places.append(new)
+                    state.linked = requester.actor.map { ($0.ref, now) }
                     return itemRows(state, stat)
                 }
-                record(parent, rows + [.change(change(.created, in: parent, name, by: requester(caller)))])
+                record(parent, rows + [.change(change(.created, in: parent, name, by: requester))])
             }
             return found
         }

@@ -138,7 +138,7 @@ extension LiveContainer {
                 try prepare(&state, writing)
             }
             let reply = try serve(
-                node, flags, isWriter: true, isMediated: isMediated, descriptor: descriptor,
+                node, flags, isWriter: true, isMediated: isMediated || isNearlyFull, descriptor: descriptor,
                 requester: writing.requester, claim: writing.claim)
             if isReplacing { openFiles[reply.handle]?.state.withLock { $0.isReplacing = true } }
             return reply

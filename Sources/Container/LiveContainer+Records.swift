@@ -86,6 +86,8 @@ extension LiveContainer {
     func record(_ parent: Node, _ mutations: [VersionStore.Mutation]) {
         guard !mutations.isEmpty else { return }
         store.commit(recordedDirectories.missing(of: nodes.chain(parent)) + mutations)
+        let growth = mutations.reduce(0) { $0 + $1.purgeableBytes }
+        if growth > 0 { noteGrowth(growth) }
     }
 
     /// A row of the change feed for a name in a directory.
@@ -164,5 +166,16 @@ extension VersionID {
 extension Attributes {
     init(_ stat: FileStat) {
         self.init(mode: stat.permissions, owner: stat.raw.user, group: stat.raw.group)
+    }
+}
+
+extension VersionStore.Mutation {
+    /// How much it adds to what may be purged; at least 1 for what does.
+    fileprivate var purgeableBytes: UInt64 {
+        switch self {
+        case .version(let version) where version.kind != .current: max(1, min(version.size, 1 << 50))
+        case .deletion(let deletion): max(1, min(deletion.size, 1 << 50))
+        default: 0
+        }
     }
 }

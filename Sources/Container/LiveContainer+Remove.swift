@@ -75,13 +75,15 @@ extension LiveContainer {
     }
 
     private func unlinkDocument(_ entry: Entry, _ requester: Requester) throws(Errno) {
-        guard entry.stat.links == 1 else { return try unlinkName(entry, requester) }
         let node = entry.node ?? intern(entry.stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         var entry = entry
         entry.node = node
         let document = try document(of: node, entry.stat)
         try document.state.withLock { state throws(Errno) in try refuseUnlinkIfRefused(state, requester) }
+        guard entry.stat.links == 1 else {
+            return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
+        }
         observers.unlinked(entry.place, item: document.state.withLock(\.item), by: requester)
         if vanishes(entry, document, requester) {
             try document.state.withLock { state throws(Errno) in
@@ -139,23 +141,6 @@ extension LiveContainer {
         }
     }
 
-    /// One of several names goes: the document lives on under the others.
-    private func unlinkName(_ entry: Entry, _ requester: Requester) throws(Errno) {
-        let document = try store(throwing: .ioError) { () throws(StoreError) in try documents.document(at: entry.place) }
-        hold(entry)
-        try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
-        leave(entry, now: .gone)
-        try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
-        let rows: [VersionStore.Mutation] = document?.state.withLock { state in
-            state.places.removeAll { $0 == entry.place }
-            if state.stamp == Stamp(entry.stat), let node = entry.node, let stat = try? statLocked(node) {
-                state.stamp = Stamp(stat)
-            }
-            return itemRows(state, entry.stat)
-        } ?? []
-        record(entry.parent, rows + [.change(change(.deleted, in: entry.parent, entry.name, by: requester))])
-    }
-
     /// Moves what another name is about to take the place of to the deleted area; directories must be empty.
     func displace(_ entry: Entry, by source: FileStat, _ requester: Requester) throws(Errno) {
         switch (source.isDirectory, entry.stat.isDirectory) {
@@ -176,8 +161,9 @@ extension LiveContainer {
     private func moveToDeleted(_ entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) {
         let deletion = try deletion(of: entry, document, requester)
         if let node = entry.node, node.openings.state.withLock({ $0.count > 0 }) { hold(entry) }
-        try store.deletedArea.moveIn(
-            entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
+        try retryingWhenFull { () throws(Errno) in
+            try store.deletedArea.moveIn(entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
+        }
         leave(entry, now: .deleted(deletion.id))
         var rows: [VersionStore.Mutation] = []
         if let document {
@@ -204,7 +190,7 @@ extension LiveContainer {
         record(entry.parent, rows + [.deletion(deletion), .change(event)])
     }
 
-    private func deletion(of entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) -> Deletion {
+    func deletion(of entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) -> Deletion {
         let id = DeletionID.random()
         let parentTimes = try Backing.stat(path: ".", in: entry.directory.raw)
         let group = requester.actor.map { deletionGroups.group(of: id, by: $0.ref, now: now) } ?? id

@@ -56,6 +56,7 @@ public final class LiveContainer: Sendable {
     let recordedDirectories: RecordedDirectories
     let deletionGroups = DeletionGroups()
     let retention: Retention
+    let roomState = RoomState()
     let kernel = KernelLink()
     let policy: Policy
     /// For what is due soon and quickly done.
@@ -86,7 +87,7 @@ public final class LiveContainer: Sendable {
         directories = DirectoryDescriptors(root: self.root)
         documents = DocumentIndex(store: store, recorded: try store.recordedDirectories())
         time = ContainerClock(wall: options.clock)
-        retention = Retention(store: store, now: options.clock.now())
+        retention = Retention(store: store, wall: options.clock)
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
         arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)

@@ -12,9 +12,9 @@ public struct Settings: Sendable {
     public var replaceWaitNanoseconds: Int64 = 2_000_000_000
     /// Bytes; contents beyond it are not copied where the file system cannot share blocks.
     public var maxFile: UInt64 = 1 << 30
-    /// Share of the file system that history may take, in percent.
-    public var historyShare: Double = 10
-    public var deletedShare: Double = 10
+    /// How much history may take.
+    public var historyShare = Share.percent(10)
+    public var deletedShare = Share.percent(10)
     /// How long deleted entries are kept, in nanoseconds.
     public var keepDeletedNanoseconds: Int64 = 30 * 86_400_000_000_000
     /// gitignore patterns of what gets no versions.
@@ -23,6 +23,13 @@ public struct Settings: Sendable {
     public var quietPatterns: [String]?
     /// Programs that end a lineage; nil for the defaults.
     public var actorBoundaries: [String]?
+
+    /// A bound for what may be purged.
+    public enum Share: Hashable, Sendable {
+        /// Of the file system.
+        case percent(Double)
+        case bytes(UInt64)
+    }
 
     public init() {}
 }

@@ -98,9 +98,9 @@ public struct SettingsFile {
         result.staleWrites = try choice("stale-writes") ?? result.staleWrites
         result.replaceWaitNanoseconds = try duration("replace-wait") ?? result.replaceWaitNanoseconds
         result.maxFile = try size("history.max-file") ?? result.maxFile
-        result.historyShare = try percent("history.share") ?? result.historyShare
+        result.historyShare = try share("history.share") ?? result.historyShare
         result.keepDeletedNanoseconds = try duration("deleted.keep") ?? result.keepDeletedNanoseconds
-        result.deletedShare = try percent("deleted.share") ?? result.deletedShare
+        result.deletedShare = try share("deleted.share") ?? result.deletedShare
         result.ignorePatterns = try texts("ignore.patterns") ?? []
         result.quietPatterns = try texts("conflicts.quiet")
         result.actorBoundaries = try texts("actors.boundaries")
@@ -181,17 +181,27 @@ public struct SettingsFile {
 
     private func size(_ key: String) throws(SettingsError) -> UInt64? {
         try quantity(
-            key, [("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("TiB", 1_099_511_627_776), ("B", 1)],
-            "a size such as \"1GiB\""
+            key, Self.sizeUnits, "a size such as \"1GiB\""
         ).map { UInt64($0) }
     }
 
-    private func percent(_ key: String) throws(SettingsError) -> Double? {
-        let value = try quantity(key, [("%", 1)], "a share such as \"10%\"")
-        guard let value else { return nil }
-        guard value <= 100 else { throw SettingsError(key: key, description: "\(key) is at most 100%") }
-        return value
+    /// A part of the file system, or a size.
+    private func share(_ key: String) throws(SettingsError) -> Settings.Share? {
+        guard let text = try word(key) else { return nil }
+        guard text.hasSuffix("%") else {
+            let bytes = try quantity(key, Self.sizeUnits, "a share such as \"10%\" or a size such as \"20GiB\"")
+            return bytes.map { .bytes(UInt64($0)) }
+        }
+        let value = try quantity(key, [("%", 1)], "a share such as \"10%\" or a size such as \"20GiB\"")
+        guard let value, value <= 100 else {
+            throw SettingsError(key: key, description: "\(key) is at most 100%")
+        }
+        return .percent(value)
     }
+
+    private static let sizeUnits: [(String, Double)] = [
+        ("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("TiB", 1_099_511_627_776), ("B", 1),
+    ]
 
     /// A number with one of the units behind it, below what 2^62 units of one would be.
     private func quantity(

@@ -61,6 +61,8 @@ public struct Directory: Hashable, Sendable, Identifiable {
 /// What kind of thing was deleted.
 public enum EntryType: String, Sendable, CaseIterable {
     case file, directory, symlink, fifo, socket, device
+    /// One of several names of a file that stayed under another one.
+    case link
 }
 
 /// One entry of the deleted area.

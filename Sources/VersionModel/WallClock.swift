@@ -6,6 +6,18 @@ import Glibc
 public protocol WallClock: Sendable {
     /// The moment of the call.
     func now() -> Timestamp
+
+    /// Nanoseconds of a clock that nobody sets and that goes on while the system sleeps.
+    func uptime() -> Int64
+}
+
+extension WallClock {
+    /// The system's (`CLOCK_BOOTTIME`).
+    public func uptime() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Timestamp(seconds: time.tv_sec, nanoseconds: time.tv_nsec).nanoseconds
+    }
 }
 
 /// The system's clock (`CLOCK_REALTIME`).

@@ -29,6 +29,39 @@ public final class DeletedArea: Sendable {
         }
     }
 
+    /// Notes that one of several names of a file goes: an empty file with the name's label, owner and mode stands for
+    /// it. The name itself is left to the caller.
+    public func note(_ label: Deletion) throws(Errno) {
+        let (temporary, entry) = (Shelf.temporaryName(), Shelf.name(label.id))
+        let file = try System.open(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        defer { System.close(file) }
+        do throws(Errno) {
+            // Who may not give it away keeps it himself, as with copies.
+            _ = fchown(file.rawValue, label.attributes.owner, label.attributes.group)
+            try System.call { fchmod(file.rawValue, mode_t(label.attributes.mode & 0o777)) }
+            try shelf.put(temporary, of: shelf.staging, as: entry, label: LabelCoding.encode(label)) {
+                () throws(Errno) in
+                try System.rename(temporary, in: self.shelf.staging, to: entry, in: self.shelf.directory)
+            }
+        } catch {
+            try? System.unlink(temporary, in: shelf.staging)
+            throw error
+        }
+    }
+
+    /// The file of one entry becomes that of another one of its names, whose note it replaces.
+    public func hand(_ id: DeletionID, to label: Deletion) throws(Errno) {
+        let (source, entry) = (Shelf.name(id), Shelf.name(label.id))
+        let (moved, replaced) = (shelf.allocated(source), shelf.allocated(entry))
+        try shelf.relabel(source, LabelCoding.encode(label))
+        try System.rename(source, in: shelf.directory, to: entry, in: shelf.directory)
+        if (try? System.rename(Shelf.sidecar(source), in: shelf.directory, to: Shelf.sidecar(entry), in: shelf.directory)) == nil {
+            shelf.removeSidecar(of: entry)
+        }
+        shelf.space.removed(source, allocated: moved)
+        shelf.space.added(entry, allocated: moved - replaced)
+    }
+
     /// Moves an entry back into the tree, without its label.
     ///
     /// - Throws: EEXIST if the name is taken; nothing was changed then.

@@ -175,6 +175,7 @@ extension EntryType {
         case .fifo: 3
         case .socket: 4
         case .device: 5
+        case .link: 6
         }
     }
 

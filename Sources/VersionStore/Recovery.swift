@@ -104,6 +104,8 @@ struct Recovery {
     func corrected(_ label: Deletion) -> Deletion {
         var deletion = label
         if let parent = label.path.parent, let id = tree.directory(parent) { deletion.place.directory = id }
+        // A name's entry is not the file itself.
+        guard label.type != .link else { return deletion }
         let (directory, name) = deletedArea.name(of: label.id)
         if let status = try? System.extendedStatus(name, in: directory) { deletion.file = tree.id(of: status) }
         return deletion
@@ -162,7 +164,7 @@ struct Recovery {
             versions[label.version.id] = label.version
             mutations.append(.version(label.version))
         }
-        let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first
+        let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first { $0.type != .link }
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
         let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
         let lost = recorded.flatMap { successor(of: $0, among: labels) }

@@ -264,6 +264,98 @@ import VersionStore
         #expect(access("\(tree.path)/d/b.txt", F_OK) != 0)
     }
 
+    // MARK: Files of several names
+
+    private func link(_ name: String, _ further: String, _ tree: BrowsedContainer) throws {
+        let names = BrowsedContainer.bytes(further)
+        _ = try tree.container.link(
+            tree.caller, node: tree.node(name), parent: tree.find(Array(names.dropLast()))?.node ?? Node.rootID,
+            name: try #require(names.last))
+        // Who links and unlinks at once renames.
+        tree.clock.advance(seconds: 60)
+    }
+
+    private func inode(_ name: String, _ tree: BrowsedContainer) throws -> ino_t {
+        var status = stat()
+        try #require(lstat("\(tree.path)/\(name)", &status) == 0, "\(name)")
+        return status.st_ino
+    }
+
+    @Test(arguments: [["a", "b"], ["b", "a"]]) func allNamesOfAFileComeBackWithItsDirectory(_ order: [String]) throws {
+        let tree = try BrowsedContainer()
+        try tree.makeDirectory("d")
+        try tree.save("d/a", "old")
+        try tree.save("d/a", "text")
+        try link("d/a", "d/b", tree)
+        let item = try tree.item("d/a").id
+        for name in order { try tree.unlink("d/\(name)") }
+        try tree.removeDirectory("d")
+        let listed = try tree.container.deleted(within: nil, as: my)
+        #expect(Set(listed.map(\.type)) == [.link, .file, .directory])
+        #expect(try tree.container.undelete(tree.container.deletion(at: path("d"), as: my), as: my).entries == 3)
+        #expect(try tree.live("d/a") == "text" && tree.live("d/b") == "text")
+        #expect(try inode("d/a", tree) == inode("d/b", tree))
+        #expect(try tree.item("d/a").id == item && tree.item("d/b").id == item)
+        #expect(try tree.container.deleted(within: nil, as: my).isEmpty)
+        #expect(try tree.container.store.check(repair: false).isEmpty)
+        try tree.save("d/b", "next")
+        let document = try tree.container.document(at: path("d/a"), as: my)
+        #expect(try document.versions.map { try text($0, document, tree) } == ["next", "text", "old"])
+    }
+
+    @Test func aNameOfAFileThatStayedIsGivenBack() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("a", "text")
+        try link("a", "b", tree)
+        try tree.unlink("a")
+        #expect(try tree.read(".versions/.deleted/a") == "text")
+        _ = try tree.container.undelete(tree.container.deletion(at: path("a"), as: my), as: my)
+        #expect(try inode("a", tree) == inode("b", tree))
+        // And out of `.versions`.
+        try tree.unlink("b")
+        try tree.rename(".versions/.deleted/b", to: "c")
+        #expect(try inode("a", tree) == inode("c", tree))
+        #expect(try tree.container.document(at: path("c"), as: my).item == tree.item("a").id)
+        #expect(try tree.container.store.check(repair: false).isEmpty)
+    }
+
+    @Test func aNameWhoseFileWasReplacedComesBackWithItsContent() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("a", "text", mode: 0o640)
+        try link("a", "b", tree)
+        try tree.unlink("a")
+        try tree.save("new", "another")
+        try tree.container.rename(
+            tree.caller, parent: Node.rootID, name: Array("new".utf8), newParent: Node.rootID,
+            newName: Array("b".utf8), flags: 0)
+        _ = try tree.container.undelete(tree.container.deletion(at: path("a"), as: my), as: my)
+        #expect(try tree.live("a") == "text" && tree.mode("a") == 0o640)
+        #expect(try tree.live("b") == "another")
+        #expect(try tree.container.store.check(repair: false).isEmpty)
+    }
+
+    @Test func purgingOneNameLeavesTheFileToTheOther() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("a", "text")
+        try link("a", "b", tree)
+        for name in ["a", "b"] { try tree.unlink(name) }
+        _ = try tree.container.purgeDeleted(before: nil, within: path("b"), as: my)
+        _ = try tree.container.undelete(tree.container.deletion(at: path("a"), as: my), as: my)
+        #expect(try tree.live("a") == "text")
+        try tree.unlink("a")
+        _ = try tree.container.purgeDeleted(before: nil, as: my)
+        #expect(try tree.container.store.allVersions().isEmpty)
+        #expect(try tree.container.store.check(repair: false).isEmpty)
+    }
+
+    @Test func aNameThatOnlyPassedLeavesNoTrace() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("tmp_obj", "text")
+        _ = try tree.container.link(tree.caller, node: tree.node("tmp_obj"), parent: Node.rootID, name: Array("obj".utf8))
+        try tree.unlink("tmp_obj")
+        #expect(try tree.container.deleted(within: nil, as: my).isEmpty)
+    }
+
     // MARK: A directory at a time
 
     @Test func aDirectoryGoesBackToATime() throws {
@@ -286,6 +378,46 @@ import VersionStore
         for name in names { #expect(try tree.live("d/\(name)") == "\(name) then") }
         #expect(outcome.displaced == 2)
         #expect(try tree.container.deletion(at: path("d/made/x"), as: my).type == .file)
+        #expect(try tree.container.store.check(repair: false).isEmpty)
+    }
+
+    @Test func aDirectoryIsCopiedAsItWas() throws {
+        let tree = try BrowsedContainer()
+        for name in ["d", "d/gone", "d/sub"] { try tree.makeDirectory(name) }
+        for name in ["kept", "changed", "removed", "renamed", "gone/in", "sub/deep", "back"] {
+            try tree.save("d/\(name)", "\(name) then", mode: 0o640)
+        }
+        _ = try tree.container.makeSymlink(
+            tree.caller, parent: tree.node("d"), name: Array("link".utf8), target: Array("kept".utf8))
+        let before = try photograph("\(tree.path)/d").mapValues { $0.split(separator: " ").last.map(String.init) }
+        tree.clock.advance(seconds: 60)
+        let then = tree.clock.now()
+        tree.clock.advance(seconds: 60)
+        try tree.save("d/changed", "changed since")
+        for name in ["d/removed", "d/gone/in", "d/link", "d/back"] { try tree.unlink(name) }
+        try tree.removeDirectory("d/gone")
+        _ = try tree.container.undelete(tree.container.deletion(at: path("d/back"), as: my), as: my)
+        try tree.container.rename(
+            tree.caller, parent: tree.node("d"), name: Array("renamed".utf8), newParent: Node.rootID,
+            newName: Array("outside".utf8), flags: 0)
+        try tree.container.rename(
+            tree.caller, parent: tree.node("d"), name: Array("sub".utf8), newParent: tree.node("d"),
+            newName: Array("other".utf8), flags: 0)
+        try tree.save("d/other/deep", "deep since")
+        try tree.makeDirectory("d/made")
+        try tree.save("d/made/x", "x")
+        let now = try photograph("\(tree.path)/d")
+        let outcome = try tree.container.restoreDirectory(path("d"), at: then, to: path("copy"), as: my)
+        let copy = try photograph("\(tree.path)/copy")
+        #expect(copy.mapValues { $0.split(separator: " ").last.map(String.init) } == before)
+        #expect(copy["kept"] == now["kept"] && copy["kept"]?.hasPrefix("\(S_IFREG | 0o640) ") == true)
+        #expect(outcome.entries == before.count)
+        #expect(try photograph("\(tree.path)/d") == now)
+        #expect(kind { _ = try tree.container.restoreDirectory(path("d"), at: then, to: path("copy"), as: my) } == .exists)
+        // In place too.
+        _ = try tree.container.restoreDirectory(path("d"), at: then, as: my)
+        #expect(
+            try photograph("\(tree.path)/d").mapValues { $0.split(separator: " ").last.map(String.init) } == before)
         #expect(try tree.container.store.check(repair: false).isEmpty)
     }
 

@@ -56,6 +56,7 @@ final class ContainerBackend: ControlBackend {
             if container.isThinningPaused {
                 notes.append("the system's clock was set by more than a day: history is not thinned for now")
             }
+            notes += container.spaceNotes
             if store.isWritingStuck { notes.append("the catalog cannot be written; changes wait in memory") }
             if store.identity.wasCopied { notes.append("the directory was copied: it has a new device id") }
             return ContainerStatus(

@@ -22,6 +22,8 @@ extension LiveContainer {
 
     private func lookAt(_ file: OpenFile) {
         guard openFiles[file.id] === file else { return }
+        // Who writes past us fills the file system unseen.
+        _ = isNearlyFull
         let next = sealIfQuiet(file) ? Self.calmNanoseconds : Self.quietNanoseconds
         chores.after(next) { [weak self, weak file] in
             guard let self, let file else { return }

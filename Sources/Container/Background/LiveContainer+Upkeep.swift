@@ -12,20 +12,26 @@ extension LiveContainer {
     /// Begins the rounds of upkeep.
     func beginUpkeep() {
         noteTime()
+        chores.after(0) { [weak self] in
+            guard let self, !self.store.space.isComplete else { return }
+            do {
+                try self.store.rescanSpace()
+            } catch {
+                self.logger.warning("the space of what is kept could not be added up: \(error)")
+            }
+        }
         chores.after(Self.firstUpkeepNanoseconds) { [weak self] in self?.upkeep() }
     }
 
     private func upkeep() {
-        let clock = noteTime()
-        if !clock.isPaused {
+        if !noteTime().isPaused {
             do {
                 _ = try thin(dryRun: false, as: .container)
-                let oldest = now.advanced(byNanoseconds: -settings.keepDeletedNanoseconds)
-                _ = try purgeDeleted(before: oldest, as: .container)
             } catch {
                 logger.warning("history could not be thinned: \(error)")
             }
         }
+        _ = makeRoom(mayWait: true)
         chores.after(Self.upkeepNanoseconds) { [weak self] in self?.upkeep() }
     }
 }

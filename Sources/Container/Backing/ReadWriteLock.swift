@@ -30,4 +30,11 @@ final class ReadWriteLock: @unchecked Sendable {
         defer { pthread_rwlock_unlock(lock) }
         return try body()
     }
+
+    /// As ``writing(_:)`` if nobody has the lock, this thread included; nil otherwise.
+    func writingIfFree<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result? {
+        guard pthread_rwlock_trywrlock(lock) == 0 else { return nil }
+        defer { pthread_rwlock_unlock(lock) }
+        return try body()
+    }
 }

@@ -83,8 +83,8 @@ extension Browser {
     /// A deleted entry: what it was; files less the write and set-id bits. Directories keep theirs, which the kernel
     /// wants to see when one is moved out.
     private func deleted(_ id: DeletionID, _ inode: UInt64) throws(Errno) -> stat {
-        let place = store.deletedArea.name(of: id)
-        let below = try Backing.stat(Array(place.name.utf8), in: place.directory.rawValue)
+        let place = container.place(of: id)
+        let below = try Backing.stat(place.path, in: place.directory.raw)
         return Self.deleted(below, inode)
     }
 

@@ -162,7 +162,7 @@ extension EntryType {
     /// `st_mode & S_IFMT`; 0 for a device, whose kind the record does not tell.
     fileprivate var mode: UInt32 {
         switch self {
-        case .file: UInt32(S_IFREG)
+        case .file, .link: UInt32(S_IFREG)
         case .directory: UInt32(S_IFDIR)
         case .symlink: UInt32(S_IFLNK)
         case .fifo: UInt32(S_IFIFO)

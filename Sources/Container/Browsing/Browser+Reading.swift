@@ -66,13 +66,13 @@ extension Browser {
     }
 
     private func open(_ deletion: DeletionID) throws(Errno) -> SharedDescriptor {
-        let place = store.deletedArea.name(of: deletion)
-        let name = Array(place.name.utf8)
-        let stat = try Backing.stat(name, in: place.directory.rawValue)
+        let place = container.place(of: deletion)
+        let name = place.path
+        let stat = try Backing.stat(name, in: place.directory.raw)
         if stat.isDirectory { throw .isDirectory }
         guard stat.isRegular else { throw Errno(rawValue: ENXIO) }
         return SharedDescriptor(
-            try Backing.open(name, in: place.directory.rawValue, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
+            try Backing.open(name, in: place.directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
     }
 
     public func read(

@@ -52,8 +52,7 @@ extension Browser {
 
         /// - Parameter parent: the node of the directory that `spot` is in; nil if the kernel has none of it.
         mutating func bring(_ deletion: Deletion, to spot: Spot, parent: Node?, path: TreePath) throws(Errno) {
-            try store.deletedArea.moveOut(
-                deletion.id, to: spot.name, of: FileDescriptor(rawValue: spot.descriptor.raw))
+            let deletion = try container.takeOut(deletion.id, to: spot.name, in: spot.descriptor)
             rows.append(.removeDeletion(deletion.id))
             let stat = try Backing.stat(spot.name.bytes, in: spot.descriptor.raw)
             let node = container.nodes.node(stat.key)
@@ -63,7 +62,9 @@ extension Browser {
             }
             let tombstone = takeTombstone(of: deletion)
             _ = container.tombstones.take(at: spot.place, now: container.now) { _ in false }
-            if stat.isRegular, let item = deletion.item {
+            if deletion.type == .link, let node {
+                rows += try container.joinName(deletion, spot.place, node, stat)
+            } else if stat.isRegular, let item = deletion.item {
                 try revive(item, tombstone?.document, at: spot.place, stat)
             } else if stat.isDirectory {
                 rows += container.recordedDirectories.moved(deletion.file, to: spot.place)

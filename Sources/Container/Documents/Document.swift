@@ -52,6 +52,8 @@ final class Document: Sendable {
         var isReturning = false
         /// Who saved `current`; nil if nobody can tell.
         var saver: FileActor?
+        /// Who gave it a further name, and when: who takes the other name away at once has renamed it.
+        var linked: (actor: ActorRef, time: Timestamp)?
         /// When the last append was saved (DESIGN 5.1: appends within 60 s amend one version).
         var appended: Timestamp?
         /// Handles open for writing.

@@ -44,7 +44,7 @@ extension LiveContainer {
             do {
                 return try liveDocument(at: path, as: principal)
             } catch let error as OperationError where error.kind == .notFound {
-                let deleted = try store.deletions(within: path).first { $0.path == path && $0.item != nil }
+                let deleted = try store.deletions(within: path).first { $0.path == path && $0.item != nil && $0.type == .file }
                 guard let deleted, let item = deleted.item, mayKnow(deleted, principal) else { throw error }
                 return try record(of: item, path: path, deleted)
             }
@@ -69,7 +69,7 @@ extension LiveContainer {
                 let found = try liveDocument(at: path, as: principal)
                 if found.item == item { return found }
             }
-            guard let deleted = try store.deletions(of: item).first, mayKnow(deleted, principal) else {
+            guard let deleted = try store.deletions(of: item).first(where: { $0.type == .file }), mayKnow(deleted, principal) else {
                 throw OperationError(.notFound, "no item \(item.short)")
             }
             return try record(of: item, path: deleted.path, deleted)

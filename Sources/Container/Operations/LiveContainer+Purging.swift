@@ -91,7 +91,8 @@ extension LiveContainer {
             }
             let place = store.contents.name(of: content)
             guard let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) else { continue }
-            try store.contents.remove(content)
+            // Somebody else may be giving it up at the same time.
+            guard (try? store.contents.remove(content)) != nil else { continue }
             bytes += stat.size
         }
         return bytes
@@ -154,10 +155,11 @@ extension LiveContainer {
 
     /// One entry of the deleted area goes. Called with the name lock held for writing, so that it does not come back
     /// meanwhile.
-    private func remove(_ deletion: Deletion) throws -> (versions: [Version], bytes: UInt64) {
-        guard try store.deletion(deletion.id) != nil else { return ([], 0) }
+    func remove(_ deletion: Deletion) throws -> (versions: [Version], bytes: UInt64) {
+        guard let deletion = try store.deletion(deletion.id) else { return ([], 0) }
         // A name that comes back now is a new document.
         _ = takeTombstone(of: deletion)
+        if try handToOtherName(deletion) { return ([], 0) }
         var rows: [VersionStore.Mutation] = [.removeDeletion(deletion.id)]
         var versions: [Version] = []
         if let id = deletion.item, let item = try store.item(id), item.places.isEmpty,

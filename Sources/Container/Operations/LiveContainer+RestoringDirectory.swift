@@ -16,7 +16,9 @@ extension LiveContainer {
         report: (_ done: Int) throws -> Void = { _ in }
     ) throws(OperationError) -> RestoreOutcome {
         try operation {
-            guard target == nil else { throw OperationError(.invalid, "restoring a directory to another path is not built yet", path: path) }
+            if let target {
+                return try copyDirectory(path, at: time, to: target, as: principal, report: report)
+            }
             _ = try looking(as: principal) { try $0.directory(path) }
             var outcome = RestoreOutcome(path: path, entries: 0)
             let plan = try namesSince(time, within: path)
@@ -27,7 +29,11 @@ extension LiveContainer {
             for document in try documentsChanged(since: time, within: path, principal) {
                 try report(outcome.entries + outcome.displaced)
                 guard let then = versionAt(time, of: document), then.id != document.current?.id else { continue }
-                _ = try restore(then, of: document, as: principal)
+                let staged = try stage(then, of: document, as: principal)
+                try Backing.check { futimens(staged.file.raw, [then.modified.timespec, then.modified.timespec]) }
+                _ = try replace(
+                    document.path,
+                    with: Replacement(staged: staged, parents: [then.id], expected: document.current?.id), as: principal)
                 outcome.entries += 1
             }
             return outcome
@@ -35,12 +41,12 @@ extension LiveContainer {
     }
 
     /// The version that was current at a moment: the last one saved until then that was not a loser from the start.
-    private func versionAt(_ time: Timestamp, of document: DocumentRecord) -> Version? {
+    func versionAt(_ time: Timestamp, of document: DocumentRecord) -> Version? {
         document.versions.filter { $0.saved <= time && !$0.flags.contains(.contentLost) }.max { $0.time < $1.time }
     }
 
     /// The changes of names since a moment, last first, without those that undo one another.
-    private func namesSince(_ time: Timestamp, within path: TreePath) throws -> [Change] {
+    func namesSince(_ time: Timestamp, within path: TreePath) throws -> [Change] {
         var rows: [Change] = []
         var after: UInt64 = 0
         while true {
@@ -59,16 +65,26 @@ extension LiveContainer {
     /// A name that was made and deleted since needs neither made nor deleted again.
     private func withoutPassing(_ rows: [Change]) -> [Change] {
         var made: [TreePath: Int] = [:]
+        var gone: [TreePath: Int] = [:]
         var passing: Set<Int> = []
         for (index, row) in rows.enumerated() {
             switch row.event {
-            case .created, .undeleted: made[row.path] = index
+            case .undeleted where gone[row.path] != nil:
+                passing.formUnion([gone.removeValue(forKey: row.path), index].compactMap { $0 })
+            case .created, .undeleted:
+                made[row.path] = index
+                gone[row.path] = nil
             case .deleted:
-                if let start = made.removeValue(forKey: row.path) { passing.formUnion([start, index]) }
+                if let start = made.removeValue(forKey: row.path) {
+                    passing.formUnion([start, index])
+                } else {
+                    gone[row.path] = index
+                }
             default:
                 // What was renamed is followed no further, nor is anything below it.
                 for known in [row.path, row.from].compactMap({ $0 }) {
                     made = made.filter { !$0.key.isWithin(known) }
+                    gone = gone.filter { !$0.key.isWithin(known) }
                 }
             }
         }
@@ -82,10 +98,7 @@ extension LiveContainer {
         case .created, .undeleted:
             outcome.displaced += try displace(change.path, principal)
         case .deleted:
-            let found = try store.deletions(within: change.path).first {
-                $0.path == change.path && $0.deleted <= change.time
-            }
-            guard let found, try isFree(change.path, principal) else { return }
+            guard let found = try deletion(of: change), try isFree(change.path, principal) else { return }
             try undeleteOne(found, to: change.path, as: principal)
             outcome.entries += 1
         case .renamed:
@@ -149,14 +162,14 @@ extension LiveContainer {
     }
 
     /// Runs one of the mount's own requests for the caller, with the nodes of a path held, and tells the kernel.
-    private func act(
-        on path: TreePath, _ principal: Principal, _ body: (Caller, Spot) throws -> Void
+    func act(
+        on path: TreePath, _ principal: Principal, removing: Bool = true, _ body: (Caller, Spot) throws -> Void
     ) throws {
         let walk = Walk(self, as: principal)
         defer { walk.end() }
         let spot = try names.reading { () throws -> Spot in
             let spot = try walk.spot(path)
-            try walk.requireChange(of: spot, removing: true)
+            try walk.requireChange(of: spot, removing: removing)
             return spot
         }
         let caller = Caller(

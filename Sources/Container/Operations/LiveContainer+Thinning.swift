@@ -10,7 +10,7 @@ extension LiveContainer {
     /// Takes note of the time, which thinning counts by. Whoever runs the background work calls it every few minutes.
     @discardableResult
     public func noteTime() -> RetentionClock {
-        let (clock, row) = retention.advance(to: now)
+        let (clock, row) = retention.advance()
         store.commit([row])
         return clock
     }
@@ -31,7 +31,11 @@ extension LiveContainer {
             }
             let all = try store.allVersions()
             let going = surplus(all, clock)
-            if dryRun { return try outcome(going, bytes: going.reduce(0) { $0 + $1.size }) }
+            let deletions = try outlived(clock)
+            if dryRun {
+                let bytes = (going.map(\.size) + deletions.map(\.size)).reduce(0, +)
+                return try outcome(going, deleted: deletions.count, bytes: bytes)
+            }
             var bytes: UInt64 = 0
             // In pieces, so that one that fails or is cancelled has done its part.
             for start in stride(from: 0, to: going.count, by: 100) {
@@ -39,7 +43,8 @@ extension LiveContainer {
                 let piece = Array(going[start..<min(start + 100, going.count)])
                 bytes += try giveUp(piece.filter { isStillHistory($0) })
             }
-            return try outcome(going, bytes: bytes)
+            for deletion in deletions { bytes += try names.writing { () throws in try remove(deletion).bytes } }
+            return try outcome(going, deleted: deletions.count, bytes: bytes)
         }
     }
 
@@ -52,34 +57,35 @@ extension LiveContainer {
         }
         let surplus = Thinning.surplus(candidates, now: clock.seen)
         let gone = Set(surplus.map(\.version))
-        let excess = Thinning.excess(candidates.filter { !gone.contains($0.version) }, limit: historyLimit)
+        let excess = Thinning.excess(candidates.filter { !gone.contains($0.version) }, limit: bound(settings.historyShare))
         let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         return (surplus + excess).compactMap { byID[$0.version] }
     }
 
-    /// Bytes that history may take: its share of the file system.
-    var historyLimit: UInt64 { limit(settings.historyShare) }
-    var deletedLimit: UInt64 { limit(settings.deletedShare) }
-
-    private func limit(_ percent: Double) -> UInt64 {
-        guard let system = try? statistics() else { return .max }
-        let bytes = Double(system.f_blocks) * Double(system.f_frsize) * max(0, percent) / 100
-        return bytes < Double(UInt64.max) ? UInt64(bytes) : .max
+    /// The entries of the deleted area that are too old, or too much for its share, oldest first.
+    private func outlived(_ clock: RetentionClock) throws -> [Deletion] {
+        let newestFirst = try store.deletions(within: nil).sorted { $0.deleted > $1.deleted }
+        let limit = bound(settings.deletedShare)
+        var total: UInt64 = 0
+        return newestFirst.filter { deletion in
+            total += min(deletion.size, .max - total)
+            return total > limit || clock.age(of: deletion.deleted) > settings.keepDeletedNanoseconds
+        }.reversed()
     }
 
-    private func isStillHistory(_ version: Version) -> Bool {
+    func isStillHistory(_ version: Version) -> Bool {
         guard let found = try? store.version(version.id) else { return false }
         return found.kind == .history && !found.flags.contains(.pinned)
     }
 
-    private func outcome(_ versions: [Version], bytes: UInt64) throws -> RemovalOutcome {
+    private func outcome(_ versions: [Version], deleted: Int, bytes: UInt64) throws -> RemovalOutcome {
         var paths: [ItemID: TreePath] = [:]
         for version in versions where paths[version.item] == nil {
             let item = try store.item(version.item)
             let path = try item.flatMap { try store.path(of: $0) } ?? store.deletions(of: version.item).first?.path
             paths[version.item] = path ?? .root
         }
-        return RemovalOutcome(versions: versions.map { ($0, paths[$0.item] ?? .root) }, bytes: bytes)
+        return RemovalOutcome(versions: versions.map { ($0, paths[$0.item] ?? .root) }, deleted: deleted, bytes: bytes)
     }
 
     /// Why nothing is thinned at present; nil if it is.

@@ -162,7 +162,7 @@ extension LiveContainer {
             guard spot.stat == nil else { throw taken(path) }
             _ = try name(spot.name.bytes, in: spot.parent, forChange: true)
             try walk.requireChange(of: spot)
-            try leaveArea(deletion, to: spot)
+            let deletion = try leaveArea(deletion, to: spot)
             changed.append(spot)
             let stat = try Backing.stat(spot.name.bytes, in: spot.directory.raw)
             let node = intern(stat, as: Node.Name(parent: spot.parent, name: spot.name), lookups: 1)
@@ -170,16 +170,17 @@ extension LiveContainer {
             nodes.addName(Node.Name(parent: spot.parent, name: spot.name), to: node)
             var rows: [VersionStore.Mutation] = [.removeDeletion(deletion.id)]
             if deletion.type == .file { rows += try revive(deletion, spot, node, stat) }
+            if deletion.type == .link { rows += try joinName(deletion, spot.place, node, stat) }
             if deletion.type == .directory { rows += recordedDirectories.moved(deletion.file, to: spot.place) }
             let event = change(.undeleted, in: spot.parent, spot.name, item: deletion.item, by: requester)
             record(spot.parent, rows + [.change(event)])
         }
     }
 
-    private func leaveArea(_ deletion: Deletion, to spot: Spot) throws {
+    /// The entry as it was last: one of several names may have become the file itself.
+    private func leaveArea(_ deletion: Deletion, to spot: Spot) throws -> Deletion {
         do {
-            try store.deletedArea.moveOut(
-                deletion.id, to: spot.name, of: FileDescriptor(rawValue: spot.directory.raw))
+            return try takeOut(deletion.id, to: spot.name, in: spot.directory)
         } catch {
             switch error {
             case .fileExists: throw taken(spot.path)

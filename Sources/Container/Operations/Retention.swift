@@ -1,7 +1,5 @@
 // The time that has been seen to pass, kept over mounts: what thinning and the deleted area count by (DESIGN 7).
 
-import CLinux
-import Glibc
 import Synchronization
 import VersionModel
 import VersionStore
@@ -16,17 +14,19 @@ final class Retention: Sendable {
     }
 
     private let state: Mutex<State>
+    private let wall: any WallClock
 
     /// Goes on from what an earlier mount has stored.
-    init(store: VersionStore, now: Timestamp) {
+    init(store: VersionStore, wall: any WallClock) {
+        self.wall = wall
         let stored = (try? store.setting(Self.key)).flatMap { Self.decode($0) }
-        state = Mutex(State(clock: stored ?? RetentionClock(wall: now)))
+        state = Mutex(State(clock: stored ?? RetentionClock(wall: wall.now())))
     }
 
     /// Takes note of the time; to be called now and then, at least once an hour while mounted.
     /// - Returns: the clock, and the row that stores it.
-    func advance(to now: Timestamp) -> (RetentionClock, VersionStore.Mutation) {
-        let uptime = Self.uptime
+    func advance() -> (RetentionClock, VersionStore.Mutation) {
+        let (now, uptime) = (wall.now(), wall.uptime())
         let clock = state.withLock { state in
             state.clock.advance(to: now, elapsed: state.seen.map { uptime - $0 })
             state.seen = uptime
@@ -35,13 +35,10 @@ final class Retention: Sendable {
         return (clock, .setting(key: Self.key, value: Self.encode(clock)))
     }
 
-    var isPaused: Bool { state.withLock(\.clock.isPaused) }
+    /// As it was at the last look.
+    var clock: RetentionClock { state.withLock(\.clock) }
 
-    private static var uptime: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return Timestamp(time).nanoseconds
-    }
+    var isPaused: Bool { state.withLock(\.clock.isPaused) }
 
     // MARK: As text: `wall seen step|- wall:seen …`
 

@@ -96,13 +96,15 @@ final class StagedFile {
         try copyAttributes(of: other)
     }
 
-    /// Copies the extended attributes that may be read and set, but none of ours.
-    func copyAttributes(of other: Int32) throws(Errno) {
+    /// Copies the extended attributes that may be read and set, but none of ours; unless `all`, only what a user may set.
+    func copyAttributes(of other: Int32, all: Bool = true) throws(Errno) {
         var list = [CChar](repeating: 0, count: 65_536)
         let length = linux_flistxattr(other, &list, list.count)
         guard length > 0 else { return }
         let ours = "user.versionsfs.".utf8.map { CChar(bitPattern: $0) }
+        let ordinary = ["user.", "system.posix_acl_"].map { $0.utf8.map { CChar(bitPattern: $0) } }
         for name in list.prefix(length).split(separator: 0) where !name.starts(with: ours) {
+            guard all || ordinary.contains(where: { name.starts(with: $0) }) else { continue }
             let name = Array(name) + [0]
             var value = [UInt8](repeating: 0, count: 65_536)
             let count = linux_fgetxattr(other, name, &value, value.count)

@@ -13,16 +13,25 @@ import VersionStore
 
 /// A clock that a test sets; each look at it is a millisecond later than the one before.
 final class SteppingClock: WallClock {
-    private let nanoseconds = Mutex<Int64>(1_795_257_192_000_000_000)
+    private let nanoseconds = Mutex<(wall: Int64, uptime: Int64)>((1_795_257_192_000_000_000, 0))
 
     func now() -> Timestamp {
         nanoseconds.withLock { nanoseconds in
-            nanoseconds += 1_000_000
-            return Timestamp(nanoseconds: nanoseconds)
+            nanoseconds.wall += 1_000_000
+            nanoseconds.uptime += 1_000_000
+            return Timestamp(nanoseconds: nanoseconds.wall)
         }
     }
 
-    func advance(seconds: Int64) { nanoseconds.withLock { $0 += seconds * 1_000_000_000 } }
+    func uptime() -> Int64 { nanoseconds.withLock(\.uptime) }
+
+    /// Time passes.
+    func advance(seconds: Int64) {
+        nanoseconds.withLock { $0 = ($0.wall + seconds * 1_000_000_000, $0.uptime + seconds * 1_000_000_000) }
+    }
+
+    /// Somebody sets the clock.
+    func set(aheadBy seconds: Int64) { nanoseconds.withLock { $0.wall += seconds * 1_000_000_000 } }
 }
 
 /// The container of one test, with the requests it makes.
@@ -34,7 +43,7 @@ final class BrowsedContainer {
     let caller = Caller(user: getuid(), group: getgid(), thread: getpid(), umask: 0o022)
     private let root: FileDescriptor
 
-    init() throws {
+    init(_ settings: Settings = Settings()) throws {
         var template = Array("/var/tmp/versionsfs-browsing.XXXXXX".utf8CString)
         try #require(mkdtemp(&template) != nil)
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -44,7 +53,7 @@ final class BrowsedContainer {
         let store = try VersionStore(root: root, options: .init(clock: clock, logger: logger))
         container = try LiveContainer(
             root: root, store: store,
-            options: .init(clock: clock, logger: logger, settings: Settings(), servesOthers: false))
+            options: .init(clock: clock, logger: logger, settings: settings, servesOthers: false))
         browser = Browser(container)
     }
 

@@ -1,0 +1,201 @@
+// Files of several names: a name that goes while the file stays is noted in the deleted area, and can be given back.
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// One of several names goes: the document lives on under the others. A note of the name stays in the deleted area
+    /// unless it is nobody's work, or the name was only passing: link(2) and unlink(2) by one process are a rename.
+    func unlinkName(
+        _ entry: Entry, _ document: Document, isWork: Bool, _ requester: Requester
+    ) throws(Errno) {
+        let isPassing = document.state.withLock { state in
+            guard let linked = state.linked, let actor = requester.actor else { return false }
+            return linked.actor == actor.ref && now.since(linked.time) <= Tombstones.lifetimeNanoseconds
+        }
+        var note: Deletion?
+        if isWork, !isPassing {
+            var deletion = try deletion(of: entry, document, requester)
+            deletion.type = .link
+            deletion.size = 0
+            try store.deletedArea.note(deletion)
+            note = deletion
+        }
+        do throws(Errno) {
+            hold(entry)
+            try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+        } catch {
+            if let note { try? store.deletedArea.remove(note.id) }
+            throw error
+        }
+        leave(entry, now: .gone)
+        try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
+        let rows = document.state.withLock { state in
+            lostName(&state, entry, isRecorded: note != nil)
+        }
+        let event = change(.deleted, in: entry.parent, entry.name, item: note?.item, by: requester)
+        record(entry.parent, rows + (note.map { [.deletion($0)] } ?? []) + [.change(event)])
+    }
+
+    private func lostName(
+        _ state: inout Document.State, _ entry: Entry, isRecorded: Bool
+    ) -> [VersionStore.Mutation] {
+        state.places.removeAll { $0 == entry.place }
+        if state.stamp == Stamp(entry.stat), let node = entry.node, let stat = try? statLocked(node) {
+            state.stamp = Stamp(stat)
+        }
+        var rows: [VersionStore.Mutation] = []
+        // The name finds its file again through the catalog.
+        if isRecorded, !state.isRecorded, !state.isUnversioned, !state.places.isEmpty, let current = state.current {
+            state.isRecorded = true
+            rows.append(.version(current))
+        }
+        return rows + itemRows(state, entry.stat)
+    }
+
+    /// Puts an entry of the deleted area under a free name; a noted name becomes a name of its file again. Called with
+    /// the name lock held for writing.
+    ///
+    /// - Returns: the entry as it was last: a noted name whose file was in the deleted area too is the file itself now.
+    /// - Throws: ENOENT if the entry or its file is not there any more.
+    func takeOut(_ id: DeletionID, to name: FileName, in directory: SharedDescriptor) throws(Errno) -> Deletion {
+        let found = try store(throwing: .ioError) { () throws(StoreError) in try store.deletion(id) }
+        guard var deletion = found else { throw .noSuchFileOrDirectory }
+        if deletion.type == .link {
+            if let live = try liveName(of: deletion) {
+                try Backing.link(live.path, in: live.directory.raw, to: name.bytes, in: directory.raw)
+                try? store.deletedArea.remove(id)
+                return deletion
+            }
+            guard let holder = try deletedFile(of: deletion) else { return try copyOut(deletion, to: name, in: directory) }
+            deletion = try exchangeRoles(deletion, holder)
+        }
+        try store.deletedArea.moveOut(id, to: name, of: FileDescriptor(rawValue: directory.raw))
+        return deletion
+    }
+
+    /// The file of a noted name has been replaced since: what it held then comes back as a file of its own.
+    private func copyOut(
+        _ deletion: Deletion, to name: FileName, in directory: SharedDescriptor
+    ) throws(Errno) -> Deletion {
+        guard let version = try version(of: deletion), let object = try? store.contents.open(version.content) else {
+            throw .noSuchFileOrDirectory
+        }
+        let content = OpenContent(descriptor: SharedDescriptor(object.rawValue), size: version.size)
+        let staged = try StagedFile(in: store.state)
+        try staged.fill(from: content)
+        try staged.dress(like: content.raw)
+        try Backing.check { futimens(staged.file.raw, [version.modified.timespec, version.modified.timespec]) }
+        try staged.place(name, in: directory, replacing: false)
+        try? store.deletedArea.remove(deletion.id)
+        var copy = deletion
+        (copy.type, copy.item) = (.file, nil)
+        return copy
+    }
+
+    /// The version that was in the file of a noted name when the name went.
+    private func version(of deletion: Deletion) throws(Errno) -> Version? {
+        guard let item = deletion.item else { return nil }
+        return try store(throwing: .ioError) { () throws(StoreError) in
+            try store.versions(of: item).filter { $0.saved <= deletion.deleted }.max { $0.time < $1.time }
+        }
+    }
+
+    /// The noted name gets the file, and the other one is noted instead; the first as it is then.
+    private func exchangeRoles(_ name: Deletion, _ holder: Deletion) throws(Errno) -> Deletion {
+        var (file, note) = (name, holder)
+        (file.type, file.size) = (.file, holder.size)
+        (note.type, note.size) = (.link, 0)
+        // A tombstone says that its entry is the file.
+        _ = takeTombstone(of: holder)
+        try store.deletedArea.hand(holder.id, to: file)
+        try store.deletedArea.note(note)
+        store.commit([.deletion(file), .deletion(note)])
+        return file
+    }
+
+    /// Before a file of the deleted area goes for good: if another deleted name of it is noted, that gets the file.
+    func handToOtherName(_ deletion: Deletion) throws -> Bool {
+        guard deletion.type == .file, let item = deletion.item,
+            let other = try store.deletions(of: item).first(where: { $0.type == .link && $0.file == deletion.file })
+        else { return false }
+        var file = other
+        (file.type, file.size) = (.file, deletion.size)
+        try store.deletedArea.hand(deletion.id, to: file)
+        store.commit([.removeDeletion(deletion.id), .deletion(file)])
+        return true
+    }
+
+    /// The document of a name that was given back has it again; its rows.
+    func joinName(
+        _ deletion: Deletion, _ place: Place, _ node: Node, _ stat: FileStat
+    ) throws(Errno) -> [VersionStore.Mutation] {
+        try store(throwing: .ioError) { () throws(StoreError) in
+            let others = nodes.names(node).map { Place(directory: $0.parent.file, name: $0.name) }
+            let recorded = try deletion.item.flatMap { (id) throws(StoreError) in try store.item(id) }?.places ?? []
+            var known: Document?
+            for other in others + recorded where known == nil && other != place {
+                known = try documents.document(at: other)
+            }
+            guard let document = known else { return [] }
+            try documents.insert(document, at: place)
+            return document.state.withLock { state in
+                if !state.places.contains(place) { state.places.append(place) }
+                // A further name changes the file's ctime, and nothing of its content.
+                if let current = state.current, current.size == stat.size, current.modified == stat.modified {
+                    state.stamp = Stamp(stat)
+                }
+                return itemRows(state, stat)
+            }
+        }
+    }
+
+    /// A name under which the file of a noted name lives. Called with the name lock held.
+    private func liveName(of deletion: Deletion) throws(Errno) -> Location? {
+        guard let id = deletion.item else { return nil }
+        let content = try version(of: deletion)?.content
+        let paths = try store(throwing: .ioError) { () throws(StoreError) in
+            var paths: [TreePath] = []
+            // Names that were parted from it by a save of one of them are items of their own.
+            let parted = try content.map { (content) throws(StoreError) in try store.versions(sharing: content) } ?? []
+            for item in [id] + parted.map(\.item) {
+                for place in try store.item(item)?.places ?? [] {
+                    if let path = try store.path(of: place.directory) { paths.append(path.appending(place.name)) }
+                }
+            }
+            return paths
+        }
+        for path in paths {
+            guard let stat = try? Backing.stat(path.bytes, in: root.raw), fileID(stat) == deletion.file else { continue }
+            return Location(directory: root, path: path.bytes)
+        }
+        return nil
+    }
+
+    /// The entry of the deleted area that is the file of a noted name.
+    private func deletedFile(of deletion: Deletion) throws(Errno) -> Deletion? {
+        guard let id = deletion.item else { return nil }
+        return try store(throwing: .ioError) { () throws(StoreError) in
+            try store.deletions(of: id).first { $0.type == .file && $0.file == deletion.file }
+        }
+    }
+
+    /// Where the file of an entry of the deleted area is: elsewhere for a noted name.
+    func place(of id: DeletionID) -> Location {
+        let entry = store.deletedArea.name(of: id)
+        let own = Location(
+            directory: SharedDescriptor(borrowing: entry.directory.rawValue), path: Array(entry.name.utf8))
+        // Notes are empty: others need not be asked for.
+        guard let stat = try? Backing.stat(own.path, in: own.directory.raw), stat.isRegular, stat.size == 0,
+            let deletion = try? store.deletion(id), deletion.type == .link
+        else { return own }
+        if let live = try? names.reading({ () throws(Errno) in try liveName(of: deletion) }) { return live }
+        guard let holder = try? deletedFile(of: deletion) else { return own }
+        let other = store.deletedArea.name(of: holder.id)
+        return Location(directory: SharedDescriptor(borrowing: other.directory.rawValue), path: Array(other.name.utf8))
+    }
+}

@@ -1,0 +1,200 @@
+// Making a copy of a directory as it was at a time (`restore DIR --at TIME --to PATH`).
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Copies a directory as it was to a name that is free: names, contents, modes, times and links of then, for as
+    /// much as the caller may read.
+    func copyDirectory(
+        _ path: TreePath, at time: Timestamp, to target: TreePath, as principal: Principal,
+        report: (_ done: Int) throws -> Void
+    ) throws -> RestoreOutcome {
+        var tree = PastTree(self)
+        for change in try namesSince(time, within: .root) { try tree.undo(change) }
+        guard let top = tree.entry(path) else { throw OperationError.missing(path) }
+        guard top.isDirectory else { throw OperationError(.notFound, "was not a directory then", path: path) }
+        let plan = Self.plan(tree, top, target)
+        guard try looking(as: principal, { try $0.spot(target).stat == nil }) else { throw taken(target) }
+        var dates: [(TreePath, FileStat)] = []
+        for (done, step) in plan.enumerated() {
+            try report(done)
+            if let stat = try copy(step.entry, to: step.path, at: time, principal), stat.isDirectory {
+                dates.append((step.path, stat))
+            }
+        }
+        // Last, and from below: making entries changes the times.
+        for (path, stat) in dates.reversed() { try finishDirectory(path, like: stat, time) }
+        return RestoreOutcome(path: target, entries: plan.count)
+    }
+
+    /// Everything to be made, directories before what is in them: known before the first name is made.
+    private static func plan(
+        _ tree: PastTree, _ top: PastEntry, _ target: TreePath
+    ) -> [(entry: PastEntry, path: TreePath)] {
+        var plan = [(entry: top, path: target)]
+        var next = 0
+        while next < plan.count {
+            let (entry, path) = plan[next]
+            for (name, child) in tree.children(of: entry).sorted(by: { $0.key < $1.key }) {
+                plan.append((child, path.appending(name)))
+            }
+            next += 1
+        }
+        return plan
+    }
+
+    /// Makes one entry; the attributes of what it is a copy of, nil if that lies on another file system.
+    private func copy(
+        _ entry: PastEntry, to target: TreePath, at time: Timestamp, _ principal: Principal
+    ) throws -> FileStat? {
+        switch entry.source {
+        case .live(let path):
+            let stat = try looking(as: principal) { walk -> FileStat in
+                let spot = try walk.spot(path)
+                guard let stat = spot.stat else { throw OperationError.missing(path) }
+                if stat.isDirectory { try walk.require([.read, .execute], on: spot) }
+                return stat
+            }
+            guard stat.key.device == rootKey.device else { return nil }
+            let source = Source(stat: stat, link: { try self.readLink(path) }, document: {
+                try self.document(at: path, as: principal)
+            }, open: { try self.openLive(path, principal) })
+            try make(source, target, time, principal)
+            return stat
+        case .deleted(let deletion):
+            guard mayKnow(deletion, principal) else { throw OperationError.denied(deletion.path) }
+            let place = self.place(of: deletion.id)
+            let stat = try Backing.stat(place.path, in: place.directory.raw)
+            let source = Source(
+                stat: stat, link: { try Backing.readLink(place.path, in: place.directory.raw) },
+                document: {
+                    guard let item = deletion.item else { return nil }
+                    return DocumentRecord(
+                        path: deletion.path, item: item, versions: try self.store.versions(of: item), deletion: deletion)
+                }, open: { try self.openDeleted(place, deletion, principal) })
+            try make(source, target, time, principal)
+            return stat
+        }
+    }
+
+    /// Where an entry is copied from.
+    private struct Source {
+        var stat: FileStat
+        var link: () throws -> [UInt8]
+        var document: () throws -> DocumentRecord?
+        /// Its file as it is now.
+        var open: () throws -> SharedDescriptor
+    }
+
+    private func make(
+        _ source: Source, _ target: TreePath, _ time: Timestamp, _ principal: Principal
+    ) throws {
+        let mode = mode_t(source.stat.permissions)
+        switch source.stat.type {
+        case UInt32(S_IFREG): return try makeFile(source, target, time, principal)
+        case UInt32(S_IFDIR):
+            try act(on: target, principal, removing: false) { caller, spot in
+                // Filled by its owner at first, whatever its mode was.
+                _ = try makeDirectory(caller, parent: spot.parent.id, name: spot.name.bytes, mode: mode | 0o700)
+            }
+        case UInt32(S_IFLNK):
+            let link = try source.link()
+            try act(on: target, principal, removing: false) { caller, spot in
+                _ = try makeSymlink(caller, parent: spot.parent.id, name: spot.name.bytes, target: link)
+            }
+        case UInt32(S_IFIFO), UInt32(S_IFSOCK):
+            try act(on: target, principal, removing: false) { caller, spot in
+                _ = try makeNode(
+                    caller, parent: spot.parent.id, name: spot.name.bytes, mode: mode_t(source.stat.mode), device: 0)
+            }
+        default: throw OperationError(.invalid, "a device cannot be copied", path: target)
+        }
+        try settleCopy(target, like: source.stat, principal)
+    }
+
+    private func makeFile(
+        _ source: Source, _ target: TreePath, _ time: Timestamp, _ principal: Principal
+    ) throws {
+        let document = try source.document()
+        let staged: StagedFile
+        var (mode, modified, parents) = (source.stat.permissions, source.stat.modified, [VersionID]())
+        if let document, let then = versionAt(time, of: document) ?? document.versions.last {
+            guard mayRead(then, of: document, as: principal) else { throw OperationError.denied(document.path) }
+            let content = try content(of: then, in: document)
+            staged = try StagedFile(in: store.state)
+            try staged.fill(from: content)
+            try staged.copyAttributes(of: content.raw, all: principal.isRoot)
+            parents = [then.id]
+            // Of the version in the file the file itself knows best: modes and times change without a save.
+            if then.kind != .current { (mode, modified) = (then.attributes.mode, then.modified) }
+        } else {
+            // Without versions: ignored, or never saved.
+            let file = try source.open()
+            staged = try StagedFile(in: store.state)
+            try staged.fill(from: OpenContent(descriptor: file, size: source.stat.size))
+            try staged.copyAttributes(of: file.raw, all: principal.isRoot)
+        }
+        _ = try putNew(staged, at: target, mode: mode, modified: modified, parents: parents, as: principal)
+        try settleCopy(target, like: source.stat, principal, isFile: true)
+    }
+
+    /// Owner (where the caller may give it) and times of a copy.
+    private func settleCopy(
+        _ target: TreePath, like stat: FileStat, _ principal: Principal, isFile: Bool = false
+    ) throws {
+        try looking(as: .container) { walk in
+            let spot = try walk.spot(target)
+            if principal.isRoot {
+                try Backing.chown(spot.name.bytes, in: spot.directory.raw, user: stat.raw.user, group: stat.raw.group)
+            }
+            guard !isFile, !stat.isDirectory else { return }
+            try Backing.setTimes(
+                spot.name.bytes, in: spot.directory.raw, accessed: stat.accessed.timespec,
+                modified: stat.modified.timespec)
+        }
+    }
+
+    private func finishDirectory(_ path: TreePath, like stat: FileStat, _ time: Timestamp) throws {
+        try looking(as: .container) { walk in
+            let spot = try walk.spot(path)
+            try Backing.chmod(spot.name.bytes, in: spot.directory.raw, mode: mode_t(stat.permissions))
+            // What changed in it since has changed its time, and nobody knows the one before.
+            guard stat.modified <= time else { return }
+            try Backing.setTimes(
+                spot.name.bytes, in: spot.directory.raw, accessed: stat.accessed.timespec,
+                modified: stat.modified.timespec)
+        }
+    }
+
+    private func readLink(_ path: TreePath) throws -> [UInt8] {
+        try looking(as: .container) { walk in
+            let spot = try walk.spot(path)
+            return try Backing.readLink(spot.name.bytes, in: spot.directory.raw)
+        }
+    }
+
+    private func openLive(_ path: TreePath, _ principal: Principal) throws -> SharedDescriptor {
+        try looking(as: principal) { walk in
+            let spot = try walk.spot(path)
+            try walk.require(.read, on: spot)
+            return SharedDescriptor(
+                try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
+        }
+    }
+
+    private func openDeleted(
+        _ place: Location, _ deletion: Deletion, _ principal: Principal
+    ) throws -> SharedDescriptor {
+        let file = SharedDescriptor(
+            try Backing.open(place.path, in: place.directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
+        guard AccessRule.allows(.read, to: principal, on: try attributes(of: file.raw)) else {
+            throw OperationError.denied(deletion.path)
+        }
+        return file
+    }
+}

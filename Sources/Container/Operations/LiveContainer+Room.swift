@@ -1,0 +1,291 @@
+// Keeping within bounds: the shares of history and of the deleted area, and a reserve that stays free (DESIGN 7).
+
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// What is remembered between looks at the space. Lock order: last.
+final class RoomState: Sendable {
+    struct State {
+        /// A look by the background thread is due.
+        var isScheduled = false
+        /// Bytes of history that may not be given up, when it was last added up.
+        var protected: UInt64 = 0
+        /// What was given up since the file system was full; nil while it is not.
+        var shortage: Shortage?
+        /// The last time that it was, for `status`.
+        var last: Shortage?
+        /// Uptime until which it is in vain to look for more.
+        var vainUntil: Int64 = 0
+    }
+
+    struct Shortage {
+        var since: Timestamp
+        var contents = 0
+        var bytes: UInt64 = 0
+        /// Nothing was left to give up, and still there was no room.
+        var isExhausted = false
+    }
+
+    let state = Mutex(State())
+}
+
+extension LiveContainer {
+    /// A bound is undershot by this part of it, so that not every save has to look for what may go.
+    private static let slackPart: UInt64 = 16
+    private static let vainNanoseconds: Int64 = 10_000_000_000
+
+    /// The file system below: its size, and what is free for everyone, in bytes.
+    var room: (total: UInt64, free: UInt64)? {
+        var result = statvfs()
+        guard fstatvfs(root.raw, &result) == 0 else { return nil }
+        let block = UInt64(result.f_frsize)
+        return (UInt64(result.f_blocks) &* block, UInt64(result.f_bavail) &* block)
+    }
+
+    /// What is to stay free of a file system of this size: 2 %, but at least 1 GiB, and at most a tenth.
+    static func reserve(of total: UInt64) -> UInt64 { min(max(total / 50, 1 << 30), total / 10) }
+
+    /// The bytes that a share stands for here.
+    func bound(_ share: Settings.Share) -> UInt64 {
+        switch share {
+        case .bytes(let bytes): return bytes
+        case .percent(let percent):
+            let bytes = Double(room?.total ?? .max) * max(0, percent) / 100
+            return bytes < Double(UInt64.max) ? UInt64(bytes) : .max
+        }
+    }
+
+    /// Less than half of the reserve is left: writes are to come to us, who can make room for them.
+    var isNearlyFull: Bool {
+        guard let room else { return false }
+        let reserve = Self.reserve(of: room.total)
+        if room.free < reserve { scheduleTrim() }
+        return room.free < reserve / 2
+    }
+
+    /// Called after what may be purged has grown by so many bytes. Ordinarily the background thread sees to the bounds;
+    /// if it falls behind by more than that one version, whoever adds does it.
+    func noteGrowth(_ bytes: UInt64) {
+        guard !options.isReadOnly, let room else { return }
+        let space = store.space
+        let (history, deleted) = (UInt64(max(0, space.history)), UInt64(max(0, space.deleted)))
+        let limit = bound(settings.historyShare)
+        guard history > limit || deleted > bound(settings.deletedShare) || room.free < Self.reserve(of: room.total)
+        else { return }
+        scheduleTrim()
+        let isBehind = history > limit && history - limit > bytes
+        guard isBehind, !retention.isPaused, options.clock.uptime() >= roomState.state.withLock(\.vainUntil) else { return }
+        trimHistory()
+    }
+
+    /// Has the background thread look at the bounds at once.
+    func scheduleTrim() {
+        let isFirst = roomState.state.withLock { state in
+            guard !state.isScheduled, options.clock.uptime() >= state.vainUntil else { return false }
+            state.isScheduled = true
+            return true
+        }
+        guard isFirst else { return }
+        chores.after(0) { [weak self] in
+            guard let self else { return }
+            self.roomState.state.withLock { $0.isScheduled = false }
+            self.trim()
+        }
+    }
+
+    /// Gives up what is beyond the shares, and what the reserve needs.
+    func trim() {
+        if !noteTime().isPaused {
+            trimHistory()
+            trimDeleted()
+        }
+        _ = makeRoom(mayWait: true)
+    }
+
+    private func trimHistory() {
+        let limit = bound(settings.historyShare)
+        guard store.space.history > Int64(clamping: limit) else { return }
+        let target = Int64(clamping: limit - limit / Self.slackPart)
+        giveUpOldest(history: true, deleted: false, mayWait: false) { self.store.space.history <= target }
+        if store.space.history > Int64(clamping: limit) { notLookingForAWhile() }
+    }
+
+    /// Nothing is left to give up: another look soon would find nothing either.
+    private func notLookingForAWhile() {
+        let next = options.clock.uptime() + Self.vainNanoseconds
+        roomState.state.withLock { $0.vainUntil = next }
+    }
+
+    /// What has lain in the deleted area for too long, or is too much, oldest first.
+    private func trimDeleted() {
+        let clock = retention.clock
+        let limit = bound(settings.deletedShare)
+        let keep = settings.keepDeletedNanoseconds
+        let hasTooMuch = store.space.deleted > Int64(clamping: limit)
+        let target = Int64(clamping: hasTooMuch ? limit - limit / Self.slackPart : limit)
+        giveUpOldest(history: false, deleted: true, mayWait: true) { candidate in
+            clock.seen - candidate.time <= keep && self.store.space.deleted <= target
+        }
+    }
+
+    // MARK: A full file system
+
+    /// Repeats what failed for want of space once room was made. `mayWait`: no lock is held.
+    func retryingWhenFull<Result>(
+        wanted: UInt64 = 0, mayWait: Bool = false, _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        do throws(Errno) {
+            return try body()
+        } catch {
+            guard error == .noSpace || error == Errno(rawValue: EDQUOT), makeRoom(wanted: wanted, mayWait: mayWait) else {
+                throw error
+            }
+            return try body()
+        }
+    }
+
+    /// Gives up purgeable contents, oldest first, until the reserve and `wanted` bytes are free.
+    /// - Returns: whether anything went, or there is room already.
+    func makeRoom(wanted: UInt64 = 0, mayWait: Bool) -> Bool {
+        guard !options.isReadOnly, let before = room else { return false }
+        let (reserve, more) = Self.reserve(of: before.total).addingReportingOverflow(wanted)
+        let needed = more ? UInt64.max : reserve
+        guard before.free < needed else {
+            endShortage()
+            return true
+        }
+        guard options.clock.uptime() >= roomState.state.withLock(\.vainUntil) || wanted > 0 else { return false }
+        let given = giveUpOldest(history: true, deleted: true, mayWait: mayWait) {
+            (self.room?.free ?? .max) >= needed
+        }
+        let isExhausted = (room?.free ?? .max) < needed
+        if isExhausted, given.count == 0 { notLookingForAWhile() }
+        noteShortage(given, isExhausted: isExhausted)
+        return given.count > 0
+    }
+
+    private func noteShortage(_ given: (count: Int, bytes: UInt64), isExhausted: Bool) {
+        let isNew = roomState.state.withLock { state in
+            let isNew = state.shortage == nil
+            var shortage = state.shortage ?? RoomState.Shortage(since: now)
+            shortage.contents += given.count
+            shortage.bytes += given.bytes
+            shortage.isExhausted = isExhausted
+            (state.shortage, state.last) = (shortage, shortage)
+            return isNew
+        }
+        guard isNew else { return }
+        logger.warning(
+            "the file system is nearly full: older versions and deleted files are given up, oldest first",
+            metadata: ["contents": "\(given.count)", "bytes": "\(given.bytes)", "enough": "\(!isExhausted)"])
+    }
+
+    private func endShortage() { roomState.state.withLock { $0.shortage = nil } }
+
+    /// Sentences for `status`.
+    public var spaceNotes: [String] {
+        guard let last = roomState.state.withLock(\.last) else { return [] }
+        let since = last.since.stamp
+        var notes = [
+            "the file system was nearly full: \(last.contents) older contents (\(last.bytes) bytes) were given up, "
+                + "oldest first, since \(since)"
+        ]
+        if last.isExhausted, let room, room.free < Self.reserve(of: room.total) {
+            notes.append("the file system is full, and nothing is left that may be given up: make room")
+        }
+        return notes
+    }
+
+    /// What the file system says of itself, with what we would give up counted as free above the reserve.
+    public func statistics() throws(Errno) -> statvfs {
+        var result = statvfs()
+        try Backing.check { fstatvfs(root.raw, &result) }
+        let block = UInt64(result.f_frsize)
+        guard block > 0, !options.isReadOnly else { return result }
+        let free = UInt64(result.f_bavail) &* block
+        let reserve = Self.reserve(of: UInt64(result.f_blocks) &* block)
+        let space = store.space
+        let kept = UInt64(max(0, space.history)) + UInt64(max(0, space.deleted))
+        let protected = roomState.state.withLock(\.protected)
+        let purgeable = kept - min(kept, protected)
+        let extra = (purgeable - min(purgeable, reserve - min(reserve, free))) / block
+        result.f_bavail += fsblkcnt_t(extra)
+        result.f_bfree += fsblkcnt_t(extra)
+        return result
+    }
+
+    // MARK: Oldest first
+
+    /// Something that may be given up.
+    private struct Purgeable {
+        enum Kind {
+            case history(Version)
+            case deleted(Deletion)
+        }
+        var kind: Kind
+        /// When it was saved or deleted, in time seen.
+        var time: Int64
+    }
+
+    @discardableResult
+    private func giveUpOldest(
+        history: Bool, deleted: Bool, mayWait: Bool, until isEnough: () -> Bool
+    ) -> (count: Int, bytes: UInt64) {
+        giveUpOldest(history: history, deleted: deleted, mayWait: mayWait) { (_: Purgeable) in isEnough() }
+    }
+
+    @discardableResult
+    private func giveUpOldest(
+        history: Bool, deleted: Bool, mayWait: Bool, until isEnough: (Purgeable) -> Bool
+    ) -> (count: Int, bytes: UInt64) {
+        var given: (count: Int, bytes: UInt64) = (0, 0)
+        do {
+            for candidate in try purgeable(history: history, deleted: deleted) {
+                if isEnough(candidate) { return given }
+                if let bytes = try giveUp(candidate, mayWait: mayWait) { given = (given.count + 1, given.bytes + bytes) }
+            }
+        } catch {
+            logger.warning("what is purgeable could not be given up: \(error)")
+        }
+        return given
+    }
+
+    private func giveUp(_ candidate: Purgeable, mayWait: Bool) throws -> UInt64? {
+        switch candidate.kind {
+        case .history(let version):
+            return isStillHistory(version) ? try giveUp([version]) : nil
+        case .deleted(let deletion):
+            let remove = { () throws -> UInt64 in try self.remove(deletion).bytes }
+            return mayWait ? try names.writing(remove) : try names.writingIfFree(remove)
+        }
+    }
+
+    private func purgeable(history: Bool, deleted: Bool) throws -> [Purgeable] {
+        let clock = retention.clock
+        var result: [Purgeable] = []
+        if history {
+            let all = try store.allVersions()
+            let kept = Thinning.protected(all, bases: observers.bases)
+            var protected: [ContentID: UInt64] = [:]
+            for version in all where version.kind != .current {
+                if kept.contains(version.id) {
+                    protected[version.content] = version.size
+                } else {
+                    result.append(Purgeable(kind: .history(version), time: clock.seenTime(of: version.saved)))
+                }
+            }
+            let bytes = protected.values.reduce(0, +)
+            roomState.state.withLock { $0.protected = bytes }
+        }
+        if deleted {
+            for deletion in try store.deletions(within: nil) {
+                result.append(Purgeable(kind: .deleted(deletion), time: clock.seenTime(of: deletion.deleted)))
+            }
+        }
+        return result.sorted { $0.time < $1.time }
+    }
+}

@@ -1,0 +1,109 @@
+// The container's names as they were at a time: the live tree and the deleted area, with the change feed undone on them.
+
+import Glibc
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// A file or directory of the past, and where it is today.
+final class PastEntry {
+    enum Source {
+        case live(TreePath)
+        case deleted(Deletion)
+    }
+
+    let source: Source
+    let isDirectory: Bool
+    /// nil until somebody looks.
+    fileprivate(set) var children: [FileName: PastEntry]?
+
+    init(_ source: Source, isDirectory: Bool) {
+        self.source = source
+        self.isDirectory = isDirectory
+        // What was deleted from a deleted directory is put into it by undoing that deletion.
+        if case .deleted = source { children = [:] }
+    }
+}
+
+/// A picture of the names, which changes nothing. Directories are read when something in them is first looked at: until
+/// then no later change has touched them, so that they are as they were.
+struct PastTree {
+    private let container: LiveContainer
+    private let root = PastEntry(.live(.root), isDirectory: true)
+    /// What an undone undelete took away, for the deletion before it.
+    private var taken: [TreePath: PastEntry] = [:]
+
+    init(_ container: LiveContainer) { self.container = container }
+
+    /// The entry at a path; nil if there was none.
+    func entry(_ path: TreePath) -> PastEntry? {
+        var entry = root
+        for name in path.names {
+            guard let next = children(of: entry)[name] else { return nil }
+            entry = next
+        }
+        return entry
+    }
+
+    /// What was in a directory.
+    func children(of entry: PastEntry) -> [FileName: PastEntry] {
+        if let known = entry.children { return known }
+        guard entry.isDirectory, case .live(let path) = entry.source else { return [:] }
+        let listed = try? container.looking(as: .container) { walk in
+            let directory = try container.descriptor(of: walk.directory(path))
+            return try Backing.list(directory.raw).map { listed -> (FileName, Bool) in
+                guard listed.type == 0 else { return (listed.name, listed.type == UInt32(S_IFDIR)) }
+                let stat = try? Backing.stat(listed.name.bytes, in: directory.raw)
+                return (listed.name, stat?.isDirectory ?? false)
+            }
+        }
+        var children: [FileName: PastEntry] = [:]
+        for (name, isDirectory) in listed ?? [] where path != .root || name.bytes != LiveContainer.stateName {
+            children[name] = PastEntry(.live(path.appending(name)), isDirectory: isDirectory)
+        }
+        entry.children = children
+        return children
+    }
+
+    /// Undoes one change of a name. Changes come last first.
+    mutating func undo(_ change: Change) throws {
+        switch change.event {
+        case .created: _ = remove(change.path)
+        case .undeleted: taken[change.path] = remove(change.path)
+        case .deleted:
+            if let entry = taken.removeValue(forKey: change.path) {
+                insert(entry, at: change.path)
+            } else if let deletion = try container.deletion(of: change) {
+                insert(PastEntry(.deleted(deletion), isDirectory: deletion.type == .directory), at: change.path)
+            }
+        case .renamed:
+            if let from = change.from, let entry = remove(change.path) { insert(entry, at: from) }
+        default: break
+        }
+    }
+
+    private func remove(_ path: TreePath) -> PastEntry? {
+        guard let above = path.parent, let name = path.name, let directory = entry(above) else { return nil }
+        _ = children(of: directory)
+        return directory.children?.removeValue(forKey: name)
+    }
+
+    private func insert(_ new: PastEntry, at path: TreePath) {
+        guard let above = path.parent, let name = path.name, let directory = entry(above), directory.isDirectory else {
+            return
+        }
+        _ = children(of: directory)
+        directory.children?[name] = new
+    }
+}
+
+extension LiveContainer {
+    /// The entry of the deleted area that a change of the feed made; nil if it is not there any more.
+    func deletion(of change: Change) throws -> Deletion? {
+        try store.deletions(within: change.path).first { deletion in
+            let delay = change.time.since(deletion.deleted)
+            // One request takes the time of both, one after the other.
+            return deletion.path == change.path && delay >= 0 && delay < 5_000_000_000
+        }
+    }
+}

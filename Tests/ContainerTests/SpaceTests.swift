@@ -1,0 +1,150 @@
+// History and the deleted area keep within their bounds, by a clock that the test turns.
+
+import Foundation
+import Glibc
+import Testing
+import VersionModel
+import VersionStore
+
+@testable import Container
+
+@Suite struct SpaceTests {
+    private let my = Principal(user: getuid(), primaryGroup: getgid(), process: getpid())
+    private static let megabyte = 1 << 20
+
+    private func path(_ text: String) throws -> TreePath { try #require(TreePath(bytes: text.utf8)) }
+
+    private func settings(history: Settings.Share = .percent(100), deleted: Settings.Share = .percent(100)) -> Settings {
+        var settings = Settings()
+        (settings.historyShare, settings.deletedShare) = (history, deleted)
+        return settings
+    }
+
+    /// A text of a MiB that no other number gives.
+    private func text(_ number: Int) -> String {
+        let words = "save \(number) "
+        return String(repeating: words, count: Self.megabyte / words.utf8.count + 1).prefix(Self.megabyte).description
+    }
+
+    /// What the schedule leaves of saves, by the words of DESIGN 7: all for an hour, the last of each hour for a day, of
+    /// each day for a month, of each week after.
+    private func expected(_ saves: [Int64], now: Int64) -> Set<Int64> {
+        let (hour, day): (Int64, Int64) = (3_600_000_000_000, 86_400_000_000_000)
+        var last: [String: Int64] = [:]
+        var kept: Set<Int64> = []
+        for save in saves.sorted() {
+            let span = [("week", 7 * day, 30 * day), ("day", day, day), ("hour", hour, hour)].first { _, length, age in
+                now - (save / length + 1) * length >= age
+            }
+            guard let (name, length, _) = span else {
+                kept.insert(save)
+                continue
+            }
+            last["\(name) \(save / length)"] = save
+        }
+        return kept.union(last.values)
+    }
+
+    @Test func aThousandSavesThinToTheSchedule() throws {
+        let tree = try BrowsedContainer(settings())
+        tree.container.noteTime()
+        let start = tree.clock.now()
+        var generator = SystemRandomNumberGenerator()
+        for number in 0..<1000 {
+            try tree.save("a", text(number))
+            // Some minutes, seldom some hours: 80 days in all.
+            tree.clock.advance(seconds: .random(in: 0..<10, using: &generator) == 0 ? .random(in: 1...130_000) : .random(in: 1...600))
+            if number % 20 == 0 { _ = try tree.container.thin(dryRun: false, as: my) }
+        }
+        let saves = try tree.container.document(at: path("a"), as: my).versions.map(\.saved)
+        #expect(saves.count < 1000)
+        _ = try tree.container.thin(dryRun: false, as: my)
+        let clock = tree.container.noteTime()
+        let left = try tree.container.document(at: path("a"), as: my).versions
+        let seen = left.filter { $0.kind == .history }.map { clock.seenTime(of: $0.saved) }
+        // Thinning what is left again changes nothing, and each is what the words say.
+        #expect(Set(seen) == expected(seen, now: clock.seen), "\(start)")
+        #expect(seen.count < 250 && seen.count > 40, "\(seen.count) left")
+        #expect(try tree.container.thin(dryRun: true, as: my).versions.isEmpty)
+        #expect(tree.container.store.space.history <= Int64(seen.count * (Self.megabyte + 8192)))
+        #expect(try tree.live("a") == text(999))
+        #expect(try tree.container.store.check(repair: false).isEmpty)
+    }
+
+    @Test func aClockAYearAheadThinsNothing() throws {
+        let tree = try BrowsedContainer(settings(history: .bytes(1 << 20)))
+        tree.container.noteTime()
+        for number in 0..<10 {
+            try tree.save("a", "\(number)")
+            tree.clock.advance(seconds: 1200)
+        }
+        try tree.save("b", "b")
+        try tree.unlink("b")
+        tree.clock.set(aheadBy: 366 * 86_400)
+        #expect(throws: OperationError.self) { try tree.container.thin(dryRun: false, as: my) }
+        tree.container.trim()
+        #expect(tree.container.isThinningPaused)
+        #expect(try tree.container.document(at: path("a"), as: my).versions.count == 10)
+        #expect(try tree.container.deleted(within: nil, as: my).count == 1)
+        // Put right again, it goes on: by then the saves are some hours old.
+        tree.clock.set(aheadBy: -366 * 86_400)
+        tree.clock.advance(seconds: 4000)
+        #expect(try tree.container.thin(dryRun: false, as: my).versions.isEmpty == false)
+    }
+
+    @Test func whatMayBePurgedExceedsItsBoundByOneVersionAtMost() throws {
+        let bound = 20 << 20
+        let tree = try BrowsedContainer(settings(history: .bytes(UInt64(bound))))
+        var most = 0
+        for number in 0..<60 {
+            try tree.save("a\(number % 3)", text(number))
+            most = max(most, Int(tree.container.store.space.history))
+            tree.clock.advance(seconds: 1)
+        }
+        #expect(most <= bound + Self.megabyte + 8192, "\(most)")
+        #expect(most > bound - 2 * Self.megabyte)
+        // The oldest went.
+        for name in ["a0", "a1", "a2"] {
+            let versions = try tree.container.document(at: path(name), as: my).versions
+            #expect(versions.count >= 6 && versions.count <= 8, "\(versions.count)")
+            #expect(versions.map(\.saved) == versions.map(\.saved).sorted(by: >))
+        }
+        #expect(try tree.container.store.check(repair: false).isEmpty)
+    }
+
+    @Test func theDeletedAreaKeepsItsShareAndItsTime() throws {
+        let tree = try BrowsedContainer(settings(deleted: .bytes(5 << 20)))
+        tree.container.noteTime()
+        for number in 0..<10 {
+            try tree.save("f\(number)", text(number))
+            try tree.unlink("f\(number)")
+            tree.clock.advance(seconds: 60)
+        }
+        tree.container.trim()
+        var left = try tree.container.deleted(within: nil, as: my).map { "\($0.path)" }
+        #expect(left == ["f9", "f8", "f7", "f6"])
+        tree.clock.advance(seconds: 29 * 86_400)
+        try tree.save("late", "late")
+        try tree.unlink("late")
+        tree.clock.advance(seconds: 86_400)
+        #expect(try tree.container.thin(dryRun: false, as: my).deleted == 4)
+        left = try tree.container.deleted(within: nil, as: my).map { "\($0.path)" }
+        #expect(left == ["late"])
+        #expect(tree.container.store.space.deleted < 100_000)
+    }
+
+    @Test(arguments: [(300, 30), (5 << 10, 512), (20 << 10, 1 << 10), (1000 << 10, 20 << 10)])
+    func theReserveIsTwoPercentAtLeastAGibibyteAtMostATenth(_ megabytes: UInt64, _ reserve: UInt64) {
+        #expect(LiveContainer.reserve(of: megabytes << 20) == reserve << 20)
+    }
+
+    @Test func sharesAreParsed() throws {
+        var file = try SettingsFile(text: "")
+        try file.set("history.share", to: "100MiB")
+        try file.set("deleted.share", to: "2.5%")
+        #expect(try file.settings().historyShare == .bytes(100 << 20))
+        #expect(try file.settings().deletedShare == .percent(2.5))
+        #expect(throws: SettingsError.self) { try file.set("history.share", to: "101%") }
+        #expect(throws: SettingsError.self) { try file.set("history.share", to: "much") }
+    }
+}

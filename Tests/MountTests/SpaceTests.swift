@@ -1,0 +1,89 @@
+// A full file system: saves go on, at the cost of what may be purged, oldest first, and the daemon says so.
+
+import Foundation
+import Support
+import Testing
+
+@Suite(.enabled(if: getuid() == 0, "making a file system takes root")) struct SpaceTests {
+    private static let megabyte = 1 << 20
+
+    /// Writes numbered content of one MiB over a document, as `>` does.
+    private func save(_ number: Int, _ file: String) throws {
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw Failure.call("open \(file)") }
+        defer { close(descriptor) }
+        var rest = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: Self.megabyte)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw Failure.call("write \(file)") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private func status(_ container: TestContainer) throws -> String { try container.must("status", container.path).text }
+
+    /// Fills the file system from outside the mount until nothing is left.
+    private func fill(_ path: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Failure.call("open \(path)") }
+        defer { close(file) }
+        for size in [1 << 20, 4096] {
+            let block = [UInt8](repeating: 7, count: size)
+            while write(file, block, size) > 0 {}
+        }
+        fsync(file)
+    }
+
+    @Test("On a full file system an open made afterwards still saves, and the oldest contents go first")
+    func fullFileSystem() throws {
+        try withFileSystem(.ext4, megabytes: 320) { base in
+            try withContainer(named: "full", on: base, settings: ["history.share": "100%", "deleted.share": "100%"]) {
+                container in
+                guard container.isVersioned else { return [] }
+                var problems: [String] = []
+                for number in 1...30 { try save(number, container.file("a")) }
+                try save(99, container.file("gone"))
+                unlink(container.file("gone"))
+                for number in 31...60 { try save(number, container.file("a")) }
+                let before = try container.history(of: "a").versions
+                if before.count != 60 { problems.append("\(before.count) versions before") }
+                if try status(container).contains("nearly full") { problems.append("said to be full too early") }
+                try fill(base + "/filler")
+                for number in 61...63 {
+                    do { try save(number, container.file("a")) } catch { problems.append("save \(number): \(error)") }
+                }
+                let after = try container.history(of: "a").versions
+                let current = FileManager.default.contents(atPath: container.file("a")) ?? Data()
+                if current != Data(repeating: 63, count: Self.megabyte) { problems.append("the last save is not whole") }
+                // Newest first: what is left are the newest, without a gap.
+                let left = Set(after.map(\.id)).intersection(before.map(\.id))
+                if left.isEmpty || left.count == before.count { problems.append("\(left.count) of 60 left") }
+                if Set(before.prefix(left.count).map(\.id)) != left { problems.append("not the oldest went") }
+                if after.count != left.count + 3 { problems.append("\(after.count) versions, \(left.count) from before") }
+                // Deleted after the 30th save: it goes with those that are as old.
+                let deleted = try container.deleted().map(\.path)
+                if left.count < 30, !deleted.isEmpty { problems.append("older than what went: \(deleted)") }
+                if left.count > 30, deleted != ["gone"] { problems.append("the deleted file went before older saves") }
+                for version in after where try container.content(of: version).count != Self.megabyte {
+                    problems.append("version \(version.id) is not whole")
+                }
+                if !(try status(container)).contains("nearly full") { problems.append("status does not say so") }
+                if container.log.components(separatedBy: "nearly full").count - 1 != 1 {
+                    problems.append("not logged once")
+                }
+                return problems + (try container.checkFindings())
+            }
+        }
+    }
+
+    @Test("With a bound in bytes, what may be purged stays within it while saves happen")
+    func bound() throws {
+        try withContainer(named: "bound", settings: ["history.share": "20MiB"]) { container in
+            guard container.isVersioned else { return [] }
+            for number in 1...60 { try save(number, container.file("a")) }
+            let versions = try container.history(of: "a").versions
+            let bytes = versions.filter { $0.kind == "history" }.reduce(0) { $0 + Int($1.size) }
+            return bytes <= 21 * Self.megabyte && bytes >= 17 * Self.megabyte ? [] : ["\(bytes) bytes of history"]
+        }
+    }
+}
