@@ -99,7 +99,7 @@ extension LiveContainer {
                 nodes.relocate(deletion, to: current.content)
                 rows = [.removeDeletion(deletion)]
             case .movedTo(let other):
-                try part(document, &state, at: other)
+                rows = try part(document, &state, at: other)
             }
             state.places = [place]
             state.isReturning = true
@@ -124,8 +124,11 @@ extension LiveContainer {
 
     /// The document's file lives on under another name: there it becomes an item of its own, whose first version has the
     /// same content and names the old one as its parent.
-    func part(_ document: Document, _ state: inout Document.State, at other: Place) throws(Errno) {
-        guard let current = state.current else { return }
+    /// - Returns: its rows, for the transaction that gives the old item its other place: without that it would have none.
+    func part(
+        _ document: Document, _ state: inout Document.State, at other: Place
+    ) throws(Errno) -> [VersionStore.Mutation] {
+        guard let current = state.current else { return [] }
         var new = Document.State(item: .random(), places: [other])
         new.isVerified = true
         new.stamp = state.stamp
@@ -145,9 +148,7 @@ extension LiveContainer {
         parted.state.withLock { $0.isRecorded = true }
         let file = Item.LiveFile(
             id: FileID(0), size: first.size, modified: first.modified)
-        store.commit([
-            .version(first), .item(Item(id: first.item, places: [other], current: first.id, file: file)),
-        ])
+        return [.version(first), .item(Item(id: first.item, places: [other], current: first.id, file: file))]
     }
 
     /// O_TMPFILE: a file without a name; it becomes a document when it is linked.

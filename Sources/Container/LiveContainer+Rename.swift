@@ -215,7 +215,7 @@ extension LiveContainer {
             guard let node = target.node else { return }
             return try keepCopy(&state, of: node, from: file)
         }
-        try part(document, &state, at: other)
+        store.commit(try part(document, &state, at: other))
         guard let parted = try store(throwing: .ioError, { () throws(StoreError) in try documents.document(at: other) })
         else { return }
         for place in others.dropFirst() {

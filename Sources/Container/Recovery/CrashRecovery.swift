@@ -134,7 +134,10 @@ struct CrashRecovery {
                 return .saved(label)
             }
         }
-        if try isAnotherFile(item, current, live), !SaveMark.exists(on: live.file.raw) { return .saved(nil) }
+        // An empty one was made a moment before it would have been marked.
+        if live.stat.size > 0, try isAnotherFile(item, current, live), !SaveMark.exists(on: live.file.raw) {
+            return .saved(nil)
+        }
         if WritableMappings.exist(on: live.file.raw) { return .beingWritten }
         return isDatabase(live) ? .saved(nil) : .unfinished
     }
