@@ -138,7 +138,9 @@ struct CrashRecovery {
         if live.stat.size > 0, try isAnotherFile(item, current, live), !SaveMark.exists(on: live.file.raw) {
             return .saved(nil)
         }
-        if WritableMappings.exist(on: live.file.raw) { return .beingWritten }
+        // A file that nobody has open any more may still be on its way to being closed; who is not root sees not everybody.
+        let mayBeWritten = geteuid() != 0 || container.survivors.mayInclude(id, live.stat.key)
+        if mayBeWritten, WritableMappings.exist(on: live.file.raw) { return .beingWritten }
         return isDatabase(live) ? .saved(nil) : .unfinished
     }
 
