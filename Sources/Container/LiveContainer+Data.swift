@@ -46,7 +46,13 @@ extension LiveContainer {
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
     func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
-        guard !appends, let document = knownDocument(of: file.node) else { return }
+        guard let document = knownDocument(of: file.node) else { return }
+        if appends {
+            return try document.state.withLock { state throws(Errno) in
+                guard !state.isAppendedTo, !state.isKept, state.current != nil else { return }
+                state.isAppendedTo = !state.contentDiffers(from: try Backing.stat(file.descriptor.raw))
+            }
+        }
         try document.state.withLock { state throws(Errno) in
             guard let current = state.current, !state.isKept, !state.isReturning, !state.isUnversioned else { return }
             // What an earlier save through this handle made is amended, not kept.

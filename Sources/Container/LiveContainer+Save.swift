@@ -82,6 +82,7 @@ extension LiveContainer {
         if save.isSealed { version.flags.insert(.sealed) }
         state.current = version
         state.stamp = Stamp(stat)
+        state.isAppendedTo = false
         if save.isAppend { state.appended = version.saved }
         let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
         record(parent, [.version(version)] + itemRows(state, stat) + [.change(event)])
@@ -178,6 +179,7 @@ extension LiveContainer {
         state.isRecorded = true
         state.stamp = Stamp(stat)
         state.isKept = false
+        state.isAppendedTo = false
         state.sharesContent = false
         state.isReturning = false
         state.saver = save.requester?.actor

@@ -56,6 +56,8 @@ final class Document: Sendable {
         var linked: (actor: ActorRef, time: Timestamp)?
         /// When the last append was saved (DESIGN 5.1: appends within 60 s amend one version).
         var appended: Timestamp?
+        /// All that has changed since `current` was recorded was appended.
+        var isAppendedTo = false
         /// Handles open for writing.
         var writers = 0
         /// Versions and names of this document are not recorded: it is ephemeral or ignored.
@@ -80,8 +82,11 @@ final class Document: Sendable {
 
         /// The same for the content alone: a changed `st_ctim` by itself may come from metadata. What is about to be
         /// overwritten is kept unless it certainly is not `current` any more.
+        ///
+        /// A file that was only appended to begins with `current` still, which is all that a version of it is.
         func contentDiffers(from stat: FileStat) -> Bool {
-            stamp.map { $0.size != stat.size || $0.modified != stat.modified } ?? true
+            if isAppendedTo { return false }
+            return stamp.map { $0.size != stat.size || $0.modified != stat.modified } ?? true
         }
     }
 
