@@ -79,6 +79,9 @@ let package = Package(
             name: "TestActor", dependencies: ["CTestSupport"], path: "Tests/TestActor", swiftSettings: settings),
         .executableTarget(
             name: "Bench", dependencies: ["Support", "CTestSupport"], path: "Tests/Benchmark", swiftSettings: settings),
+        library("CrashLoad", path: "Tests/CrashLoad"),
+        .executableTarget(
+            name: "CrashWorker", dependencies: ["CrashLoad"], path: "Tests/CrashWorker", swiftSettings: settings),
         tests("VersionModelTests", ["VersionModel"]),
         tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
         tests("ContainerTests", ["Container", "VersionStore", "VersionModel", "CLinux", system, logging]),
@@ -93,6 +96,12 @@ let package = Package(
         tests("SupportTests", ["TestActor"]),
         tests("MountTests", ["versionsfs", "versionsctl", "TestActor"]),
         tests("Stories", ["versionsfs", "versionsctl", "TestActor"]),
+        tests(
+            "CrashTests",
+            [
+                "versionsfs", "CrashLoad", "CrashWorker", "Container", "VersionStore", "VersionModel", "FUSE", "CLinux",
+                logging, system, crypto,
+            ]),
         tests("LoadTests", ["versionsfs", "versionsctl", "TestActor"]),
     ]
 )

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <syslog.h>
@@ -65,6 +67,11 @@ ssize_t linux_getdents(int directory, void *buffer, size_t size) {
 
 int linux_unshare(int flags) { return unshare(flags); }
 int linux_clone_file(int to, int from) { return ioctl(to, FICLONE, from); }
+int linux_is_ext4(int file) {
+    struct statfs s;
+    return fstatfs(file, &s) == 0 && s.f_type == EXT4_SUPER_MAGIC;
+}
+int linux_start_writing(int file) { return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
 int linux_set_lease(int file, int type) { return fcntl(file, F_SETLEASE, type); }
 int linux_ioctl(int file, unsigned long request, void *argument) { return ioctl(file, request, argument); }
 

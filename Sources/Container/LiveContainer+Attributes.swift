@@ -27,7 +27,10 @@ extension LiveContainer {
     ) throws(Errno) -> FileAttributes {
         let node = try node(id)
         if let size = edit.size { try resize(caller, node, handle, to: size) }
-        let document = node.isRegular ? knownDocument(of: node) : nil
+        // An untouched file's version derives from its times: before they change it becomes a document.
+        let becomesDocument = edit.modified != nil && node.isRegular && !node.isForeign && nodes.location(node).name != nil
+        let made = becomesDocument ? try document(of: node, try stat(node, handle: handle)) : nil
+        let document = made ?? (node.isRegular ? knownDocument(of: node) : nil)
         return try names.reading { () throws(Errno) in
             if edit.changesMetadata {
                 try preservingStamp(of: document, node, handle: handle) { () throws(Errno) in

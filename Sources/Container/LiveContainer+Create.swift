@@ -33,7 +33,7 @@ extension LiveContainer {
             }
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
-            if !parent.isForeign { try begin(name, in: parent, found.node, stat, requester) }
+            if !parent.isForeign, try begin(name, in: parent, found.node, stat, requester) { SaveMark.set(on: file.raw) }
             return (found, file)
         }
         guard let (found, file) = made else {
@@ -54,13 +54,17 @@ extension LiveContainer {
 
     /// Begins a document under a name: a new one, or the one that had this name until just now. Called with the name
     /// lock held for writing.
+    /// - Returns: whether it is the one from before.
     func begin(
         _ name: FileName, in parent: Node, _ id: UInt64, _ stat: FileStat, _ requester: Requester
-    ) throws(Errno) {
+    ) throws(Errno) -> Bool {
         let place = Place(directory: parent.file, name: name)
         observers.created(name, in: parent.file, by: requester)
         if let tombstone = tombstones.take(at: place, now: now, isOpen: isStillOpen) {
-            if try bringBack(tombstone, to: place, in: parent, requester) { return }
+            if try bringBack(tombstone, to: place, in: parent, requester) {
+                tombstone.document.state.withLock { $0.isMarked = true }
+                return true
+            }
         }
         var state = Document.State(item: .random(), places: [place])
         state.isVerified = true
@@ -73,8 +77,9 @@ extension LiveContainer {
         let item = state.item
         let document = Document(state)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
-        guard !document.state.withLock(\.isUnversioned) else { return }
+        guard !document.state.withLock(\.isUnversioned) else { return false }
         record(parent, [.change(change(.created, in: parent, name, item: item, by: requester))])
+        return false
     }
 
     /// Whether a file that lost its name is still being written.
@@ -112,6 +117,8 @@ extension LiveContainer {
             state.places = [place]
             state.isReturning = true
             state.stamp = nil
+            // What it was made as under the name it had meanwhile, a backup perhaps, is the other document's now.
+            state.maker = nil
             if tombstone.actor == requester.actor?.ref, tombstone.deletion != nil {
                 // Whoever unlinks a name before creating it works without a base (DESIGN 5.2).
                 observers.forgetBase(of: state.item, requester.actor)
@@ -158,6 +165,16 @@ extension LiveContainer {
         ])
     }
 
+    /// As ``adopt(_:in:for:mode:)`` for a file without a name.
+    private func adoptNameless(_ file: SharedDescriptor, in directory: SharedDescriptor, for caller: Caller) throws(Errno) {
+        let made = try Backing.stat(file.raw)
+        guard options.servesOthers, made.raw.user != caller.user || made.raw.group != caller.group else { return }
+        let parent = try Backing.stat(path: ".", in: directory.raw)
+        let group = parent.mode & UInt32(S_ISGID) != 0 ? gid_t.max : caller.group
+        try Backing.check { fchown(file.raw, caller.user, group) }
+        if made.permissions & 0o6000 != 0 { try Backing.check { fchmod(file.raw, mode_t(made.permissions)) } }
+    }
+
     /// O_TMPFILE: a file without a name; it becomes a document when it is linked.
     public func createTemporary(
         _ caller: Caller, parent: UInt64, mode: mode_t, flags: Int32
@@ -171,7 +188,7 @@ extension LiveContainer {
         let file = SharedDescriptor(
             try Backing.open(
                 path: ".", in: directory.raw, flags: linux_O_TMPFILE | O_RDWR | exclusive, mode: mode & 0o7777))
-        if options.servesOthers { try Backing.check { fchown(file.raw, caller.user, caller.group) } }
+        try adoptNameless(file, in: directory, for: caller)
         let stat = try Backing.stat(file.raw)
         let node = nodes.internNameless(stat.key, file: fileID(stat), type: stat.type, held: file)
         let reply = try serve(

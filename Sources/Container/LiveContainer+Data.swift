@@ -15,7 +15,7 @@ extension LiveContainer {
     }
 
     /// A descriptor for a call through a handle; the handle that readers share has none of its own.
-    private func descriptor(_ node: UInt64, _ handle: UInt64, flags: Int32 = O_RDONLY) throws(Errno) -> SharedDescriptor {
+    func descriptor(_ node: UInt64, _ handle: UInt64, flags: Int32 = O_RDONLY) throws(Errno) -> SharedDescriptor {
         if handle != OpenFileTable.sharedReader { return try openFile(handle).descriptor }
         let node = try self.node(node)
         return try names.reading { () throws(Errno) in
@@ -55,11 +55,6 @@ extension LiveContainer {
             guard !state.differs(from: stat) else { return }
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
-    }
-
-    public func synchronize(node: UInt64, handle: UInt64, dataOnly: Bool) throws(Errno) {
-        let descriptor = try descriptor(node, handle)
-        try Backing.check { dataOnly ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
     }
 
     public func allocate(
@@ -152,6 +147,9 @@ extension LiveContainer {
                 let isReplacing = file.state.withLock(\.isReplacing)
                 // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
                 if !isReplacing, !file.isAppending, state.writers > 1, state.differs(from: stat) { return }
+                // close(2) returns before its release: what changed since the save at the close is another opening's.
+                let wasSaved = file.state.withLock { $0.saved != nil }
+                if isLast, wasSaved, state.writers > 1, state.differs(from: stat) { return }
                 // An emptied file may be about to be written: only its last close says that it was meant (5.1).
                 if isReplacing, stat.size == 0, !isLast, state.current != nil { return }
                 let pending = PendingSave(

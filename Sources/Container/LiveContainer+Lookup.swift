@@ -71,8 +71,9 @@ extension LiveContainer {
 
     /// Where the node's file is; ENOENT if it is nowhere.
     func location(of node: Node) throws(Errno) -> Location {
-        if node.id == Node.rootID { return Location(directory: root, path: [46]) }
+        if node.id == Node.rootID { return Location(directory: root, path: []) }
         let (name, whereabouts) = nodes.location(node)
+        if name == nil, let held = nodes.held(node) { return Location(directory: held, path: []) }
         switch whereabouts {
         case .live:
             guard let name else { throw .noSuchFileOrDirectory }
@@ -84,8 +85,7 @@ extension LiveContainer {
             let place = store.deletedArea.name(of: deletion)
             return Location(directory: stateDescriptor(place.directory), path: Array(place.name.utf8))
         case .gone:
-            guard let held = nodes.held(node) else { throw .noSuchFileOrDirectory }
-            return Location(directory: held, path: [])
+            throw .noSuchFileOrDirectory
         }
     }
 
@@ -113,9 +113,11 @@ extension LiveContainer {
 
     /// The node of a file that was found under a name.
     func intern(_ stat: FileStat, as name: Node.Name, lookups: UInt64) -> Node {
-        nodes.intern(
+        let node = nodes.intern(
             stat.key, file: fileID(stat), type: stat.type, isForeign: stat.key.device != rootKey.device, as: name,
             lookups: lookups)
+        noteSurvivor(node)
+        return node
     }
 
     /// The file's identity: what the mount shows as `st_ino`.

@@ -38,20 +38,42 @@ extension LiveContainer {
     ) throws(Errno) -> OpenReply? {
         let node = try node(id)
         guard node.isRegular else { return try openPlain(caller, node, flags) }
-        if case .live = nodes.location(node).whereabouts, !node.isForeign {
-            return flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
-                ? try openForReading(caller, node, flags) : try openForWriting(caller, node, flags, waiting)
+        if isLive(node) {
+            do throws(Errno) {
+                return flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
+                    ? try openForReading(caller, node, flags) : try openForWriting(caller, node, flags, waiting)
+            } catch {
+                // Another save took the name meanwhile: the caller opens what it looked up, as POSIX has it.
+                guard error == .noSuchFileOrDirectory || error.rawValue == ESTALE, !isLive(node) else { throw error }
+            }
         }
         return try openPlain(caller, node, flags)
     }
 
+    private func isLive(_ node: Node) -> Bool {
+        if case .live = nodes.location(node).whereabouts { return !node.isForeign }
+        return false
+    }
+
     private func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
         if let actor = observers.actor(thread: caller.thread) {
-            let document = try document(of: node)
-            let (item, places, version) = document.state.withLock { ($0.item, $0.places, $0.current?.id) }
+            let (item, places, version) = try observed(node)
             if let version { observers.read(version, of: item, at: places, by: actor, now: now) }
         }
         return try serve(node, flags, isWriter: false, isMediated: false, descriptor: nil, requester: nil)
+    }
+
+    /// What a reader sees. A file that was never touched gets no document by that, or reading a big tree would fill the
+    /// memory: its identities derive from its attributes until somebody changes it.
+    private func observed(_ node: Node) throws(Errno) -> (ItemID, [Place], VersionID?) {
+        let known = nodes.names(node)
+        if knownDocument(of: node) == nil, known.count == 1, let name = known.first {
+            let stat = try stat(node)
+            let item = DerivedIdentity.item(fileID(stat), in: store.identity.container)
+            let place = Place(directory: name.parent.file, name: name.name)
+            return (item, [place], VersionID(derivedFrom: item, stat))
+        }
+        return try document(of: node).state.withLock { ($0.item, $0.places, $0.current?.id) }
     }
 
     /// The document of a node, reading its attributes only if nothing is known of it yet.
@@ -168,10 +190,18 @@ extension LiveContainer {
     func saveUnfinished(_ state: inout Document.State, _ node: Node, file: Int32) throws(Errno) {
         guard let name = nodes.location(node).name else { return }
         let other = openFiles.all.first { $0.node === node && $0.isWritable }
+        if other == nil { noteOverwritten(&state) }
         try save(
             &state, node, in: name.parent, name.name, file: file,
             PendingSave(
                 kind: .replacing, requester: other?.requester, amends: other?.state.withLock(\.saved)))
+    }
+
+    /// The file was changed where nobody could see it: the current version's content is what was kept of it, or lost.
+    private func noteOverwritten(_ state: inout Document.State) {
+        guard let current = state.current, !state.isKept, !state.isReturning else { return }
+        if !isElsewhere(current) { state.current?.flags.insert(.contentLost) }
+        state.isKept = true
     }
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.

@@ -83,6 +83,7 @@ extension LiveContainer {
         guard entry.stat.links == 1 else {
             return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
         }
+        try document.state.withLock { state throws(Errno) in try refuseUnlinkIfRefused(state, requester) }
         observers.unlinked(entry.place, item: document.state.withLock(\.item), by: requester)
         if vanishes(entry, document, requester) {
             try document.state.withLock { state throws(Errno) in
@@ -159,6 +160,7 @@ extension LiveContainer {
     /// Moves what a name stands for to the deleted area.
     private func moveToDeleted(_ entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) {
         let deletion = try deletion(of: entry, document, requester)
+        if let node = entry.node, node.openings.state.withLock({ $0.count > 0 }) { hold(entry) }
         try retryingWhenFull { () throws(Errno) in
             try store.deletedArea.moveIn(entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
         }

@@ -113,12 +113,14 @@ extension LiveContainer {
             try documents.remove(at: old)
             try documents.insert(document, at: move.newPlace)
         }
-        let (rows, item): ([VersionStore.Mutation], ItemID) = document.state.withLock { state in
+        let (rows, item, wasEphemeral): ([VersionStore.Mutation], ItemID, Bool) = document.state.withLock { state in
             state.places = state.places.map { $0 == old ? move.newPlace : $0 }
+            let wasEphemeral = state.maker != nil || state.isUnversioned
             publish(&state, move, requester)
-            return (itemRows(state, move.source.stat), state.item)
+            return (itemRows(state, move.source.stat), state.item, wasEphemeral)
         }
-        if let actor = requester.actor {
+        // A program's scaffolding under the old name has nothing to do with its next one.
+        if let actor = requester.actor, !wasEphemeral {
             tombstones.leave(
                 Tombstone(document: document, destination: .moved, actor: actor.ref, time: now), at: old)
         }
@@ -196,7 +198,8 @@ extension LiveContainer {
             } else if wasClean || state.writers == 0 {
                 isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
-            if !isLinked { hold(target) }
+            // Also where the file becomes an object: that may be given up while somebody is about to open the file.
+            hold(target)
             do throws(Errno) {
                 try Backing.rename(move)
             } catch {

@@ -34,7 +34,7 @@ extension LiveContainer {
     func save(
         _ state: inout Document.State, _ node: Node, in parent: Node, _ name: FileName, file: Int32, _ save: PendingSave
     ) throws(Errno) -> VersionID? {
-        let stat = try Backing.stat(file)
+        var stat = try Backing.stat(file)
         noteIgnoreFile(name, in: parent)
         guard state.isReturning || state.current == nil || state.differs(from: stat) else {
             if save.isSealed { seal(&state, parent) }
@@ -43,6 +43,12 @@ extension LiveContainer {
         if state.isUnversioned {
             state.stamp = Stamp(stat)
             return nil
+        }
+        if state.isMarked {
+            state.isMarked = false
+            SaveMark.remove(from: file)
+            // Only the time of the attribute has changed, unless something else has too: then it is another save.
+            if let after = try? Backing.stat(file), after.modified == stat.modified, after.size == stat.size { stat = after }
         }
         let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
         if canAmend(state, save, stat) {
@@ -225,14 +231,40 @@ extension LiveContainer {
         else { return }
         defer { Glibc.close(file) }
         document.state.withLock { state in
-            // The content that was current is gone, unless a copy was kept.
-            if let current = state.current, !store.contents.contains(current.content) {
-                state.current?.flags.insert(.contentLost)
+            guard let current = state.current else { return }
+            let isWritten = node.openings.state.withLock(\.maybeMapped)
+            defer { state.provisional = isWritten ? state.current?.id : nil }
+            if state.provisional == current.id {
+                // What was found while somebody was still writing is one save with what they wrote since.
+                _ = try? save(
+                    &state, node, in: name.parent, name.name, file: file,
+                    PendingSave(kind: .appendOrInPlace, requester: nil, amends: current.id, isSealed: !isWritten))
+                return
             }
-            state.isKept = true
+            let isAppended = !store.contents.contains(current.content) && begins(file, stat, with: current)
+            if !isAppended {
+                // The content that was current is gone, unless a copy was kept.
+                if !isElsewhere(current) { state.current?.flags.insert(.contentLost) }
+                state.isKept = true
+            }
             _ = try? save(
                 &state, node, in: name.parent, name.name, file: file,
-                PendingSave(kind: .replacing, requester: nil, isSealed: true))
+                PendingSave(
+                    kind: isAppended ? .appendOrInPlace : .replacing, isAppend: isAppended, requester: nil,
+                    isSealed: !isWritten))
         }
+    }
+
+    /// Whether a version's content is among the objects, or in the file of another item that shares it.
+    func isElsewhere(_ version: Version) -> Bool {
+        if store.contents.contains(version.content) { return true }
+        let sharing = (try? store.versions(sharing: version.content)) ?? []
+        return sharing.contains { $0.item != version.item && $0.kind == .current }
+    }
+
+    /// Whether a file is what a version was with something appended.
+    private func begins(_ file: Int32, _ stat: FileStat, with version: Version) -> Bool {
+        guard stat.size >= version.size, let hash = version.hash else { return false }
+        return ContentHash.sha256(of: file, size: version.size) == hash
     }
 }

@@ -23,6 +23,15 @@ extension LiveContainer {
         throw Errno(rawValue: ESTALE)
     }
 
+    /// Whoever was refused may not take the name away instead: vim would, and leave an empty file
+    /// (docs/decisions/0008-refused-unlink.md).
+    func refuseUnlinkIfRefused(_ state: Document.State, _ requester: Requester) throws(Errno) {
+        guard settings.staleWrites == .refuse, let refused = state.refused, let current = state.current,
+            refused.version == current.id, refused.actor == requester.actor?.ref
+        else { return }
+        throw Errno(rawValue: ESTALE)
+    }
+
     private func isStale(
         _ state: inout Document.State, _ parent: Node, _ name: FileName, _ requester: Requester
     ) -> Bool {

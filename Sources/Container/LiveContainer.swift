@@ -49,6 +49,7 @@ public final class LiveContainer: Sendable {
     let openDirectories = OpenDirectoryTable()
     let tombstones = Tombstones()
     let orphans = Orphans()
+    let survivors = Survivors()
     let pendingHashes = PendingHashes()
     let observers: Observers
     let time: ContainerClock
@@ -91,6 +92,9 @@ public final class LiveContainer: Sendable {
         recordedDirectories = RecordedDirectories(try store.directories())
         arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)
         policy = Policy(options.settings)
+        guard store.identity.isUnsettled else { return }
+        survivors.find()
+        try CrashRecovery(self).run()
     }
 
     /// Begins the background work.

@@ -24,10 +24,13 @@ public struct FileActor: Hashable, Sendable {
     public let ref: ActorRef
     /// Its ancestors, nearest first, as far as they count with it; never itself.
     public let lineage: [ActorRef]
+    /// The last of the lineage leads a session at a terminal: a shell that somebody types at.
+    public let endsAtTerminal: Bool
 
-    public init(_ ref: ActorRef, lineage: [ActorRef] = []) {
+    public init(_ ref: ActorRef, lineage: [ActorRef] = [], endsAtTerminal: Bool = false) {
         self.ref = ref
         self.lineage = lineage
+        self.endsAtTerminal = endsAtTerminal
     }
 
     /// Whether the two are one process, or one is in the other's lineage. Siblings under one parent are not.

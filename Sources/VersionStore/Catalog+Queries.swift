@@ -38,6 +38,14 @@ enum Query {
         return try items.map { try withPlaces($0, database) }
     }
 
+    /// Items whose name had just come back with a file that was not saved yet; reads the whole table.
+    static func returningItems(_ database: Database) throws -> [Item] {
+        let items = try SQLStatement(
+            database, "SELECT \(itemColumns) FROM item WHERE file = 0 AND size = 0 AND modified = 0"
+        ).rows(bareItem)
+        return try items.map { try withPlaces($0, database) }.filter(\.isReturning)
+    }
+
     /// Items with unresolved losers.
     static func conflicted(_ database: Database) throws -> [Item] {
         try SQLStatement(

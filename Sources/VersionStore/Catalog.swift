@@ -172,6 +172,9 @@ final class Catalog: Sendable {
         }
     }
 
+    /// Brings the log into the database, which synchronises both.
+    func makeDurable() { try? access { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") } }
+
     /// Brings the log into the database and closes it.
     func close() {
         try? access { try SQLStatement.run($0, "PRAGMA wal_checkpoint(TRUNCATE)") }

@@ -1,6 +1,5 @@
 // The check of a container's state: every content is read, every reference followed, while the container is in use.
 
-import Crypto
 internal import GRDB
 import Glibc
 import SystemPackage
@@ -192,7 +191,7 @@ final class StoreCheck {
     }
 
     private func checkContent(_ version: Version) throws {
-        guard !version.flags.contains(.contentLost), let text = problem(version),
+        guard !version.flags.contains(.contentLost), let text = try problem(version),
             let again = try store.version(version.id), again.kind != .current,
             !again.flags.contains(.contentLost), again.content == version.content
         else { return }
@@ -201,53 +200,6 @@ final class StoreCheck {
             store.contents.contains(version.content) ? .contentChanged : .contentMissing, version.id.hex,
             path: path, text, repair: "mark the version's content as lost; what is there stays"
         ) { [.flags(version.id, again.flags.union(.contentLost))] }
-    }
-
-    /// What is wrong with a kept content; nil if nothing.
-    private func problem(_ version: Version) -> String? {
-        let file: FileDescriptor
-        do throws(Errno) {
-            file = try store.contents.open(version.content)
-        } catch {
-            guard error == .noSuchFileOrDirectory else { return "the content cannot be read: \(error)" }
-            return isElsewhere(version) ? nil : "the content is missing"
-        }
-        defer { System.close(file) }
-        // Appended versions share one content: each is its first bytes.
-        guard let status = try? System.status(file), UInt64(clamping: status.st_size) >= version.size else {
-            return "the content has another length"
-        }
-        guard let hash = version.hash else { return nil }
-        do throws(Errno) {
-            return try Self.hash(file, size: version.size) == hash ? nil : "the content is not what was saved"
-        } catch { return "the content cannot be read: \(error)" }
-    }
-
-    /// Whether the content has not been kept yet because it is still the live file, or the deleted entry, of an item
-    /// whose current version shares it.
-    private func isElsewhere(_ version: Version) -> Bool {
-        let sharing = (try? store.versions(sharing: version.content)) ?? []
-        return sharing.contains { other in
-            guard other.kind == .current, other.size >= version.size, let item = try? store.item(other.item) else {
-                return false
-            }
-            guard !item.places.isEmpty else { return (try? store.deletions(of: item.id).isEmpty) == false }
-            guard let path = try? store.path(of: item) else { return false }
-            return (try? System.status(String(decoding: path.bytes, as: UTF8.self), in: store.root)) != nil
-        }
-    }
-
-    private static func hash(_ file: FileDescriptor, size: UInt64) throws(Errno) -> [UInt8] {
-        var hasher = SHA256()
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        var left = size
-        while true {
-            let count = try System.call { read(file.rawValue, &buffer, buffer.count) }
-            let wanted = Int(clamping: min(UInt64(clamping: count), left))
-            buffer.withUnsafeBytes { hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<wanted])) }
-            left -= UInt64(clamping: wanted)
-            if count == 0 || left == 0 { return Array(hasher.finalize()) }
-        }
     }
 
     private func checkUnknown(_ objects: Set<ContentID>) throws {

@@ -46,8 +46,18 @@ final class CommitQueue: @unchecked Sendable {
     private let logger: Logger
     private let publish: @Sendable ([Catalog.Row]) -> Void
 
-    init(catalog: Catalog, logger: Logger, publish: @escaping @Sendable ([Catalog.Row]) -> Void) {
+    /// Guarded by `mutex`; nil where it cannot be written, which makes a kill lose what the writer has not committed.
+    private let redo: RedoLog?
+    /// The number of the last call taken by the writer.
+    private var taken: UInt64
+
+    init(
+        catalog: Catalog, redo: RedoLog?, applied: UInt64, logger: Logger, publish: @escaping @Sendable ([Catalog.Row]) -> Void
+    ) {
         self.catalog = catalog
+        self.redo = redo
+        taken = applied
+        (submitted, visible) = (applied, applied)
         self.logger = logger
         self.publish = publish
         pthread_mutex_init(mutex, nil)
@@ -93,6 +103,7 @@ final class CommitQueue: @unchecked Sendable {
     /// Queues one transaction. Blocks only while the backlog is full.
     func commit(_ call: [VersionStore.Mutation]) {
         guard !call.isEmpty else { return }
+        let record = redo.map { _ in RedoLog.encode(call) }
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while backlog >= Self.backlogLimit, !isStopping, !isOnWriter { pthread_cond_wait(progress, mutex) }
@@ -100,6 +111,7 @@ final class CommitQueue: @unchecked Sendable {
         pending.append(call)
         backlog += call.count
         submitted += 1
+        if let redo, let record { try? redo.append(record, number: submitted) }
         if isWriterWaiting {
             isWriterWaiting = false
             pthread_cond_signal(work)
@@ -182,18 +194,38 @@ final class CommitQueue: @unchecked Sendable {
         }
         let batch = Array(pending[..<count])
         pending.removeFirst(count)
+        taken += UInt64(count)
         if pending.isEmpty { isHurried = false }
         return batch
     }
 
     private func write(_ batch: Calls) {
         do {
-            let rows = try catalog.stage(batch)
+            let rows = try catalog.stage(batch + [[applied]])
             try catalog.commitStaged()
+            trimRedo()
             finished(batch, rows)
         } catch {
             logger.error("the catalog cannot be written; it is tried again", metadata: ["error": "\(error)"])
             retry(batch)
+        }
+    }
+
+    /// Goes into the transaction of the calls it counts.
+    private var applied: VersionStore.Mutation {
+        var writer = ByteWriter(capacity: 8)
+        writer.fixed(locked { taken })
+        return .setting(key: RedoLog.appliedKey, value: writer.bytes)
+    }
+
+    /// What the catalog has durably need not be in the log.
+    private func trimRedo() {
+        guard let redo, locked({ redo.length > RedoLog.limit }) else { return }
+        catalog.makeDurable()
+        locked {
+            do throws(Errno) {
+                try redo.restart(with: pending, from: taken + 1)
+            } catch { logger.warning("the redo log cannot be shortened: \(error)") }
         }
     }
 

@@ -78,6 +78,8 @@ public final class ContentStore: Sendable {
         defer { System.close(copy) }
         do throws(Errno) {
             let copying = try FileCopy.copy(file, to: copy, reflink: canReflink)
+            // The next thing may be a truncation that the file system makes durable before this copy (docs/decisions/0003).
+            if copying == .copied { try FileCopy.order(copy) }
             let bytes = LabelCoding.encode([label] + also)
             if !shelf.attach(bytes, to: copy) { try shelf.writeSidecar(bytes, for: entry) }
             try shelf.placing(entry) { () throws(Errno) in

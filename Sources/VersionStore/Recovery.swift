@@ -15,6 +15,8 @@ struct Recovery {
     let tree: LiveTree
     let device: VersionModel.DeviceID
     let logger: Logger
+    /// Before the container is in use.
+    let isOpening: Bool
 
     init(opening: StoreOpening) {
         contents = opening.contents
@@ -23,6 +25,7 @@ struct Recovery {
         tree = LiveTree(root: opening.root, identity: opening.fileIdentity)
         device = opening.identity.device
         logger = opening.options.logger
+        isOpening = true
     }
 
     init(store: VersionStore) {
@@ -32,6 +35,7 @@ struct Recovery {
         tree = LiveTree(root: store.root, identity: store.fileIdentity)
         device = store.identity.device
         logger = store.options.logger
+        isOpening = false
     }
 
     // MARK: After a crash or the loss of the catalog
@@ -62,7 +66,9 @@ struct Recovery {
         labels.map(\.version.time).max() ?? HybridTime(wall: Timestamp(nanoseconds: .min), logical: 0)
     }
 
-    /// Labels of objects that the catalog does not know, or still takes for the content of a current version.
+    /// Labels of versions that the catalog does not know. An object of a current version says nothing by itself: it was
+    /// kept because a save might follow. Whether one did, the container finds out from the live file
+    /// (``VersionStore/keptCurrents()``).
     private func unknownLabels() throws -> [ItemID: [ContentStore.Label]] {
         var unknown: [ItemID: [ContentStore.Label]] = [:]
         var ids: [ContentID] = []
@@ -74,8 +80,7 @@ struct Recovery {
                 logger.warning("an object without a readable label", metadata: ["object": "\(id)"])
                 continue
             }
-            for label in labels {
-                if let row = known.first(where: { $0.id == label.version.id }), row.kind != .current { continue }
+            for label in labels where !known.contains(where: { $0.id == label.version.id }) {
                 unknown[label.version.item, default: []].append(label)
             }
         }
@@ -117,15 +122,29 @@ struct Recovery {
             let (directory, name) = deletedArea.name(of: deletion.id)
             guard (try? System.status(name, in: directory)) == nil else { continue }
             try catalog.applyNow([.removeDeletion(deletion.id)])
-            guard let id = deletion.item, let file = tree.file(deletion.path), file.file.id == deletion.file,
+            guard let id = deletion.item, let file = tree.file(deletion.path),
                 var item = try catalog.access({ try Query.item(id, $0) }), let place = tree.place(deletion.path)
             else { continue }
+            // Undeleted: the file itself is back. Or the name came back with another file, and the entry became the
+            // content of the version that was current.
+            let isUndeleted = file.file.id == deletion.file
+            guard try isUndeleted || hasReturned(item, to: place) else { continue }
             item.places = Array(Set(item.places).union([place]))
-            item.file = file.file
+            item.file =
+                isUndeleted
+                ? file.file : Item.LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0))
             try catalog.applyNow(rows(for: deletion.path.parent ?? .root) + [.item(item)])
             items.insert(id)
         }
         return items
+    }
+
+    /// Whether an item's current version lies among the objects, and nobody else has the place.
+    private func hasReturned(_ item: Item, to place: Place) throws -> Bool {
+        guard let current = try catalog.access({ try Query.version(item.current, $0) }),
+            contents.contains(current.content)
+        else { return false }
+        return try catalog.access { try Query.item(at: place, $0) } == nil
     }
 
     private func rows(for path: TreePath) -> [VersionStore.Mutation] { tree.rows(for: path).map { .directory($0) } }
@@ -147,19 +166,36 @@ struct Recovery {
         }
         let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first { $0.type != .link }
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
-        let (paths, places) = try livePaths(
+        let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
+        let lost = recorded.flatMap { successor(of: $0, among: labels) }
+        var (paths, places) = try livePaths(
             row, labels.filter { !claimed.contains($0.path) }, isDeleted: deletion != nil)
+        if let recorded, let label = labels.first(where: { $0.version.id == lost?.id }), !places.isEmpty,
+            !paths.contains(label.path), !claimed.contains(label.path), tree.file(label.path) != nil,
+            let place = tree.place(label.path)
+        {
+            // The item had been renamed, and was back at its name before the end: what was at the other name stays there.
+            mutations += try parted(recorded, at: zip(paths, places))
+            (paths, places) = ([label.path], [place])
+        }
         claimed.formUnion(paths)
         for path in paths { mutations += rows(for: path.parent ?? .root) }
 
-        let isCurrentKnown = row.flatMap { versions[$0.current] }?.kind == .current
         var item =
             row
             ?? Item(
                 id: id, places: [], current: newest.id,
                 file: Item.LiveFile(id: FileID(0), size: newest.size, modified: newest.modified))
         item.places = places
-        if !isCurrentKnown {
+        if let recorded, lost != nil { mutations.append(.kind(recorded.id, .history)) }
+        if var successor = lost, !paths.isEmpty {
+            // The end of the catalog is lost. What came after this version is the live file, which the container looks
+            // at next.
+            successor.kind = .current
+            mutations.append(.version(successor))
+            item.current = successor.id
+            item.file = Item.LiveFile(id: FileID(0), size: successor.size, modified: successor.modified)
+        } else if recorded == nil || lost != nil {
             if let path = paths.first, let live = tree.file(path) {
                 item.file = live.file
                 item.current = add(Self.current(of: item, live.status, after: newest, device), &mutations)
@@ -171,6 +207,34 @@ struct Recovery {
             }
         }
         return mutations + [.item(item)]
+    }
+
+    /// Items of their own for files that still hold a version of an item that is elsewhere now (DESIGN 5.1).
+    private func parted(
+        _ recorded: Version, at spots: Zip2Sequence<[TreePath], [Place]>
+    ) throws -> [VersionStore.Mutation] {
+        var mutations: [VersionStore.Mutation] = []
+        for (path, place) in spots {
+            guard let live = tree.file(path), live.file.size == recorded.size, live.file.modified == recorded.modified
+            else { continue }
+            var version = recorded
+            version.id = .random()
+            version.item = .random()
+            version.parents = [recorded.id]
+            version.base = nil
+            mutations.append(.version(version))
+            mutations.append(.item(Item(id: version.item, places: [place], current: version.id, file: live.file)))
+        }
+        return mutations
+    }
+
+    /// The newest version that only labels know and that was the item's after `recorded`; nil if the catalog knew the
+    /// end. Only while opening: later the container itself knows what is current.
+    private func successor(of recorded: Version, among labels: [ContentStore.Label]) -> Version? {
+        guard isOpening else { return nil }
+        return labels.map(\.version)
+            .filter { $0.kind == .history && !$0.flags.contains(.unfinished) && $0.time > recorded.time }
+            .max { $0.time < $1.time }
     }
 
     private func add(_ version: Version, _ mutations: inout [VersionStore.Mutation]) -> VersionID {

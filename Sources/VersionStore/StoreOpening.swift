@@ -7,6 +7,8 @@ import VersionModel
 
 struct StoreOpening {
     static let cleanKey = "clean"
+    /// Set from a disorderly end until the container has settled its live files (``VersionStore/settled()``).
+    static let unsettledKey = "unsettled"
     static let spaceKey = "space"
     private static let containerKey = "container"
     private static let catalogName = "catalog.sqlite"
@@ -21,6 +23,8 @@ struct StoreOpening {
     let deletedArea: DeletedArea
     private(set) var identity: VersionStore.Identity
     private(set) var fileIdentity: FileIdentity
+    /// The number of the last call that the catalog has.
+    private(set) var applied: UInt64 = 0
     /// The identities before the copy, whose FileIDs the catalog still has.
     private let previous: FormatLine?
 
@@ -40,9 +44,11 @@ struct StoreOpening {
                 device: isFresh ? .random() : directory.line?.device ?? .random(),
                 epoch: (directory.line?.epoch ?? 0) + (isFresh || isLost ? 1 : 0), location: directory.location)
             let clean = (try? catalog.meta(Self.cleanKey)) == [1]
+            let isUnsettled = !isNew && (!clean || (try? catalog.meta(Self.unsettledKey)) == [1])
             identity = VersionStore.Identity(
                 container: line.container, device: line.device, epoch: line.epoch, deviceName: Self.hostName(),
-                wasCopied: isCopy, wasCreated: isNew && !isLost, rebuilt: isLost, cleanShutdown: clean)
+                wasCopied: isCopy, wasCreated: isNew && !isLost, rebuilt: isLost, cleanShutdown: clean,
+                isUnsettled: isUnsettled)
             let rootDevice = try? System.extendedStatus("", in: root).device
             fileIdentity = FileIdentity(container: line.container, rootDevice: rootDevice)
             let objects = Shelf(directory: directory.objects, staging: directory.staging, space: SpaceMeter())
@@ -66,16 +72,19 @@ struct StoreOpening {
         }
     }
 
-    private func recover() throws(StoreError) {
+    private mutating func recover() throws(StoreError) {
         restoreSpace()
         guard !options.readOnly else { return }
         do {
             let recovery = Recovery(opening: self)
+            if !identity.cleanShutdown, !identity.rebuilt, !identity.wasCopied { try redo() }
+            applied = number(RedoLog.appliedKey)
             if identity.wasCopied, !identity.rebuilt { try recovery.translateFileIDs() }
             if identity.rebuilt || identity.wasCopied || !identity.cleanShutdown && !identity.wasCreated {
                 try recovery.readLabels()
             }
             try catalog.setMeta(Self.containerKey, identity.container.bytes)
+            if identity.isUnsettled { try catalog.setMeta(Self.unsettledKey, [1]) }
             try catalog.setMeta(Self.cleanKey, [0])
         } catch let error as StoreError { throw error } catch let error as Errno {
             throw .io(error, "recovering the container's state")
@@ -83,6 +92,24 @@ struct StoreOpening {
             throw .catalog(code: 1, "\(error)")
         }
         directory.emptyStaging()
+    }
+
+    /// What was committed before a kill and had not reached the catalog.
+    private func redo() throws {
+        let applied = number(RedoLog.appliedKey)
+        let calls = RedoLog.calls(in: directory.state, after: applied)
+        guard !calls.isEmpty else { return }
+        var writer = ByteWriter(capacity: 8)
+        writer.fixed(applied + UInt64(calls.count))
+        _ = try catalog.stage((calls + [[.setting(key: RedoLog.appliedKey, value: writer.bytes)]])[...])
+        try catalog.commitStaged()
+        options.logger.notice("brought the catalog up to date after a crash", metadata: ["transactions": "\(calls.count)"])
+    }
+
+    private func number(_ key: String) -> UInt64 {
+        guard let bytes = try? catalog.access({ try Query.setting(key, $0) }) else { return 0 }
+        var reader = ByteReader(bytes)
+        return (try? reader.fixed64()) ?? 0
     }
 
     private func restoreSpace() {

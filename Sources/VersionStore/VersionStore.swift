@@ -44,6 +44,8 @@ public final class VersionStore: Sendable {
         public var rebuilt: Bool
         /// The last process that had the container open closed it.
         public var cleanShutdown: Bool
+        /// Since a disorderly end nobody has looked at the live files of saves that may have been cut short.
+        public var isUnsettled: Bool
     }
 
     public let identity: Identity
@@ -81,7 +83,8 @@ public final class VersionStore: Sendable {
         fileIdentity = opening.fileIdentity
         contents = opening.contents
         deletedArea = opening.deletedArea
-        queue = CommitQueue(catalog: catalog, logger: options.logger) { observers.tell($0) }
+        let redo = options.readOnly ? nil : try? RedoLog(in: directory.state)
+        queue = CommitQueue(catalog: catalog, redo: redo, applied: opening.applied, logger: options.logger) { observers.tell($0) }
         if !options.readOnly { queue.start() }
     }
 

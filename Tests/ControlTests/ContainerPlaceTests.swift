@@ -86,7 +86,7 @@ struct ContainerPlaceTests {
 /// Labels a directory as the mount would.
 func label(_ directory: String, socket: String, container: String = "0005") throws {
     for (name, value) in [("user.versions.socket", socket), ("user.versions.container", container)] {
-        guard setxattr(directory, name, value, value.utf8.count, 0) == 0 else {
+        guard linux_lsetxattr(directory, name, value, value.utf8.count, 0) == 0 else {
             throw ControlError(.system, "\(directory): no attribute: errno \(errno)")
         }
     }

@@ -8,16 +8,47 @@ import Testing
 @Suite struct PosixTests {
     /// A difference that we know of: in which cases, in which lines, and why.
     struct Difference {
-        /// A regular expression for the case's name.
-        var cases: Regex<Substring>
-        /// A regular expression for each line that may differ, on either side.
-        var lines: Regex<Substring>
-        /// For docs/posix.md.
+        /// A regular expression for the whole name of a case.
+        var cases: String
+        /// A regular expression for each whole line that may differ, on either side.
+        var lines: String
+        /// As docs/posix.md says it.
         var reason: String
+
+        func allows(_ name: String, _ line: String) -> Bool {
+            func matches(_ text: String, _ pattern: String) -> Bool {
+                text.range(of: "^(?:\(pattern))$", options: .regularExpression) != nil
+            }
+            return matches(name, cases) && matches(line, lines)
+        }
     }
 
-    /// What differs for everyone.
-    static var known: [Difference] { [] }
+    static let known = [
+        Difference(
+            cases: "fallocate (collapse|insert) .*", lines: ".*",
+            reason: "FUSE knows neither FALLOC_FL_COLLAPSE_RANGE nor FALLOC_FL_INSERT_RANGE: EOPNOTSUPP"),
+        Difference(
+            cases: "set-id .* chown self|chown -1 -1|times after chown", lines: ".*",
+            reason: "chown(path, -1, -1) is not passed to a file system in user space: it changes nothing, not even ctime or set-id bits"),
+        Difference(
+            cases: "rename (directory|full) to full whiteout", lines: "  from: .*",
+            reason: "ext4 touches the directory although RENAME_WHITEOUT onto a full directory fails"),
+        Difference(
+            cases: "write direct", lines: "(odd|misaligned|size): .*",
+            reason: "without passthrough O_DIRECT takes any length and alignment"),
+        Difference(
+            cases: ".*", lines: "(.*: )?blocks: (0|8)",
+            reason: "a file that is being replaced is marked until the save is done, which may take a block of attributes"),
+        Difference(
+            cases: "unlinked and open", lines: "reopen: .*",
+            reason: "an unlinked file cannot be opened for writing again through /proc/self/fd: what was deleted does not change"),
+        Difference(
+            cases: "working directory replaced", lines: "stat: .*",
+            reason: "a directory that was replaced shows the size 0 of a removed one"),
+        Difference(
+            cases: "copy .*", lines: "  x: (atime|unchanged)",
+            reason: "after copy_file_range the source's access time shows when the kernel asks for it next"),
+    ]
 
     /// Runs the suite in a directory; the outcome of each case by its name, in the order run.
     private func outcomes(in directory: String, asUser user: UInt32? = nil) throws -> [(name: String, lines: [String])] {
@@ -26,7 +57,7 @@ import Testing
             var lines: [String]
         }
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Posix/posix.py").standardized.path
-        let output = try mustRun("python3", ["-B", script, directory], asUser: user, seconds: 900)
+        let output = try mustRun("/usr/bin/python3", ["-B", script, directory], asUser: user, seconds: 900)
         return try output.text.split(separator: "\n").map { line in
             let outcome = try JSONDecoder().decode(Outcome.self, from: Data(line.utf8))
             return (outcome.case, outcome.lines)
@@ -44,8 +75,7 @@ import Testing
                 case .remove(_, let text, _): ("bare directory: ", text)
                 case .insert(_, let text, _): ("mount: ", text)
                 }
-                let isKnown = Self.known.contains { bare.name.wholeMatch(of: $0.cases) != nil && text.wholeMatch(of: $0.lines) != nil }
-                return isKnown ? nil : sign + text
+                return Self.known.contains { $0.allows(bare.name, text) } ? nil : sign + text
             }
             return lines.isEmpty ? nil : "\(bare.name)\n    " + lines.prefix(12).joined(separator: "\n    ")
         }
@@ -66,7 +96,7 @@ import Testing
 
     @Test("The same for an ordinary user's own mount")
     func sameForUser() throws {
-        let user: UInt32 = 1001
+        let user: UInt32 = 65534
         let bare = try Workplace.fresh("bare")
         chown(bare, user, user)
         let expected = try outcomes(in: bare, asUser: user)

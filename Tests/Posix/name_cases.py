@@ -169,7 +169,7 @@ def odd_names():
             here.do("link", os.link, name, name + b"l")
             here.do("rename", os.rename, name, b"other")
             here.do("back", os.rename, b"other", name)
-            here.do("chmod", os.chmod, name, 0o600)
+            here.do("chmod", os.chmod, name, 0o700)
             here.do("setxattr", os.setxattr, name, "user.a", b"b")
             here.do("unlink", os.unlink, name)
             here.do("mkdir", os.mkdir, name)

@@ -31,6 +31,8 @@ int linux_fallocate(int file, int mode, off_t offset, off_t length);
 ssize_t linux_getdents(int directory, void *buffer, size_t size);
 int linux_unshare(int flags);
 int linux_clone_file(int to, int from);              // FICLONE
+int linux_is_ext4(int file);
+int linux_start_writing(int file);                   // of all dirty pages: allocates their blocks, does not wait
 int linux_set_lease(int file, int type);             // F_SETLEASE: F_RDLCK, F_UNLCK
 int linux_ioctl(int file, unsigned long request, void *argument);
 int linux_mknodat(int directory, const char *name, mode_t mode, unsigned major, unsigned minor);

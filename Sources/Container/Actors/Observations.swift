@@ -31,16 +31,19 @@ public struct Observations: Sendable {
         var before: Mark?
         /// The actor has unlinked the name itself: whatever it knows is not what it will save from.
         var isBlind = false
+        /// Some observation of this trail was a read.
+        var includesRead = false
 
         /// Adds an observation; true if it is the first of its trail.
         static func add(_ mark: Mark, of item: ItemID, to trails: inout [ItemID: Trail]) -> Bool {
             guard let index = trails.index(forKey: item) else {
-                trails[item] = Trail(last: mark)
+                trails[item] = Trail(last: mark, includesRead: mark.isRead)
                 return true
             }
             // What a blind actor knew before is nothing to fall back to.
             let before = trails.values[index].isBlind ? nil : trails.values[index].last
-            trails.values[index] = Trail(last: mark, before: before)
+            let includesRead = mark.isRead || trails.values[index].includesRead
+            trails.values[index] = Trail(last: mark, before: before, includesRead: includesRead)
             return false
         }
     }
@@ -138,9 +141,12 @@ public struct Observations: Sendable {
         if let newest = [own, lent].compactMap({ $0?.last }).max(by: { $0.sequence < $1.sequence }) {
             return newest.version
         }
-        for ancestor in actor.lineage {
-            guard let lent = ledgers[ancestor]?.lent[item]?.last else { continue }
-            if lent.time >= now - Self.lentFor { return lent.version }
+        for (index, ancestor) in actor.lineage.enumerated() {
+            // A shell at a terminal knows for what is typed there, not for what that runs in turn.
+            if actor.endsAtTerminal, index > 0, index == actor.lineage.count - 1 { continue }
+            // Who has only ever let things be written knows none of them: make's next run is no rival of another's.
+            guard let trail = ledgers[ancestor]?.lent[item], trail.includesRead else { continue }
+            if trail.last.time >= now - Self.lentFor { return trail.last.version }
         }
         return nil
     }
@@ -174,7 +180,7 @@ public struct Observations: Sendable {
         if trail.before == mark {
             trail.before = nil
         } else if trail.last == mark, let before = trail.before {
-            trail = Trail(last: before, before: nil)
+            trail = Trail(last: before, before: nil, includesRead: before.isRead || trail.includesRead)
             order.append(Trace(sequence: before.sequence, actor: actor, item: item, isOwn: isOwn))
         } else if trail.last == mark {
             drop(item, of: actor, isOwn: isOwn)

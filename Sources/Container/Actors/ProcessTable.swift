@@ -120,7 +120,9 @@ public final class ProcessTable: Sendable {
         guard let status = status ?? reader.contents(of: "\(process)/status"),
             let facts = ProcessFacts(process: process, status: status, reader: reader)
         else { return nil }
-        let actor = FileActor(facts.ref, lineage: lineage(of: facts, depth: depth))
+        let lineage = lineage(of: facts, depth: depth)
+        let endsAtTerminal = lineage.last.flatMap { cached(process: $0.process) }?.facts.leadsTerminalSession ?? false
+        let actor = FileActor(facts.ref, lineage: lineage, endsAtTerminal: endsAtTerminal)
         let entry = Entry(facts: facts, actor: actor, used: 0)
         keep(entry)
         return entry

@@ -38,6 +38,12 @@ final class Document: Sendable {
         var isVerified = false
         /// The file when `current` was recorded; nil while it certainly differs.
         var stamp: Stamp?
+        /// The version that was made of a file which somebody goes on writing beneath the mount.
+        var provisional: VersionID?
+        /// The stamp with which the file says itself that it is `current` (DESIGN 9: it had been synchronised).
+        var labelled: Stamp?
+        /// The file carries ``SaveMark``, because its name came back and it is not saved yet.
+        var isMarked = false
         /// `current`'s content has been kept as an object already, beside the live file.
         var isKept = false
         /// `current`'s content is nowhere but in the live file, and a version of another item names it too.

@@ -1,0 +1,246 @@
+// Puts live files in order after a crash: saves that were cut short are set aside, nothing is dropped (DESIGN 9).
+
+import CLinux
+import Glibc
+import Logging
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// One pass over the items that a save may have been about to replace when the daemon ended: those whose current
+/// version was kept as an object. Costs what was kept, not what is there. A crash during it is settled by the next pass.
+struct CrashRecovery {
+    /// What a live file turned out to be.
+    enum Finding: Equatable {
+        /// The recorded version; `false` if it lies in another file than recorded.
+        case current(isSameFile: Bool)
+        /// A whole save that the catalog does not know; with the version that the file says it is, if it does.
+        case saved(Version?)
+        /// Cut short.
+        case unfinished
+        /// Somebody goes on writing to it beneath the mount.
+        case beingWritten
+        case gone
+    }
+
+    let container: LiveContainer
+    private var store: VersionStore { container.store }
+
+    init(_ container: LiveContainer) { self.container = container }
+
+    func run() throws(StoreError) {
+        var counts: [String: Int] = [:]
+        for item in try store.keptCurrents() {
+            guard let word = attempt(item) else { continue }
+            counts[word, default: 0] += 1
+        }
+        store.settled()
+        guard !counts.isEmpty else { return }
+        container.logger.notice("put live files in order after a crash", metadata: ["files": "\(counts)"])
+    }
+
+    /// One item that cannot be put in order must not keep the others from it, nor the container from its users.
+    private func attempt(_ item: Item) -> String? {
+        do {
+            guard let current = try store.version(item.current) else { return nil }
+            return try settle(item, current)
+        } catch {
+            container.logger.error("a file was not put in order after a crash: \(error)", metadata: ["item": "\(item.id)"])
+            return nil
+        }
+    }
+
+    /// - Returns: what was done, in a word; nil if nothing had to be.
+    private func settle(_ item: Item, _ current: Version) throws -> String? {
+        guard let place = item.places.first, let live = try live(at: place), try isKept(current, of: item, live) else {
+            return nil
+        }
+        switch try judge(item, current, live) {
+        case .current(isSameFile: true), .gone: return nil
+        case .current(isSameFile: false):
+            store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))])
+            return nil
+        case .beingWritten: return "being written"
+        case .saved(let version):
+            adopt(version, item, current, live)
+            return "saved"
+        case .unfinished:
+            try setAside(item, current, live)
+            return "unfinished"
+        }
+    }
+
+    /// Has the current version among the objects; where it went with the name that the file was renamed to, copies it.
+    private func isKept(_ current: Version, of item: Item, _ live: Live) throws -> Bool {
+        if store.contents.contains(current.content) { return true }
+        for other in try store.versions(sharing: current.content) where other.item != item.id && other.kind == .current {
+            guard let place = try store.item(other.item)?.places.first, let source = try self.live(at: place),
+                source.stat.size >= current.size
+            else { continue }
+            var version = current
+            version.kind = .history
+            let label = ContentStore.Label(version: version, path: live.path, place: live.place)
+            let also = ContentStore.Label(version: other, path: source.path, place: source.place)
+            _ = try store.contents.keep(
+                copying: FileDescriptor(rawValue: source.file.raw), as: current.content, label, also: [also])
+            return true
+        }
+        return false
+    }
+
+    // MARK: Finding
+
+    /// A live file with its directory.
+    private struct Live {
+        var place: Place
+        var path: TreePath
+        var directory: SharedDescriptor
+        var file: SharedDescriptor
+        var stat: FileStat
+    }
+
+    /// Opens an item's file, following no symlink; nil if it is not there any more.
+    private func live(at place: Place) throws -> Live? {
+        guard let path = try store.path(of: place.directory) else { return nil }
+        // What cannot be opened is not there as it was: no save of this item ended here.
+        guard let directory = try? descend(path), let parent = try? Backing.stat(directory.raw),
+            container.fileID(parent) == place.directory,
+            let found = try? Backing.stat(place.name.bytes, in: directory.raw), found.isRegular,
+            let descriptor = try? Backing.open(
+                place.name.bytes, in: directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        else { return nil }
+        let file = SharedDescriptor(descriptor)
+        let stat = try Backing.stat(file.raw)
+        return Live(place: place, path: path.appending(place.name), directory: directory, file: file, stat: stat)
+    }
+
+    private func descend(_ path: TreePath) throws(Errno) -> SharedDescriptor {
+        var directory = container.root
+        for name in path.names {
+            let flags = linux_O_PATH | O_DIRECTORY | O_NOFOLLOW
+            directory = SharedDescriptor(try Backing.open(name.bytes, in: directory.raw, flags: flags))
+        }
+        return directory
+    }
+
+    private func judge(_ item: Item, _ current: Version, _ live: Live) throws -> Finding {
+        let id = container.fileID(live.stat)
+        if live.stat.size == current.size, live.stat.modified == current.modified {
+            return .current(isSameFile: id == item.file.id)
+        }
+        if let label = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first {
+            // One of another item was for the name under which it was written before it was renamed here.
+            if label.item == item.id, label.id != current.id, label.time > current.time, label.kind == .current {
+                return .saved(label)
+            }
+        }
+        if try isAnotherFile(item, current, live), !SaveMark.exists(on: live.file.raw) { return .saved(nil) }
+        if WritableMappings.exist(on: live.file.raw) { return .beingWritten }
+        return isDatabase(live) ? .saved(nil) : .unfinished
+    }
+
+    /// Whether the live file took the name from the one that held the current version, and was not written in place of
+    /// it. Where the catalog does not know that one: what was there when the version was kept is older than the copy.
+    private func isAnotherFile(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
+        if item.isReturning { return true }
+        if item.file.id != FileID(0) { return container.fileID(live.stat) != item.file.id }
+        let object = store.contents.name(of: current.content)
+        let kept = try Backing.stat(path: object.name, in: object.directory.rawValue)
+        return live.stat.born >= kept.born
+    }
+
+    /// A database has its own ways of coming back, with its journals beside it: an older file would not match them.
+    private func isDatabase(_ live: Live) -> Bool {
+        var header = [UInt8](repeating: 0, count: Databases.headerLength)
+        let count = pread(live.file.raw, &header, header.count, 0)
+        return Databases.isDatabase(live.place.name, header: Array(header.prefix(max(0, count))))
+    }
+
+    // MARK: Settling
+
+    /// The live file is a version of its own, the current one.
+    private func adopt(_ label: Version?, _ item: Item, _ former: Version, _ live: Live) {
+        var version = label ?? unrecorded(of: item, after: former, live, flags: .sealed)
+        if version.size != live.stat.size || version.modified != live.stat.modified {
+            // Written to after it was synchronised.
+            version.size = live.stat.size
+            version.modified = live.stat.modified
+            version.hash = nil
+        }
+        version.kind = .current
+        version.flags.insert(.sealed)
+        let event = Change(
+            event: .saved, path: live.path, item: item.id, version: version.id, time: container.now, author: version.author)
+        store.commit([
+            .kind(former.id, .history), .version(version),
+            .item(item.now(version, live.stat, container.fileID(live.stat))), .change(event),
+        ])
+    }
+
+    /// The live file becomes history, marked `unfinished`; a copy of the current version takes its name. First the one,
+    /// then the other, so that a crash in between finds both.
+    private func setAside(_ item: Item, _ current: Version, _ live: Live) throws {
+        let torn = try kept(item, current, live)
+        let (name, directory) = (live.place.name, FileDescriptor(rawValue: live.directory.raw))
+        if live.stat.links > 1 {
+            let file = SharedDescriptor(
+                try Backing.open(name.bytes, in: live.directory.raw, flags: O_RDWR | O_NOFOLLOW))
+            try store.contents.restore(current.content, into: FileDescriptor(rawValue: file.raw))
+        } else {
+            try store.contents.restore(current.content, over: name, in: directory)
+        }
+        let stat = try Backing.stat(name.bytes, in: live.directory.raw)
+        store.commit([.version(torn), .item(item.now(current, stat, container.fileID(stat)))])
+        container.logger.warning(
+            "a save was cut short: the version before it is current again, and it is in the history",
+            metadata: ["file": "\(live.path)", "version": "\(torn.id)"])
+    }
+
+    /// Keeps what is in the live file as an unfinished version, unless a pass before this one did.
+    private func kept(_ item: Item, _ current: Version, _ live: Live) throws -> Version {
+        let file = FileDescriptor(rawValue: live.file.raw)
+        if let label = store.contents.labels(live: file).map(\.version).first,
+            label.item == item.id, label.flags.contains(.unfinished), store.contents.contains(label.content)
+        {
+            return label
+        }
+        let version = unrecorded(of: item, after: current, live, flags: [.sealed, .unfinished])
+        let label = ContentStore.Label(version: version, path: live.path, place: live.place)
+        SaveMark.remove(from: live.file.raw)
+        if live.stat.links == 1, try link(live, as: version.content, label) { return version }
+        _ = try store.contents.keep(copying: file, as: version.content, label)
+        return version
+    }
+
+    /// - Returns: false on a file system without links.
+    private func link(_ live: Live, as content: ContentID, _ label: ContentStore.Label) throws(Errno) -> Bool {
+        let directory = FileDescriptor(rawValue: live.directory.raw)
+        do throws(Errno) {
+            try store.contents.keep(linking: live.place.name, in: directory, as: content, label)
+            return true
+        } catch {
+            if error == .notPermitted { return false }
+            throw error
+        }
+    }
+
+    /// What a live file holds, as a version that nobody has recorded.
+    private func unrecorded(of item: Item, after former: Version, _ live: Live, flags: Version.Flags) -> Version {
+        let isSmall = live.stat.size <= LiveContainer.hashedAtOnce
+        return Version(
+            id: .random(), item: item.id, kind: .history, content: .random(), size: live.stat.size,
+            modified: live.stat.modified, saved: container.now, time: container.time.next(), device: store.identity.device,
+            author: container.observers.owner(of: live.stat), parents: [former.id],
+            hash: isSmall ? ContentHash.sha256(of: live.file.raw, size: live.stat.size) : nil,
+            attributes: Attributes(live.stat), flags: flags)
+    }
+}
+
+extension Item {
+    /// The same item with its live file and current version as they are now.
+    fileprivate func now(_ current: Version, _ stat: FileStat, _ file: FileID) -> Item {
+        Item(
+            id: id, places: places, current: current.id,
+            file: LiveFile(id: file, size: stat.size, modified: stat.modified))
+    }
+}

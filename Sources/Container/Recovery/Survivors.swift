@@ -1,0 +1,92 @@
+// Who still writes to files of the container beneath the mount: programs that had them open or mapped when the last
+// daemon was killed. The kernel passes their writes straight to the file, and tells nobody (DESIGN 9).
+
+import CLinux
+import Glibc
+import Synchronization
+import VersionModel
+
+/// The files that may change unseen, found once after a disorderly end. Lock order: last.
+final class Survivors: Sendable {
+    private struct State {
+        /// By the number that the mount showed: an open descriptor tells it without asking the dead mount.
+        var files: Set<UInt64> = []
+        /// By the file below: a mapping was given that instead of the mount's.
+        var mapped: Set<BackingKey> = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether a file may be one of them; only a read lease tells for sure.
+    func mayInclude(_ file: FileID, _ key: BackingKey) -> Bool {
+        state.withLock { state in
+            if state.files.isEmpty, state.mapped.isEmpty { return false }
+            return state.files.contains(file.number) || state.mapped.contains(key)
+        }
+    }
+
+    func remove(_ file: FileID, _ key: BackingKey) {
+        state.withLock { state in
+            state.files.remove(file.number)
+            state.mapped.remove(key)
+        }
+    }
+
+    /// Looks at all processes' writable descriptors and shared mappings, as far as this user may see them. Numbers that
+    /// belong to other file systems do no harm: the lease decides.
+    func find() {
+        var found = State()
+        let own = "\(getpid())"
+        for process in Self.names("/proc") where process.first?.isNumber == true && process != own {
+            for number in Self.names("/proc/\(process)/fdinfo") {
+                if let file = Self.writable(Self.text("/proc/\(process)/fdinfo/\(number)")) { found.files.insert(file) }
+            }
+            for line in Self.text("/proc/\(process)/maps").split(separator: "\n") {
+                if let key = Self.mapping(line) { found.mapped.insert(key) }
+            }
+        }
+        let result = found
+        state.withLock { $0 = result }
+    }
+
+    /// The inode number of a descriptor that is open for writing. Ours are hashes; small ones are other file systems'.
+    private static func writable(_ info: String) -> UInt64? {
+        var (flags, inode): (Int32, UInt64) = (0, 0)
+        for line in info.split(separator: "\n") {
+            let words = line.split(whereSeparator: { $0 == "\t" || $0 == " " })
+            guard words.count == 2 else { continue }
+            if words[0] == "flags:" { flags = Int32(words[1], radix: 8) ?? 0 }
+            if words[0] == "ino:" { inode = UInt64(words[1]) ?? 0 }
+        }
+        return flags & O_ACCMODE != O_RDONLY && inode >> 32 != 0 ? inode : nil
+    }
+
+    /// `7f…-7f… rw-s 00000000 fe:00 1234   /path`: a shared mapping that may be written to.
+    private static func mapping(_ line: Substring) -> BackingKey? {
+        let words = line.split(separator: " ", maxSplits: 5)
+        guard words.count >= 5, words[1].hasSuffix("s"), words[1].contains("w"), let inode = UInt64(words[4]), inode != 0
+        else { return nil }
+        let device = words[3].split(separator: ":").compactMap { UInt32($0, radix: 16) }
+        guard device.count == 2 else { return nil }
+        return BackingKey(device: linux_makedev(device[0], device[1]), inode: inode)
+    }
+
+    private static func names(_ path: String) -> [String] {
+        guard let file = try? Backing.open(path: path, in: AT_FDCWD, flags: O_RDONLY | O_DIRECTORY) else { return [] }
+        defer { close(file) }
+        return ((try? Backing.list(file)) ?? []).map { String(decoding: $0.name.bytes, as: UTF8.self) }
+    }
+
+    private static func text(_ path: String) -> String {
+        guard let file = try? Backing.open(path: path, in: AT_FDCWD, flags: O_RDONLY) else { return "" }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(file, &buffer, buffer.count)
+            guard count > 0 else { break }
+            bytes += buffer.prefix(count)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

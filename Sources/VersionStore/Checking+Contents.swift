@@ -1,0 +1,53 @@
+// Where the check finds a version's bytes, and whether they are what was saved.
+
+import Crypto
+import Glibc
+import SystemPackage
+import VersionModel
+
+extension StoreCheck {
+    /// What is wrong with a kept content; nil if nothing. Of a content that several versions name, because one was
+    /// appended to the other, each has the first bytes.
+    func problem(_ version: Version) throws -> String? {
+        guard let file = try open(version) else { return "the content is missing" }
+        defer { System.close(file) }
+        guard let status = try? System.status(file) else { return "the content cannot be read" }
+        let length = UInt64(clamping: status.st_size)
+        // What was appended may have been a version of an item that is forgotten: then the hash has to tell.
+        let mayBeLonger = try version.hash != nil || store.versions(sharing: version.content).contains { $0.size > version.size }
+        guard length == version.size || length > version.size && mayBeLonger else { return "the content has another length" }
+        guard let hash = version.hash else { return nil }
+        do throws(Errno) {
+            return try Self.hash(file, version.size) == hash ? nil : "the content is not what was saved"
+        } catch { return "the content cannot be read: \(error)" }
+    }
+
+    /// The content among the objects; else the file of an item whose current version names it, live or deleted.
+    private func open(_ version: Version) throws -> FileDescriptor? {
+        if let file = try? store.contents.open(version.content) { return file }
+        for other in try store.versions(sharing: version.content) {
+            guard let item = try store.item(other.item), item.current == other.id else { continue }
+            if let path = try store.path(of: item) {
+                if let file = try? System.open(path.cName, in: store.root, O_RDONLY | O_NOFOLLOW) { return file }
+            } else if let deletion = try store.catalog.access({ try Query.deletions(item: item.id, $0) }).first {
+                if let file = try? store.deletedArea.open(deletion.id) { return file }
+            }
+        }
+        // It may have been kept meanwhile.
+        return try? store.contents.open(version.content)
+    }
+
+    private static func hash(_ file: FileDescriptor, _ size: UInt64) throws(Errno) -> [UInt8] {
+        var hasher = SHA256()
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        var rest = size
+        while rest > 0 {
+            let wanted = Int(min(UInt64(buffer.count), rest))
+            let count = try System.call { read(file.rawValue, &buffer, wanted) }
+            if count == 0 { break }
+            buffer.withUnsafeBytes { hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            rest -= UInt64(count)
+        }
+        return Array(hasher.finalize())
+    }
+}

@@ -1,0 +1,84 @@
+// What a container needs from the store to put its live files in order after a crash, and to be ready for the next.
+
+import CLinux
+import Glibc
+import SystemPackage
+import VersionModel
+
+extension VersionStore {
+    /// The items whose current version's content lies among the objects too, or elsewhere because their name had just come
+    /// back: a save may have been about to replace it.
+    public func keptCurrents() throws(StoreError) -> [Item] {
+        flush()
+        var ids: [ContentID] = []
+        do throws(Errno) { try contents.forEach { ids.append($0) } } catch { throw .io(error, "reading objects") }
+        return try read { database in
+            var items = try Query.returningItems(database)
+            for id in ids {
+                for version in try Query.versions(sharing: id, database) where version.kind == .current {
+                    guard let item = try Query.item(version.item, database), item.current == version.id, !item.isReturning
+                    else { continue }
+                    items.append(item)
+                }
+            }
+            return items
+        }
+    }
+
+    /// The live files are in order again.
+    public func settled() {
+        flush()
+        try? catalog.setMeta(StoreOpening.unsettledKey, [0])
+    }
+}
+
+extension Item {
+    /// Its name came back with another file, which had not been saved when this was recorded.
+    public var isReturning: Bool {
+        !places.isEmpty && file == LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0))
+    }
+}
+
+extension ContentStore {
+    /// Labels a live file with the version that it is, so that fsync(2) makes both durable together.
+    ///
+    /// - Returns: false if its file system or mode does not let it be labelled.
+    public func label(live file: FileDescriptor, _ label: Label) -> Bool {
+        shelf.attach(LabelCoding.encode([label]), to: file)
+    }
+
+    /// The labels that a file carries; none if it has no readable ones.
+    public func labels(live file: FileDescriptor) -> [Label] {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = linux_fgetxattr(file.rawValue, LabelCoding.attribute, &buffer, buffer.count)
+        guard count > 0 else { return [] }
+        return (try? LabelCoding.contents(Array(buffer.prefix(count)))) ?? []
+    }
+
+    /// Puts a copy of a content in the place of a file: content, owner, mode, ACL, attributes and times. The copy is
+    /// durable before it takes the name.
+    public func restore(_ id: ContentID, over name: FileName, in directory: FileDescriptor) throws(Errno) {
+        let content = try open(id)
+        defer { System.close(content) }
+        let temporary = Shelf.temporaryName()
+        let copy = try System.open(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        defer { System.close(copy) }
+        do throws(Errno) {
+            _ = try FileCopy.copy(content, to: copy, reflink: canReflink)
+            try System.call { fsync(copy.rawValue) }
+            try System.rename(temporary, in: shelf.staging, to: name.cName, in: directory)
+        } catch {
+            try? System.unlink(temporary, in: shelf.staging)
+            throw error
+        }
+    }
+
+    /// Puts a content into a file that has several names, in place.
+    public func restore(_ id: ContentID, into file: FileDescriptor) throws(Errno) {
+        let content = try open(id)
+        defer { System.close(content) }
+        try System.call { ftruncate(file.rawValue, 0) }
+        _ = try FileCopy.copy(content, to: file, reflink: canReflink)
+        try System.call { fsync(file.rawValue) }
+    }
+}

@@ -1,0 +1,124 @@
+// One container under load, killed again and again.
+
+import CrashLoad
+import Foundation
+import Support
+
+/// A worker with its journal.
+final class RunningWorker {
+    let child: Child
+    private let journal: String
+    private var input: Int32
+
+    init(in container: String, directory: String, journal: String, first: UInt64, seed: UInt64, survives: Bool) throws {
+        self.journal = journal
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw Failure.call("pipe") }
+        let output = open(journal, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard output >= 0 else { throw Failure.call(journal) }
+        defer {
+            close(ends[0])
+            close(output)
+        }
+        var start = Child.Start(
+            Workplace.products + "/CrashWorker", [container, directory, "\(first)", "\(seed)"] + (survives ? ["survive"] : []))
+        start.directory = "/"
+        start.descriptors = [ends[0], output, output]
+        input = ends[1]
+        _ = fcntl(input, F_SETFD, FD_CLOEXEC)
+        child = try Child(start)
+    }
+
+    /// Tells it to end, and waits until it has.
+    func end() throws {
+        if input >= 0 { close(input) }
+        input = -1
+        try child.wait(.after(seconds: 60))
+    }
+
+    var lines: [Substring] {
+        ((try? String(contentsOfFile: journal, encoding: .utf8)) ?? "").split(separator: "\n")
+    }
+
+    var entries: [Entry] { lines.compactMap { Entry($0) } }
+
+    /// Waits until its journal has a finished entry.
+    func awaitDone(_ deadline: Deadline) -> Bool {
+        while !entries.contains(where: { $0.stage == .done }) {
+            if deadline.isOver || !child.isRunning { return false }
+            // The journal is a file, which has no event for this.
+            _ = Deadline.after(seconds: 0.02).poll([])
+        }
+        return true
+    }
+}
+
+struct CrashLoadRun {
+    private let container: TestContainer
+    private var dice: Dice
+    private var ledger = Ledger()
+    private var next: UInt64 = 1
+
+    init(_ container: TestContainer, _ seed: UInt64) throws {
+        self.container = container
+        dice = Dice(seed: seed)
+        for worker in 0..<3 {
+            try mustRun("mkdir", ["-p", container.file("w\(worker)/sub")])
+        }
+        try mustRun("mkdir", [container.file("s")])
+    }
+
+    private var journals: String { (container.path as NSString).deletingLastPathComponent }
+
+    /// Loads, kills, mounts, unmounts and looks; the container is mounted before and afterwards.
+    mutating func crash(withSurvivor: Bool, _ totals: inout Totals) throws -> [String] {
+        let survivor = withSurvivor ? try start("s", 9, survives: true) : nil
+        if let survivor, !survivor.awaitDone(.after(seconds: 20)) {
+            throw Failure("the survivor did not begin", evidence: survivor.lines.joined(separator: "\n"))
+        }
+        let workers = try (0..<3).map { try start("w\($0)", $0, survives: false) }
+        _ = Deadline.after(seconds: Double.random(in: 0.05...0.6, using: &dice)).poll([])
+        try container.kill()
+        totals.crashes += 1
+        for worker in workers {
+            try worker.end()
+            for entry in worker.entries { ledger.add(entry) }
+        }
+        try container.mount()
+        var problems: [String] = []
+        if let survivor { problems += try finish(survivor, &totals) }
+        try container.unmount()
+        problems += try ledger.verify(container.path, namesAreExact: true, totals: &totals)
+        guard problems.isEmpty else {
+            let tails = workers.map { $0.lines.suffix(6).joined(separator: "\n") }
+            return problems + ["the workers' last words:"] + tails
+        }
+        try container.mount()
+        return []
+    }
+
+    private mutating func start(_ directory: String, _ index: Int, survives: Bool) throws -> RunningWorker {
+        defer { next += 1_000_000 }
+        return try RunningWorker(
+            in: container.path, directory: directory, journal: "\(journals)/journal-\(index)-\(next)", first: next,
+            seed: dice.next(), survives: survives)
+    }
+
+    /// The mount shows at once what a survivor writes beneath it, and it becomes a version once the survivor ends.
+    private mutating func finish(_ survivor: RunningWorker, _ totals: inout Totals) throws -> [String] {
+        let file = container.file("s/survivor.txt")
+        _ = Inspection.read(file)
+        try survivor.end()
+        totals.survivors += 1
+        let entries = survivor.entries
+        guard let last = entries.last, last.stage == .done, entries.count == 4 else {
+            return ["the survivor could not go on: \(survivor.lines)"]
+        }
+        let found = Inspection.read(file)
+        for entry in entries.suffix(2) { ledger.add(entry) }
+        if found != last.content.bytes {
+            return ["the mount shows \(Ledger.head(found ?? [])) of what a survivor has written: \(last.content)"]
+        }
+        return []
+    }
+}

@@ -1,0 +1,125 @@
+// Looks into a container that nobody has mounted: the live files, all versions, and the check.
+
+import CrashLoad
+import Crypto
+import Foundation
+import Logging
+import SystemPackage
+import VersionModel
+@testable import VersionStore
+
+/// A clock ahead of the time, so that the check takes nothing for just being written.
+private struct LaterClock: WallClock {
+    func now() -> Timestamp { Timestamp(nanoseconds: SystemClock().now().nanoseconds + 60_000_000_000) }
+}
+
+/// What is in a container.
+struct Inspection {
+    /// SHA-256 of the content of every version and every deleted file.
+    private(set) var contents: Set<SHA256.Digest> = []
+    /// Contents of items without a name, which nobody can find by a path.
+    private(set) var nameless: Set<SHA256.Digest> = []
+    private(set) var problems: [String] = []
+    private(set) var unfinished = 0
+    private(set) var versions = 0
+
+    init(_ path: String) throws {
+        let root = try FileDescriptor.open(FilePath(path), .readOnly, options: .directory)
+        defer { try? root.close() }
+        let store = try VersionStore(
+            root: root, options: .init(clock: LaterClock(), logger: Logger(label: "inspection"), readOnly: true))
+        defer { store.close() }
+        for finding in try store.check(repair: false) { problems.append("check: \(finding.text) (\(finding.subject), \(finding.path.map { "\($0)" } ?? "-"))") }
+        // Every item with versions, through the items of all directories and the deleted ones.
+        var items: Set<ItemID> = []
+        for directory in try store.recordedDirectories() {
+            for item in try store.items(in: directory) { items.insert(item.id) }
+        }
+        for deletion in try store.deletions(within: nil) {
+            if let item = deletion.item { items.insert(item) }
+            let place = store.deletedArea.name(of: deletion.id)
+            guard deletion.type == .file, let bytes = read("\(path)/.versionsfs/deleted/\(place.name)") else { continue }
+            note(bytes)
+            guard let item = deletion.item else { continue }
+            for version in try store.versions(of: item) where version.size < bytes.count {
+                note(Array(bytes.prefix(Int(version.size))))
+            }
+        }
+        for id in items { try note(id, store, path) }
+        let reached = contents
+        for item in try store.catalog.access({ try Query.allItems($0) }) where !items.contains(item.id) {
+            try note(item.id, store, path)
+        }
+        nameless = contents.subtracting(reached)
+        contents = reached
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: path + "/.versionsfs/staging")) ?? [] {
+            problems.append("staging/\(name) was left")
+        }
+    }
+
+    private mutating func note(_ id: ItemID, _ store: VersionStore, _ path: String) throws {
+        let item = try store.item(id)
+        let live = try item.flatMap { try store.path(of: $0) }.map { "\(path)/\($0)" }
+        for version in try store.versions(of: id) {
+            versions += 1
+            if version.flags.contains(.unfinished) { unfinished += 1 }
+            if version.flags.contains(.contentLost) { problems.append("the content of version \(version.id) of \(live ?? "?") is lost") }
+            let object = "\(path)/.versionsfs/objects/\(store.contents.name(of: version.content).name)"
+            if let bytes = read(object) {
+                note(Array(bytes.prefix(Int(version.size))))
+            } else {
+                // In the live file of whoever has it for the current version; deleted files were read already.
+                for other in try store.versions(sharing: version.content) {
+                    guard let place = try store.item(other.item).flatMap({ try store.path(of: $0) }) else { continue }
+                    note(read("\(path)/\(place)").map { Array($0.prefix(Int(version.size))) })
+                }
+            }
+        }
+    }
+
+    private mutating func note(_ bytes: [UInt8]?) {
+        if let bytes { contents.insert(SHA256.hash(data: bytes)) }
+    }
+
+    private func read(_ path: String) -> [UInt8]? { Self.read(path) }
+
+    static func read(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
+}
+
+extension Ledger {
+    /// All that is wrong with a container nobody has mounted, after whatever happened to it.
+    mutating func verify(_ path: String, namesAreExact: Bool, totals: inout Totals) throws -> [String] {
+        let inspection = try Inspection(path)
+        var problems = inspection.problems
+        totals.unfinished += inspection.unfinished
+        totals.versions += inspection.versions
+        // A file whose renaming the catalog has lost is an item of its own, which is recorded once it is touched.
+        let live = Set(files.keys.compactMap { Inspection.read("\(path)/\($0)") }.map { SHA256.hash(data: $0) })
+        for file in files.keys.sorted() {
+            let found = Inspection.read("\(path)/\(file)")
+            let (problem, content) = judge(file, found, namesAreExact: namesAreExact)
+            if let problem { problems.append(problem) }
+            if namesAreExact {
+                for content in acknowledged[file] ?? [] where found != content.bytes {
+                    totals.contents += 1
+                    let digest = SHA256.hash(data: content.bytes)
+                    if !inspection.contents.contains(digest), !live.contains(digest) {
+                        let where_ = inspection.nameless.contains(digest) ? "belongs to an item without a name" : "is not among the versions"
+                        problems.append("\(content) of \(file) was saved and \(where_)")
+                    }
+                }
+            }
+            settle(file, on: content)
+        }
+        return problems
+    }
+}
+
+/// What a test has looked at.
+struct Totals {
+    var crashes = 0
+    var contents = 0
+    var versions = 0
+    var unfinished = 0
+    var survivors = 0
+}
