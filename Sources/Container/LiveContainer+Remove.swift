@@ -80,10 +80,10 @@ extension LiveContainer {
         var entry = entry
         entry.node = node
         let document = try document(of: node, entry.stat)
+        try document.state.withLock { state throws(Errno) in try refuseUnlinkIfRefused(state, requester) }
         guard entry.stat.links == 1 else {
             return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
         }
-        try document.state.withLock { state throws(Errno) in try refuseUnlinkIfRefused(state, requester) }
         observers.unlinked(entry.place, item: document.state.withLock(\.item), by: requester)
         if vanishes(entry, document, requester) {
             try document.state.withLock { state throws(Errno) in
