@@ -111,7 +111,7 @@ extension LiveContainer {
             }
             if open == nil { try refuseIfStale(&state, name.parent, name.name, requester(caller)) }
             let isOwnSave = open?.state.withLock { $0.saved != nil && $0.saved == state.current?.id } ?? false
-            if !state.differs(from: stat), !isOwnSave { try keepCopy(&state, of: node, from: descriptor.raw) }
+            if !state.contentDiffers(from: stat), !isOwnSave { try keepCopy(&state, of: node, from: descriptor.raw) }
             try Backing.check { ftruncate(descriptor.raw, size) }
             if let open {
                 if size == 0 {

@@ -102,7 +102,7 @@ extension LiveContainer {
             var rows: [VersionStore.Mutation] = []
             // Where it is by now: it may have been moved on, or deleted under its other name.
             if let other = state.places.first {
-                try part(document, &state, at: other)
+                rows = try part(document, &state, at: other)
             } else if let deletion = tombstone.deletion ?? tombstones.takeDeletion(of: document) {
                 var version = current
                 version.kind = .history
@@ -139,8 +139,11 @@ extension LiveContainer {
 
     /// The document's file lives on under another name: there it becomes an item of its own, whose first version has the
     /// same content and names the old one as its parent.
-    func part(_ document: Document, _ state: inout Document.State, at other: Place) throws(Errno) {
-        guard let current = state.current else { return }
+    /// - Returns: its rows, for the transaction that gives the old item its other place: without that it would have none.
+    func part(
+        _ document: Document, _ state: inout Document.State, at other: Place
+    ) throws(Errno) -> [VersionStore.Mutation] {
+        guard let current = state.current else { return [] }
         var new = Document.State(item: .random(), places: [other])
         new.isVerified = true
         new.stamp = state.stamp
@@ -160,9 +163,7 @@ extension LiveContainer {
         parted.state.withLock { $0.isRecorded = true }
         let file = Item.LiveFile(
             id: FileID(0), size: first.size, modified: first.modified)
-        store.commit([
-            .version(first), .item(Item(id: first.item, places: [other], current: first.id, file: file)),
-        ])
+        return [.version(first), .item(Item(id: first.item, places: [other], current: first.id, file: file))]
     }
 
     /// As ``adopt(_:in:for:mode:)`` for a file without a name.

@@ -52,7 +52,7 @@ extension LiveContainer {
             // What an earlier save through this handle made is amended, not kept.
             if file.state.withLock({ $0.saved == current.id }), !current.flags.contains(.sealed) { return }
             let stat = try Backing.stat(file.descriptor.raw)
-            guard !state.differs(from: stat) else { return }
+            guard !state.contentDiffers(from: stat) else { return }
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
     }
@@ -61,7 +61,7 @@ extension LiveContainer {
         _ caller: Caller, node: UInt64, handle: UInt64, mode: Int32, offset: off_t, length: off_t
     ) throws(Errno) {
         let file = try openFile(handle)
-        try willChange(file, appends: mode == 0)
+        try willChange(file, appends: false)
         // The kernel leaves it to us and does not say so (unlike for writes).
         if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
         try retryingWhenFull(wanted: UInt64(max(0, length)), mayWait: true) { () throws(Errno) in

@@ -165,7 +165,7 @@ extension LiveContainer {
             if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
             // A mapping may write unseen: keep the content before anyone can make one.
-            if !state.differs(from: stat) { try keepCopy(&state, of: writing.node, from: writing.descriptor.raw) }
+            if !state.contentDiffers(from: stat) { try keepCopy(&state, of: writing.node, from: writing.descriptor.raw) }
         } else {
             state.writers += 1
             return true
@@ -179,7 +179,7 @@ extension LiveContainer {
         _ state: inout Document.State, _ node: Node, _ descriptor: SharedDescriptor, to size: off_t
     ) throws(Errno) {
         let stat = try Backing.stat(descriptor.raw)
-        if state.differs(from: stat), stat.size > 0 {
+        if state.contentDiffers(from: stat), stat.size > 0 {
             try saveUnfinished(&state, node, file: descriptor.raw)
         }
         try keepCopy(&state, of: node, from: descriptor.raw)

@@ -36,7 +36,9 @@ extension LiveContainer {
                 for other in places where other != place { _ = try documents.insertIfAbsent(document, at: other) }
                 return document
             }
-            let document = Document(adopted(stat, places: places))
+            var state = adopted(stat, places: places)
+            if node.openings.state.withLock(\.maybeMapped) { state.provisional = state.current?.id }
+            let document = Document(state)
             var result = document
             for place in places { result = try documents.insertIfAbsent(document, at: place) }
             return result

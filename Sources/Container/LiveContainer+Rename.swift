@@ -186,7 +186,7 @@ extension LiveContainer {
         let document = try document(of: node, target.stat)
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
-            let wasClean = !state.differs(from: target.stat)
+            let wasClean = !state.contentDiffers(from: target.stat)
             var isLinked = false
             if !wasClean, state.writers == 0, state.isRecorded {
                 let file = try Backing.open(target.name.bytes, in: target.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
@@ -235,7 +235,7 @@ extension LiveContainer {
             guard let node = target.node else { return }
             return try keepCopy(&state, of: node, from: file)
         }
-        try part(document, &state, at: other)
+        store.commit(try part(document, &state, at: other))
         guard let parted = try store(throwing: .ioError, { () throws(StoreError) in try documents.document(at: other) })
         else { return }
         for place in others.dropFirst() {
@@ -288,7 +288,7 @@ extension LiveContainer {
                 forget(state)
                 return (nil, state.writers, [])
             }
-            let content = state.differs(from: stat) ? nil : current.content
+            let content = state.contentDiffers(from: stat) ? nil : current.content
             return (content, state.writers, [.kind(current.id, .history)] + itemRows(state, stat))
         }
         if !result.2.isEmpty { store.commit(result.2) }

@@ -236,6 +236,7 @@ extension LiveContainer {
             defer { state.provisional = isWritten ? state.current?.id : nil }
             if state.provisional == current.id {
                 // What was found while somebody was still writing is one save with what they wrote since.
+                state.isRecorded = true
                 _ = try? save(
                     &state, node, in: name.parent, name.name, file: file,
                     PendingSave(kind: .appendOrInPlace, requester: nil, amends: current.id, isSealed: !isWritten))

@@ -110,6 +110,7 @@ public final class LiveContainer: Sendable {
         timers.end()
         chores.end()
         for file in openFiles.all where file.isWritable { seal(file) }
+        settleSurvivors()
         store.close()
     }
 

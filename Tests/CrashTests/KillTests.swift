@@ -19,6 +19,13 @@ import Testing
         try withFileSystem(.xfs, megabytes: 2048) { try crash(Workplace.count(250), on: $0, seed: Self.seed &+ 1) }
     }
 
+    @Test("A daemon that keeps nothing is found out", .enabled(if: getuid() == 0, "only root may abort mounts"))
+    func plantedBug() throws {
+        setenv("VERSIONSFS_PLANTED_BUG", "1", 1)
+        defer { unsetenv("VERSIONSFS_PLANTED_BUG") }
+        #expect(throws: Failure.self) { try crash(3, on: Workplace.root, seed: 1) }
+    }
+
     /// VERSIONSFS_SEED repeats a run.
     static var seed: UInt64 {
         ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64(UInt32.max))

@@ -20,6 +20,7 @@ struct Ledger {
     mutating func add(_ entry: Entry) {
         switch entry.stage {
         case .begin:
+            if entry.action == .append { mergeAppends(entry) }
             let isGone = entry.action == .unlink || entry.action == .move
             append(State(content: isGone ? nil : entry.content, action: entry.action, isDone: false, isSynced: false), entry.file)
             if entry.action == .move {
@@ -43,13 +44,14 @@ struct Ledger {
     }
 
     private mutating func acknowledge(_ entry: Entry) {
-        // Appends within a minute of one another amend one version (DESIGN 5.1).
-        if entry.action == .append, let last = acknowledged[entry.file]?.last, entry.content.pieces.starts(with: last.pieces),
-            last.pieces.count > 1
-        {
-            acknowledged[entry.file]?.removeLast()
-        }
         acknowledged[entry.file, default: []].append(entry.content)
+    }
+
+    /// Appends within a minute of one another amend one version (DESIGN 5.1), from the first byte of the next on.
+    private mutating func mergeAppends(_ entry: Entry) {
+        guard let last = acknowledged[entry.file]?.last, last.pieces.count > 1, entry.content.pieces.starts(with: last.pieces)
+        else { return }
+        acknowledged[entry.file]?.removeLast()
     }
 
     /// What was found becomes what the next round starts from.

@@ -77,6 +77,12 @@ final class Document: Sendable {
 
         /// Whether the file holds something else than `current`.
         func differs(from stat: FileStat) -> Bool { stamp != Stamp(stat) }
+
+        /// The same for the content alone: a changed `st_ctim` by itself may come from metadata. What is about to be
+        /// overwritten is kept unless it certainly is not `current` any more.
+        func contentDiffers(from stat: FileStat) -> Bool {
+            stamp.map { $0.size != stat.size || $0.modified != stat.modified } ?? true
+        }
     }
 
     let state: Mutex<State>

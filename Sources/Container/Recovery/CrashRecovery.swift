@@ -134,8 +134,13 @@ struct CrashRecovery {
                 return .saved(label)
             }
         }
-        if try isAnotherFile(item, current, live), !SaveMark.exists(on: live.file.raw) { return .saved(nil) }
-        if WritableMappings.exist(on: live.file.raw) { return .beingWritten }
+        // An empty one was made a moment before it would have been marked.
+        if live.stat.size > 0, try isAnotherFile(item, current, live), !SaveMark.exists(on: live.file.raw) {
+            return .saved(nil)
+        }
+        // A file that nobody has open any more may still be on its way to being closed; who is not root sees not everybody.
+        let mayBeWritten = geteuid() != 0 || container.survivors.mayInclude(id, live.stat.key)
+        if mayBeWritten, WritableMappings.exist(on: live.file.raw) { return .beingWritten }
         return isDatabase(live) ? .saved(nil) : .unfinished
     }
 

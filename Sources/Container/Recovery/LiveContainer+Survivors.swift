@@ -20,7 +20,9 @@ extension LiveContainer {
             defer { state.maybeMapped = true }
             return !state.maybeMapped
         }
-        if isNew { lookAfter(node) }
+        guard isNew else { return }
+        survivors.watch(node)
+        lookAfter(node)
     }
 
     private func lookAfter(_ node: Node) {
@@ -41,8 +43,14 @@ extension LiveContainer {
         return WritableMappings.exist(on: file)
     }
 
+    /// At the end of the mount, what was written beneath it until now is a version.
+    func settleSurvivors() {
+        for node in survivors.watched { release(survivor: node) }
+    }
+
     /// The last writer from before has let go: what the file holds now is a version.
     private func release(survivor node: Node) {
+        survivors.endWatching(node)
         survivors.remove(node.file, node.key)
         node.openings.state.withLock { $0.maybeMapped = false }
         kernel.side?.invalidate(node: node.id, data: true)

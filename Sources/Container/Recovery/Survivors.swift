@@ -13,6 +13,8 @@ final class Survivors: Sendable {
         var files: Set<UInt64> = []
         /// By the file below: a mapping was given that instead of the mount's.
         var mapped: Set<BackingKey> = []
+        /// Those that the kernel has heard of and that are looked after.
+        var watched: [UInt64: Node] = [:]
     }
 
     private let state = Mutex(State())
@@ -24,6 +26,10 @@ final class Survivors: Sendable {
             return state.files.contains(file.number) || state.mapped.contains(key)
         }
     }
+
+    func watch(_ node: Node) { state.withLock { $0.watched[node.id] = node } }
+    func endWatching(_ node: Node) { state.withLock { _ = $0.watched.removeValue(forKey: node.id) } }
+    var watched: [Node] { state.withLock { Array($0.watched.values) } }
 
     func remove(_ file: FileID, _ key: BackingKey) {
         state.withLock { state in
