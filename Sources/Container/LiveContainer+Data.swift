@@ -153,6 +153,10 @@ extension LiveContainer {
                 let isReplacing = file.state.withLock(\.isReplacing)
                 // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
                 if !isReplacing, !file.isAppending, state.writers > 1, state.differs(from: stat) { return }
+                // close(2) returns before its release: what changed since the save at the close is another opening's if
+                // that has had the saved content kept.
+                let wasSaved = file.state.withLock { $0.saved != nil }
+                if isLast, wasSaved, state.isKept, state.writers > 1, state.differs(from: stat) { return }
                 // An emptied file may be about to be written: only its last close says that it was meant (5.1).
                 if isReplacing, stat.size == 0, !isLast, state.current != nil { return }
                 let pending = PendingSave(

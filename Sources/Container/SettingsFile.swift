@@ -71,7 +71,8 @@ public struct SettingsFile {
         guard Self.standards.contains(where: { $0.key == key }) else {
             throw SettingsError(key: key, description: "there is no setting \(key)")
         }
-        var copy = self
+        // A table is a reference: a value that cannot be used must not stay in it.
+        var copy = try SettingsFile(text: table.convert(to: .toml))
         if (try? copy.insert(key, value)) == nil { try copy.insert(key, Self.quoted(value)) }
         _ = try copy.settings()
         self = copy
@@ -135,12 +136,13 @@ public struct SettingsFile {
             throw SettingsError(key: key, description: "\(toml) is no value")
         }
         guard parts.count == 2 else {
-            table.insert(value, at: key)
+            table[key] = value
             return
         }
         let inner = table[parts[0]]?.table ?? TOMLTable()
-        inner.insert(value, at: parts[1])
-        table.insert(inner, at: parts[0])
+        // `insert` leaves a value that is there as it is.
+        inner[parts[1]] = value
+        table[parts[0]] = inner
     }
 
     private static func quoted(_ text: String) -> String {

@@ -144,7 +144,13 @@ import VersionStore
         try file.set("deleted.share", to: "2.5%")
         #expect(try file.settings().historyShare == .bytes(100 << 20))
         #expect(try file.settings().deletedShare == .percent(2.5))
+        try file.set("history.share", to: "3%")
+        try file.set("replace-wait", to: "1s")
+        try file.set("replace-wait", to: "3s")
+        #expect(try file.settings().historyShare == .percent(3))
+        #expect(try file.settings().replaceWaitNanoseconds == 3_000_000_000)
         #expect(throws: SettingsError.self) { try file.set("history.share", to: "101%") }
         #expect(throws: SettingsError.self) { try file.set("history.share", to: "much") }
+        #expect(try file.settings().historyShare == .percent(3))
     }
 }

@@ -133,6 +133,40 @@ import Testing
         }
     }
 
+    @Test(
+        "A tree that an ordinary user removes comes back for the same user, further names of files included",
+        .enabled(if: getuid() == 0, "only root may become another user"))
+    func treeOfAUser() throws {
+        let nobody: UInt32 = 65534
+        try withContainer(named: "usertree") { container in
+            chown(container.path, nobody, nobody)
+            let tree = container.file("tree")
+            try mustRun(
+                "bash",
+                [
+                    "-ec",
+                    """
+                    mkdir -p tree/a/b tree/c && for f in $(seq 1 200); do echo $f > tree/a/b/f$f; done
+                    ln tree/a/b/f1 tree/a/b/g1; ln tree/a/b/f2 tree/c/g2; ln -s f3 tree/a/b/link; chmod 600 tree/a/b/f4
+                    chmod 500 tree/c; setfattr -n user.note -v hello tree/a/b/f5
+                    find tree -depth -exec touch -h -d '2020-01-02 03:04:05.678901234' {} +
+                    """,
+                ], in: container.path, asUser: nobody)
+            func look() throws -> String {
+                try manifest(tree) + shell("find . -printf '%p %u:%g %n\\n' | sort", in: tree).text
+            }
+            let before = try look()
+            try mustRun("bash", ["-ec", "chmod 700 tree/c; rm -rf tree/a; chmod 500 tree/c"], in: container.path, asUser: nobody)
+            guard container.isVersioned else { return [] }
+            try container.must("undelete", container.file("tree/a"), asUser: nobody)
+            let after = try look()
+            var problems = difference(before, after)
+            let left = try container.deleted().map(\.path)
+            if !left.isEmpty { problems.append("still in the deleted area: \(left)") }
+            return problems + (try container.checkFindings())
+        }
+    }
+
     @Test("An entry moved out of .versions/.deleted is undeleted")
     func movedOut() throws {
         try withContainer(files: ["d/f": "text"]) { container in

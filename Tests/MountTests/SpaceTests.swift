@@ -64,8 +64,11 @@ import Testing
                 let deleted = try container.deleted().map(\.path)
                 if left.count < 30, !deleted.isEmpty { problems.append("older than what went: \(deleted)") }
                 if left.count > 30, deleted != ["gone"] { problems.append("the deleted file went before older saves") }
-                for version in after where try container.content(of: version).count != Self.megabyte {
-                    problems.append("version \(version.id) is not whole")
+                for version in after {
+                    if (try? container.content(of: version).count) == Self.megabyte { continue }
+                    // The background thread may have given up another one for the last save's sake.
+                    let isListed = try container.history(of: "a").versions.contains { $0.id == version.id }
+                    if isListed { problems.append("version \(version.id) is not whole") }
                 }
                 if !(try status(container)).contains("nearly full") { problems.append("status does not say so") }
                 if container.log.components(separatedBy: "nearly full").count - 1 != 1 {

@@ -229,6 +229,8 @@ extension LiveContainer {
         var kind: Kind
         /// When it was saved or deleted, in time seen.
         var time: Int64
+        /// The same by the wall clock, for what is newer than the last look at the time.
+        var wall: Timestamp
     }
 
     @discardableResult
@@ -275,7 +277,7 @@ extension LiveContainer {
                 if kept.contains(version.id) {
                     protected[version.content] = version.size
                 } else {
-                    result.append(Purgeable(kind: .history(version), time: clock.seenTime(of: version.saved)))
+                    result.append(Purgeable(kind: .history(version), time: clock.seenTime(of: version.saved), wall: version.saved))
                 }
             }
             let bytes = protected.values.reduce(0, +)
@@ -283,9 +285,9 @@ extension LiveContainer {
         }
         if deleted {
             for deletion in try store.deletions(within: nil) {
-                result.append(Purgeable(kind: .deleted(deletion), time: clock.seenTime(of: deletion.deleted)))
+                result.append(Purgeable(kind: .deleted(deletion), time: clock.seenTime(of: deletion.deleted), wall: deletion.deleted))
             }
         }
-        return result.sorted { $0.time < $1.time }
+        return result.sorted { ($0.time, $0.wall) < ($1.time, $1.wall) }
     }
 }
