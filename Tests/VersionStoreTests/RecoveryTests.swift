@@ -155,11 +155,11 @@ struct RecoveryTests {
 
         store = try fixture.store()
         #expect(!store.identity.rebuilt && !store.identity.cleanShutdown)
-        #expect(try store.version(displaced.id)?.kind == .history)
+        // Whether the save that displaced it was whole is the container's to judge: it is told which items to look at.
+        #expect(try store.version(displaced.id)?.kind == .current)
         let row = try #require(try store.item(at: place))
-        #expect(row.id == item.id && row.current != displaced.id && row.file.size == 22)
-        let current = try #require(try store.version(row.current))
-        #expect(current.kind == .current && current.parents == [displaced.id] && current.time > displaced.time)
+        #expect(row.id == item.id && row.current == displaced.id)
+        #expect(try store.keptCurrents().map(\.id) == [item.id])
         #expect(try store.deletion(deletion.id) == deletion)
         #expect(try store.item(other.id)?.places == [])
         #expect(try store.check(repair: false) == [])
