@@ -28,13 +28,27 @@ extension StoreCheck {
         for other in try store.versions(sharing: version.content) {
             guard let item = try store.item(other.item), item.current == other.id else { continue }
             if let path = try store.path(of: item) {
-                if let file = try? System.open(path.cName, in: store.root, O_RDONLY | O_NOFOLLOW) { return file }
+                if let file = openLive(path) { return file }
             } else if let deletion = try store.catalog.access({ try Query.deletions(item: item.id, $0) }).first {
                 if let file = try? store.deletedArea.open(deletion.id) { return file }
             }
         }
         // It may have been kept meanwhile.
         return try? store.contents.open(version.content)
+    }
+
+    /// A file of the live tree, name by name: paths may be longer than a system call takes.
+    private func openLive(_ path: TreePath) -> FileDescriptor? {
+        guard let last = path.name else { return nil }
+        var directory = store.root
+        defer { if directory != store.root { System.close(directory) } }
+        for name in path.names.dropLast() {
+            let next = try? System.open(TreePath(names: [name]).cName, in: directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+            guard let next else { return nil }
+            if directory != store.root { System.close(directory) }
+            directory = next
+        }
+        return try? System.open(TreePath(names: [last]).cName, in: directory, O_RDONLY | O_NOFOLLOW)
     }
 
     private static func hash(_ file: FileDescriptor, _ size: UInt64) throws(Errno) -> [UInt8] {
