@@ -132,7 +132,6 @@ extension LiveContainer {
     private func begin(_ writing: Writing) throws(Errno) -> OpenReply {
         let (node, document, descriptor, flags) = (writing.node, writing.document, writing.descriptor, writing.flags)
         let isReplacing = flags & O_TRUNC != 0
-        let isReadWrite = flags & O_ACCMODE == O_RDWR
         do throws(Errno) {
             let isMediated = try document.state.withLock { state throws(Errno) in
                 try prepare(&state, writing)

@@ -142,7 +142,7 @@ public final class TestContainer: @unchecked Sendable {
         if level != .plain {
             daemon?.kill()
             for _ in 0..<4 {
-                guard let entry = try? Mounts.at(path), entry != nil else { break }
+                guard (try? Mounts.at(path)) != nil else { break }
                 Mounts.abort(path)
             }
         }

@@ -51,7 +51,7 @@ struct CommandRun {
         }
         // Nothing of the mount may be run or touched from here: the root directory is always beneath it.
         linux_spawn_chdir(&actions, "/")
-        var command = ([path] + arguments).map { (word: String) in strdup(word) }
+        let command = ([path] + arguments).map { (word: String) in strdup(word) }
         defer { command.forEach { free($0) } }
         var child: pid_t = 0
         let environment: [UnsafeMutablePointer<CChar>?] = [nil]
