@@ -27,8 +27,11 @@ enum ThreeWayMerge {
         let run = CommandRun(
             "/usr/bin/diff3", ["-m", "/proc/self/fd/3", "/proc/self/fd/4", "/proc/self/fd/5"],
             descriptors: files.map(\.descriptor.raw), milliseconds: maximumMilliseconds)
-        guard let result = run.output(), result.status == 0 else { return nil }
-        return result.output
+        // The program reads the files by their numbers, which says nothing to the optimiser about their lifetime.
+        return withExtendedLifetime(files) {
+            guard let result = run.output(), result.status == 0 else { return nil }
+            return result.output
+        }
     }
 }
 
