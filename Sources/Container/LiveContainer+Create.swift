@@ -48,7 +48,7 @@ extension LiveContainer {
         let reply = try serve(
             node, flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0), isWriter: true,
             isMediated: isNearlyFull, descriptor: file, requester: requester)
-        openFiles[reply.handle]?.state.withLock { $0.isReplacing = true }
+        if flags & O_APPEND == 0 { openFiles[reply.handle]?.state.withLock { $0.isReplacing = true } }
         return Creation(found: found, reply: reply)
     }
 

@@ -136,7 +136,12 @@ extension LiveContainer {
             if isWriter { state.closeWriter() } else { state.closeReader() }
         }
         if let claim = file.claim { arbiter.closed(claim) }
-        if isWriter { knownDocument(of: file.node)?.state.withLock { $0.writers = max(0, $0.writers - 1) } }
+        if isWriter {
+            knownDocument(of: file.node)?.state.withLock { state in
+                state.writers = max(0, state.writers - 1)
+                dropUnneededCopy(&state, file)
+            }
+        }
     }
 
     /// Saves what a handle has changed, for good.
@@ -152,7 +157,7 @@ extension LiveContainer {
                 let stat = try Backing.stat(file.descriptor.raw)
                 let isReplacing = file.state.withLock(\.isReplacing)
                 // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
-                if !isReplacing, !file.isAppending, state.writers > 1, state.differs(from: stat) { return }
+                if !file.isAppending, state.writers > 1, state.differs(from: stat), isShared(file, isReplacing) { return }
                 // close(2) returns before its release: what changed since the save at the close is another opening's if
                 // that has had the saved content kept.
                 let wasSaved = file.state.withLock { $0.saved != nil }
@@ -169,6 +174,24 @@ extension LiveContainer {
             mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
         } catch {
             logger.error("a save could not be recorded: \(error)", metadata: ["file": "\(nodes.path(file.node) ?? .root)"])
+        }
+    }
+
+    /// A copy that was made before a writer could change the file is nobody's if it did not, and the document has no rows.
+    private func dropUnneededCopy(_ state: inout Document.State, _ file: OpenFile) {
+        guard state.writers == 0, state.isKept, !state.isRecorded, let current = state.current,
+            let stat = try? Backing.stat(file.descriptor.raw), !state.contentDiffers(from: stat)
+        else { return }
+        try? store.contents.remove(current.content)
+        state.isKept = false
+    }
+
+    /// Whether others write in place to the same file; replacing writers take turns and do not count among themselves.
+    private func isShared(_ file: OpenFile, _ isReplacing: Bool) -> Bool {
+        guard isReplacing else { return true }
+        return openFiles.all.contains { other in
+            other.node === file.node && other.isWritable && other.id != file.id && !other.isAppending
+                && !other.state.withLock(\.isReplacing)
         }
     }
 

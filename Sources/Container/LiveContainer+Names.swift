@@ -72,6 +72,8 @@ extension LiveContainer {
         return try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             let document = source.isRegular ? knownDocument(of: source) : nil
+            var isNameless = false
+            if case .gone = nodes.location(source).whereabouts { isNameless = true }
             try preservingStamp(of: document, source) { () throws(Errno) in
                 let place = try location(of: source)
                 if !place.path.isEmpty {
@@ -86,11 +88,11 @@ extension LiveContainer {
             let new = Place(directory: parent.file, name: name)
             if !parent.isForeign, source.isRegular {
                 _ = tombstones.take(at: new, now: now) { _ in false }
-                let document = try self.document(of: source, stat)
+                let document = isNameless ? newborn(source, at: new) : try self.document(of: source, stat)
                 try store(throwing: Errno.ioError) { () throws(StoreError) in try documents.insert(document, at: new) }
                 let requester = requester(caller)
                 let rows = document.state.withLock { state in
-                    state.places.append(new)
+                    if !isNameless { state.places.append(new) }
                     state.linked = requester.actor.map { ($0.ref, now) }
                     return itemRows(state, stat)
                 }
@@ -98,6 +100,15 @@ extension LiveContainer {
             }
             return found
         }
+    }
+
+    /// The document of a file that was made without a name (O_TMPFILE) and has got one: its first version is the one that
+    /// its writer closes.
+    private func newborn(_ node: Node, at place: Place) -> Document {
+        var state = Document.State(item: .random(), places: [place])
+        state.isVerified = true
+        state.writers = openFiles.all.count { $0.node === node && $0.isWritable }
+        return Document(state)
     }
 
     public func readLink(_ caller: Caller, node id: UInt64) throws(Errno) -> [UInt8] {

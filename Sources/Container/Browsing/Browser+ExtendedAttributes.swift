@@ -128,14 +128,12 @@ extension Browser {
     /// The access list of a live directory or of a name in it.
     private func liveAccessList(_ name: FileName?, in directory: Node) throws(Errno) -> [UInt8]? {
         try container.names.reading { () throws(Errno) in
-            let path: [UInt8]
-            if let name {
-                path = Backing.descriptorPath(try container.descriptor(of: directory).raw, name.bytes)
-            } else {
-                let place = try container.location(of: directory)
-                path = Backing.descriptorPath(place.directory.raw, place.path)
-            }
-            return try value(of: Self.accessListName, at: path)
+            var place = try container.location(of: directory)
+            if let name { place = Location(directory: try container.descriptor(of: directory), path: name.bytes) }
+            let path = Backing.descriptorPath(place.directory.raw, place.path)
+            let list = try value(of: Self.accessListName, at: path)
+            // The path says nothing to the optimiser about the descriptor in it.
+            return withExtendedLifetime(place) { list }
         }
     }
 
