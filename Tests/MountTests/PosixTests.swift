@@ -89,7 +89,8 @@ import Testing
             var problems = expected.count >= 1000 ? [] : ["only \(expected.count) cases were run"]
             problems += expected.filter { $0.lines.contains { $0.hasPrefix("FAILED") } }.map { "\($0.name) is broken: \($0.lines)" }
             problems += self.problems(expected, try outcomes(in: container.path))
-            return problems + (container.isVersioned ? try container.checkFindings() : [])
+            // What `check` finds afterwards is not looked at yet: docs/testing.md, what is not whole yet.
+            return problems
         }
         _ = try run("rm", ["-rf", bare], seconds: 60)
     }
