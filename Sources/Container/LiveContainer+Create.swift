@@ -108,8 +108,7 @@ extension LiveContainer {
                 version.kind = .history
                 let label = ContentStore.Label(
                     version: version, path: path(of: place.name, in: parent), place: place)
-                try store.deletedArea.moveToContents(deletion, as: current.content, label)
-                nodes.relocate(deletion, to: current.content)
+                try keep(deletion, of: document, &state, label)
                 rows = [.removeDeletion(deletion)]
             } else {
                 return nil

@@ -46,7 +46,7 @@ extension LiveContainer {
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
     func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
-        guard let document = knownDocument(of: file.node) else { return }
+        guard let document = knownDocument(of: file.node) ?? orphans.document(of: file.node) else { return }
         if appends {
             return try document.state.withLock { state throws(Errno) in
                 guard !state.isAppendedTo, !state.isKept, state.current != nil else { return }
