@@ -148,6 +148,7 @@ extension LiveContainer {
         new.stamp = state.stamp
         new.maker = state.maker
         new.sharesContent = true
+        state.hasParted = true
         var first = current
         first.id = .random()
         first.item = new.item

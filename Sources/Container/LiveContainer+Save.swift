@@ -181,6 +181,7 @@ extension LiveContainer {
         state.isKept = false
         state.isAppendedTo = false
         state.sharesContent = false
+        state.hasParted = false
         state.isReturning = false
         state.saver = save.requester?.actor
         state.appended = save.isAppend ? version.saved : nil

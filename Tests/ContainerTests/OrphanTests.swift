@@ -136,4 +136,18 @@ import VersionStore
         #expect(try texts(tree, of: try tree.item("x").id) == ["CONTent", "content"])
         #expect(try findings(tree) == [])
     }
+
+    @Test("a content that another document shares outlives a save by rename that has the same content again")
+    func sharedByAnother() throws {
+        let tree = try BrowsedContainer()
+        // The first goes on as `target`; the next, with the same content, comes back as what it was and replaces it.
+        for text in ["same", "same", "other", "same"] {
+            try tree.save("t", text)
+            try tree.container.rename(
+                tree.caller, parent: Node.rootID, name: Array("t".utf8), newParent: Node.rootID,
+                newName: Array("target".utf8), flags: 0)
+        }
+        #expect(try tree.live("target") == "same")
+        #expect(try findings(tree) == [])
+    }
 }

@@ -104,7 +104,7 @@ import Testing
         let expected = try outcomes(in: bare, asUser: user)
         try withContainer(named: "posix-user", asUser: user, seconds: 900) { container in
             let few = expected.count >= 1000 ? [] : ["only \(expected.count) cases were run"]
-            return few + problems(expected, try outcomes(in: container.path, asUser: user)) + (try container.checkFindings())
+            return few + problems(expected, try outcomes(in: container.path, asUser: user)) + (try container.checkFindings(asUser: user))
         }
         _ = try run("rm", ["-rf", bare], seconds: 60)
     }

@@ -64,8 +64,8 @@ extension TestContainer {
     }
 
     /// What `versionsctl check` finds, in one line each; empty for a clean container.
-    public func checkFindings() throws -> [String] {
-        let output = try ctl(["check"], seconds: 120)
+    public func checkFindings(asUser user: UInt32? = nil) throws -> [String] {
+        let output = try ctl(["check"], asUser: user, seconds: 120)
         return output.status == 0 ? [] : ["check (status \(output.status)): \(output.text.prefix(4000)) \(output.errors)"]
     }
 }
