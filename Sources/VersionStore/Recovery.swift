@@ -43,13 +43,15 @@ struct Recovery {
     /// Records what labels say and the catalog does not know.
     func readLabels() throws {
         let labels = try unknownLabels()
-        let deletions = try unknownDeletions()
+        var entries: Set<DeletionID> = []
+        try deletedArea.forEach { entries.insert($0) }
+        let deletions = try unknownDeletions(entries)
         var items = Set(labels.keys)
         for deletion in deletions {
             try record(deletion)
             if let item = deletion.item { items.insert(item) }
         }
-        items.formUnion(try forgetVanishedDeletions())
+        items.formUnion(try forgetVanishedDeletions(entries))
         // Two items may claim one path, when one was renamed away and another came: the one seen there last has it.
         let ordered = items.map { id in (id, labels[id] ?? []) }
             .sorted { Self.newest($0.1) > Self.newest($1.1) }
@@ -70,28 +72,39 @@ struct Recovery {
     /// kept because a save might follow. Whether one did, the container finds out from the live file
     /// (``VersionStore/keptCurrents()``).
     private func unknownLabels() throws -> [ItemID: [ContentStore.Label]] {
-        var unknown: [ItemID: [ContentStore.Label]] = [:]
         var ids: [ContentID] = []
         try contents.forEach { ids.append($0) }
-        for id in ids {
-            let known = try catalog.access { try Query.versions(sharing: id, $0) }
-            guard known.isEmpty || known.contains(where: { $0.kind == .current }) else { continue }
-            guard let labels = try? contents.labels(of: id) else {
-                logger.warning("an object without a readable label", metadata: ["object": "\(id)"])
-                continue
-            }
-            for label in labels where !known.contains(where: { $0.id == label.version.id }) {
-                unknown[label.version.item, default: []].append(label)
+        ids.sort()
+        // Both are in one order: one pass over the catalog, however many objects there are.
+        var next = 0
+        var unknown: [ItemID: [ContentStore.Label]] = [:]
+        try catalog.access { database in
+            try Query.forEachContent(database) { content, known in
+                while next < ids.count, ids[next] < content {
+                    read(ids[next], known: [], &unknown)
+                    next += 1
+                }
+                guard next < ids.count, ids[next] == content else { return }
+                if known.contains(where: { $0.kind == .current }) { read(content, known: known.map(\.id), &unknown) }
+                next += 1
             }
         }
+        for id in ids[next...] { read(id, known: [], &unknown) }
         return unknown
     }
 
-    private func unknownDeletions() throws -> [Deletion] {
-        var ids: [DeletionID] = []
-        try deletedArea.forEach { ids.append($0) }
-        return try ids.compactMap { id in
-            guard try catalog.access({ try Query.deletion(id, $0) }) == nil else { return nil }
+    private func read(_ id: ContentID, known: [VersionID], _ unknown: inout [ItemID: [ContentStore.Label]]) {
+        guard let labels = try? contents.labels(of: id) else {
+            return logger.warning("an object without a readable label", metadata: ["object": "\(id)"])
+        }
+        for label in labels where !known.contains(label.version.id) {
+            unknown[label.version.item, default: []].append(label)
+        }
+    }
+
+    private func unknownDeletions(_ entries: Set<DeletionID>) throws -> [Deletion] {
+        let known = try catalog.access { try Query.deletionIDs($0) }
+        return entries.subtracting(known).sorted().compactMap { id in
             guard let label = try? deletedArea.label(of: id), label.id == id else {
                 logger.warning("a deleted entry without a readable label", metadata: ["entry": "\(id)"])
                 return nil
@@ -116,11 +129,10 @@ struct Recovery {
     }
 
     /// Deletions whose entry is gone (undeleted or purged, and the end of the catalog lost) lose their row.
-    private func forgetVanishedDeletions() throws -> Set<ItemID> {
+    private func forgetVanishedDeletions(_ entries: Set<DeletionID>) throws -> Set<ItemID> {
         var items: Set<ItemID> = []
-        for deletion in try catalog.access({ try Query.deletions(within: nil, $0) }) {
-            let (directory, name) = deletedArea.name(of: deletion.id)
-            guard (try? System.status(name, in: directory)) == nil else { continue }
+        for id in try catalog.access({ try Query.deletionIDs($0) }).subtracting(entries).sorted() {
+            guard let deletion = try catalog.access({ try Query.deletion(id, $0) }) else { continue }
             try catalog.applyNow([.removeDeletion(deletion.id)])
             guard let id = deletion.item, let file = tree.file(deletion.path),
                 var item = try catalog.access({ try Query.item(id, $0) }), let place = tree.place(deletion.path)
@@ -213,19 +225,11 @@ struct Recovery {
     private func parted(
         _ recorded: Version, at spots: Zip2Sequence<[TreePath], [Place]>
     ) throws -> [VersionStore.Mutation] {
-        var mutations: [VersionStore.Mutation] = []
-        for (path, place) in spots {
+        spots.flatMap { path, place -> [VersionStore.Mutation] in
             guard let live = tree.file(path), live.file.size == recorded.size, live.file.modified == recorded.modified
-            else { continue }
-            var version = recorded
-            version.id = .random()
-            version.item = .random()
-            version.parents = [recorded.id]
-            version.base = nil
-            mutations.append(.version(version))
-            mutations.append(.item(Item(id: version.item, places: [place], current: version.id, file: live.file)))
+            else { return [] }
+            return parted(recorded, at: [place], live.file)
         }
-        return mutations
     }
 
     /// The newest version that only labels know and that was the item's after `recorded`; nil if the catalog knew the

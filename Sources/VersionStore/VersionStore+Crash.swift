@@ -10,20 +10,31 @@ extension VersionStore {
     /// back: a save may have been about to replace it.
     public func keptCurrents() throws(StoreError) -> [Item] {
         flush()
-        var ids: [ContentID] = []
-        do throws(Errno) { try contents.forEach { ids.append($0) } } catch { throw .io(error, "reading objects") }
+        var ids: Set<ContentID> = []
+        do throws(Errno) { try contents.forEach { ids.insert($0) } } catch { throw .io(error, "reading objects") }
         return try read { database in
             var items = try Query.returningItems(database)
-            for id in ids {
-                for version in try Query.versions(sharing: id, database) where version.kind == .current {
-                    guard let item = try Query.item(version.item, database), item.current == version.id, !item.isReturning
-                    else { continue }
-                    items.append(item)
-                }
+            for id in try Query.items(currentIn: ids, database) {
+                guard let item = try Query.item(id, database), !item.isReturning else { continue }
+                items.append(item)
             }
             return items
         }
     }
+
+    /// The items saved in the last minute of what the catalog knows, whose content is in the live file alone.
+    public func recentCurrents() throws(StoreError) -> [Item] {
+        try read { database in
+            guard let last = try Query.lastChange(database) else { return [] }
+            let since = last.time.advanced(byNanoseconds: -Self.dirtyNanoseconds)
+            return try Query.items(currentSince: since, database).filter { item in
+                try !item.isReturning && Query.version(item.current, database).map { !contents.contains($0.content) } ?? false
+            }
+        }
+    }
+
+    /// How long Linux keeps what was written from the disk at most, and some more.
+    private static let dirtyNanoseconds: Int64 = 60_000_000_000
 
     /// The live files are in order again.
     public func settled() {
