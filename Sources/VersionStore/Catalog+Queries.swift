@@ -147,14 +147,11 @@ enum Query {
         }
     }
 
-    /// Items whose current version was saved since then; reads the whole table.
-    static func items(currentSince time: Timestamp, _ database: Database) throws -> [Item] {
-        let ids = try SQLStatement(
-            database,
-            "SELECT item.id FROM version JOIN item ON item.current = version.id WHERE version.kind = 0 AND wall >= ?",
-            .integer(time.nanoseconds)
-        ).rows { ItemID(bytes: $0.blob(0)) }
-        return try ids.compactMap { try item($0, database) }
+    /// Versions saved since then; reads the whole table.
+    static func versions(since time: Timestamp, _ database: Database) throws -> [Version] {
+        try SQLStatement(
+            database, "SELECT \(versionColumns) FROM version WHERE wall >= ? ORDER BY row", .integer(time.nanoseconds)
+        ).rows(version)
     }
 
     /// Versions whose id lies in a range of bytes.

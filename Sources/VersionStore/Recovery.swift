@@ -17,6 +17,8 @@ struct Recovery {
     let logger: Logger
     /// Before the container is in use.
     let isOpening: Bool
+    /// The catalog is there, and the container itself looks at the live files next.
+    let isAfterCrash: Bool
 
     init(opening: StoreOpening) {
         contents = opening.contents
@@ -26,6 +28,7 @@ struct Recovery {
         device = opening.identity.device
         logger = opening.options.logger
         isOpening = true
+        isAfterCrash = opening.identity.isUnsettled
     }
 
     init(store: VersionStore) {
@@ -36,6 +39,7 @@ struct Recovery {
         device = store.identity.device
         logger = store.options.logger
         isOpening = false
+        isAfterCrash = false
     }
 
     // MARK: After a crash or the loss of the catalog
@@ -179,16 +183,24 @@ struct Recovery {
         let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first { $0.type != .link }
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
         let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
-        let lost = recorded.flatMap { successor(of: $0, among: labels) }
+        // Of an item that the catalog does not know, the newest version kept is the last one known to be whole.
+        let isUnknown = row == nil && deletion == nil && isAfterCrash
+        let lost = recorded.map { successor(of: $0, among: labels) } ?? (isUnknown ? labels.lastWhole : nil)
         var (paths, places) = try livePaths(
             row, labels.filter { !claimed.contains($0.path) }, isDeleted: deletion != nil)
-        if let recorded, let label = labels.first(where: { $0.version.id == lost?.id }), !places.isEmpty,
-            !paths.contains(label.path), !claimed.contains(label.path), tree.file(label.path) != nil,
-            let place = tree.place(label.path)
-        {
-            // The item had been renamed, and was back at its name before the end: what was at the other name stays there.
-            mutations += try parted(recorded, at: zip(paths, places))
-            (paths, places) = ([label.path], [place])
+        var isReplaced = lost != nil
+        if let recorded, isAway(recorded, labels, deletion, from: paths) {
+            // The item had been renamed, and was back at its name before the end: what is at the other name stays there.
+            let parted = try parted(recorded, at: zip(paths, places))
+            if !parted.isEmpty {
+                mutations += parted
+                (paths, places, isReplaced) = ([], [], true)
+                if deletion == nil, let path = labels.first(where: { $0.version.id == lost?.id })?.path,
+                    !claimed.contains(path), tree.file(path) != nil, let place = tree.place(path)
+                {
+                    (paths, places) = ([path], [place])
+                }
+            }
         }
         claimed.formUnion(paths)
         for path in paths { mutations += rows(for: path.parent ?? .root) }
@@ -199,7 +211,7 @@ struct Recovery {
                 id: id, places: [], current: newest.id,
                 file: Item.LiveFile(id: FileID(0), size: newest.size, modified: newest.modified))
         item.places = places
-        if let recorded, lost != nil { mutations.append(.kind(recorded.id, .history)) }
+        if let recorded, isReplaced { mutations.append(.kind(recorded.id, .history)) }
         if var successor = lost, !paths.isEmpty {
             // The end of the catalog is lost. What came after this version is the live file, which the container looks
             // at next.
@@ -207,7 +219,7 @@ struct Recovery {
             mutations.append(.version(successor))
             item.current = successor.id
             item.file = Item.LiveFile(id: FileID(0), size: successor.size, modified: successor.modified)
-        } else if recorded == nil || lost != nil {
+        } else if recorded == nil || isReplaced {
             if let path = paths.first, let live = tree.file(path) {
                 item.file = live.file
                 item.current = add(Self.current(of: item, live.status, after: newest, device), &mutations)
@@ -219,6 +231,17 @@ struct Recovery {
             }
         }
         return mutations + [.item(item)]
+    }
+
+    /// Whether an item was elsewhere after the catalog's end: a later version was kept, or it was deleted, at a path that
+    /// is none of these.
+    private func isAway(
+        _ recorded: Version, _ labels: [ContentStore.Label], _ deletion: Deletion?, from paths: [TreePath]
+    ) -> Bool {
+        guard isOpening, !paths.isEmpty else { return false }
+        if let deletion { return deletion.deleted > recorded.saved && !paths.contains(deletion.path) }
+        let successor = successor(of: recorded, among: labels)
+        return labels.contains { $0.version.id == successor?.id && !paths.contains($0.path) }
     }
 
     /// Items of their own for files that still hold a version of an item that is elsewhere now (DESIGN 5.1).
@@ -236,9 +259,7 @@ struct Recovery {
     /// end. Only while opening: later the container itself knows what is current.
     private func successor(of recorded: Version, among labels: [ContentStore.Label]) -> Version? {
         guard isOpening else { return nil }
-        return labels.map(\.version)
-            .filter { $0.kind == .history && !$0.flags.contains(.unfinished) && $0.time > recorded.time }
-            .max { $0.time < $1.time }
+        return labels.lastWhole.flatMap { $0.time > recorded.time ? $0 : nil }
     }
 
     private func add(_ version: Version, _ mutations: inout [VersionStore.Mutation]) -> VersionID {
@@ -322,5 +343,12 @@ struct Recovery {
             mutations.append(.deletion(corrected(deletion)))
         }
         try catalog.applyNow(mutations)
+    }
+}
+
+extension [ContentStore.Label] {
+    /// The newest whole version that the file itself had.
+    fileprivate var lastWhole: Version? {
+        map(\.version).filter { $0.kind == .history && !$0.flags.contains(.unfinished) }.max { $0.time < $1.time }
     }
 }

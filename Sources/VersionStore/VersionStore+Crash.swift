@@ -22,19 +22,63 @@ extension VersionStore {
         }
     }
 
-    /// The items saved in the last minute of what the catalog knows, whose content is in the live file alone.
-    public func recentCurrents() throws(StoreError) -> [Item] {
+    /// The versions saved in the last minute of what the catalog knows: these may not have reached the disk.
+    public func recentVersions() throws(StoreError) -> [Version] {
         try read { database in
             guard let last = try Query.lastChange(database) else { return [] }
-            let since = last.time.advanced(byNanoseconds: -Self.dirtyNanoseconds)
-            return try Query.items(currentSince: since, database).filter { item in
-                try !item.isReturning && Query.version(item.current, database).map { !contents.contains($0.content) } ?? false
-            }
+            return try Query.versions(since: last.time.advanced(byNanoseconds: -Self.dirtyNanoseconds), database)
         }
     }
 
     /// How long Linux keeps what was written from the disk at most, and some more.
     private static let dirtyNanoseconds: Int64 = 60_000_000_000
+
+    /// Looks at what was kept a moment before the end: a content that has not reached the disk whole is marked as
+    /// unfinished, one of which nothing has is marked as lost.
+    /// - Returns: how many were.
+    public func settleContents(of recent: [Version]) throws(StoreError) -> Int {
+        do {
+            let check = StoreCheck(store: self, repairs: false)
+            var ids = Set(recent.map(\.id))
+            ids.formUnion(recent.flatMap(\.parents))
+            var count = 0
+            for id in ids.sorted() {
+                guard let version = try version(id), version.kind != .current, !version.flags.contains(.contentLost),
+                    try check.problem(version) != nil
+                else { continue }
+                commit([.version(try shortened(version, check))])
+                count += 1
+            }
+            return count
+        } catch let error as StoreError { throw error } catch { throw .catalog(code: 1, "\(error)") }
+    }
+
+    /// A version as what there is of its content.
+    private func shortened(_ version: Version, _ check: StoreCheck) throws -> Version {
+        var version = version
+        guard let file = try check.open(version) else {
+            version.flags.insert(.contentLost)
+            return version
+        }
+        defer { System.close(file) }
+        let length = UInt64(clamping: try System.status(file).st_size)
+        guard length > 0 else {
+            version.flags.insert(.contentLost)
+            return version
+        }
+        version.size = min(length, version.size)
+        version.hash = version.hash == nil ? nil : try StoreCheck.hash(file, version.size)
+        version.flags.formUnion([.sealed, .unfinished])
+        return version
+    }
+
+    /// Whether a content is here, and is what a version of it was as far as its hash is known.
+    public func isWhole(_ version: Version) -> Bool {
+        guard let file = try? contents.open(version.content) else { return false }
+        defer { System.close(file) }
+        guard let status = try? System.status(file), UInt64(clamping: status.st_size) >= version.size else { return false }
+        return (try? version.hash.map { try StoreCheck.hash(file, version.size) == $0 }) ?? true
+    }
 
     /// The live files are in order again.
     public func settled() {

@@ -22,8 +22,10 @@ struct Inspection {
     private(set) var problems: [String] = []
     private(set) var unfinished = 0
     private(set) var versions = 0
+    private let isKill: Bool
 
-    init(_ path: String) throws {
+    init(_ path: String, after ending: Ending) throws {
+        isKill = ending == .kill
         let root = try FileDescriptor.open(FilePath(path), .readOnly, options: .directory)
         defer { try? root.close() }
         let store = try VersionStore(
@@ -63,15 +65,22 @@ struct Inspection {
         for version in try store.versions(of: id) {
             versions += 1
             if version.flags.contains(.unfinished) { unfinished += 1 }
-            if version.flags.contains(.contentLost) { problems.append("the content of version \(version.id) of \(live ?? "?") is lost") }
+            // What was not synchronised may be lost with the power.
+            if version.flags.contains(.contentLost), isKill { problems.append("the content of version \(version.id) of \(live ?? "?") is lost") }
             let object = "\(path)/.versionsfs/objects/\(store.contents.name(of: version.content).name)"
             if let bytes = read(object) {
                 note(Array(bytes.prefix(Int(version.size))))
             } else {
-                // In the live file of whoever has it for the current version; deleted files were read already.
+                // In the live or deleted file of whoever has it for the current version.
                 for other in try store.versions(sharing: version.content) {
-                    guard let place = try store.item(other.item).flatMap({ try store.path(of: $0) }) else { continue }
-                    note(read("\(path)/\(place)").map { Array($0.prefix(Int(version.size))) })
+                    guard let item = try store.item(other.item) else { continue }
+                    if let place = try store.path(of: item) {
+                        note(read("\(path)/\(place)").map { Array($0.prefix(Int(version.size))) })
+                    }
+                    for deletion in try store.deletions(of: item.id) {
+                        let name = store.deletedArea.name(of: deletion.id).name
+                        note(read("\(path)/.versionsfs/deleted/\(name)").map { Array($0.prefix(Int(version.size))) })
+                    }
                 }
             }
         }
@@ -91,7 +100,7 @@ extension Ledger {
     mutating func verify(
         _ path: String, after ending: Ending, mayBeTorn: Bool = false, totals: inout Totals
     ) throws -> [String] {
-        let inspection = try Inspection(path)
+        let inspection = try Inspection(path, after: ending)
         var problems = inspection.problems
         totals.unfinished += inspection.unfinished
         totals.versions += inspection.versions

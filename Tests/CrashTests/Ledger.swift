@@ -21,6 +21,8 @@ struct Ledger {
         var action: Entry.Action?
         var isDone = true
         var isSynced = false
+        /// What else a file that was renamed here may hold, because nothing of it was synchronised.
+        var before: [State] = []
 
         var bytes: [UInt8]? { content?.bytes ?? found }
         var isThere: Bool { content != nil || found != nil }
@@ -55,14 +57,17 @@ struct Ledger {
         switch action {
         case .unlink: append(State(action: action, isDone: false), entry.file)
         case .move, .moveOver:
+            let before = unsure(entry.file)
             append(State(action: action, isDone: false), entry.file)
-            append(State(content: content, action: action, isDone: false), entry.target)
+            append(State(content: content, action: action, isDone: false, before: before), entry.target)
         case .moveDirectory:
             for (file, states) in files where file.hasPrefix(entry.file + "/") {
                 guard let last = states.last, last.isThere else { continue }
+                let before = unsure(file)
                 append(State(action: action, isDone: false), file)
                 let target = entry.target + file.dropFirst(entry.file.count)
-                append(State(content: last.content, found: last.found, action: action, isDone: false), target)
+                append(
+                    State(content: last.content, found: last.found, action: action, isDone: false, before: before), target)
             }
         default:
             if action == .append { mergeAppends(entry) }
@@ -88,6 +93,12 @@ struct Ledger {
 
     private mutating func append(_ state: State, _ file: String) {
         files[file, default: [State()]].append(state)
+    }
+
+    /// What a file went through since it was synchronised last, that state included.
+    private func unsure(_ file: String) -> [State] {
+        let states = files[file] ?? []
+        return states[(states.lastIndex { $0.isSynced } ?? 0)...].flatMap { $0.before + [$0] }
     }
 
     private mutating func change(_ file: String, _ body: (inout State) -> Void) {
@@ -125,15 +136,15 @@ struct Ledger {
     func judge(_ file: String, _ found: [UInt8]?, _ ending: Ending, mayBeTorn: Bool) -> (problem: String?, content: Content?) {
         guard let states = files[file] else { return (found == nil ? nil : "\(file) is there, and nobody made it", nil) }
         let sure = states.lastIndex { ending == .kill ? $0.isDone || $0.isSynced : $0.isSynced } ?? 0
-        let possible = states[sure...]
+        let possible = states[sure...].flatMap { ending == .kill ? [$0] : $0.before + [$0] }[...]
         guard let found else {
             return (possible.contains { !$0.isThere } ? nil : "\(file) is gone; it had \(Self.text(states))", nil)
         }
         if let match = possible.last(where: { $0.bytes == found }) { return (nil, match.content) }
-        for index in possible.indices.dropFirst() where isPartial(found, states[index], after: states[index - 1]) {
+        for index in possible.indices.dropFirst() where isPartial(found, possible[index], after: possible[index - 1]) {
             return (nil, nil)
         }
-        if mayBeTorn, isTorn(found, possible) { return (nil, nil) }
+        if ending == .powerCut, isTorn(found, possible, mayBeTorn) { return (nil, nil) }
         // A name that was taken away just before may have come back with what it had.
         if possible.contains(where: { !$0.isThere }), let match = states.last(where: { $0.isThere && $0.bytes == found }) {
             return (nil, match.content)
@@ -149,13 +160,20 @@ struct Ledger {
         return state.action == .append && found.count >= (before.bytes?.count ?? 0)
     }
 
-    /// Whether every page is one of those that the file had or was to have, and something was written in place.
-    private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>) -> Bool {
-        guard possible.dropFirst().contains(where: \.isInPlace) else { return false }
+    /// Whether every page is one of those that the file had or was to have, or has not arrived: so may a new file be that
+    /// nobody synchronised, and where `inPlace`, any that was written to in place.
+    private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>, _ inPlace: Bool) -> Bool {
+        let isNew = possible.contains { !$0.isThere }
+        guard isNew || inPlace && possible.dropFirst().contains(where: \.isInPlace) else { return false }
         let contents = possible.compactMap(\.bytes)
         return stride(from: 0, to: found.count, by: 4096).allSatisfy { start in
             let page = found[start..<min(start + 4096, found.count)]
-            return contents.contains { $0.dropFirst(start).starts(with: page) || page.starts(with: $0.dropFirst(start).prefix(4096)) }
+            if page.allSatisfy({ $0 == 0 }) { return true }
+            return contents.contains { content in
+                let written = content.dropFirst(start).prefix(4096)
+                return written.starts(with: page)
+                    || page.starts(with: written) && page.dropFirst(written.count).allSatisfy { $0 == 0 }
+            }
         }
     }
 

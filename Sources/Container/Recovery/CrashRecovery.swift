@@ -30,10 +30,14 @@ struct CrashRecovery {
 
     func run() throws(StoreError) {
         var counts: [String: Int] = [:]
+        let recent = try store.recentVersions()
+        let lost = try store.settleContents(of: recent)
+        if lost > 0 { counts["contents not arrived"] = lost }
         for item in try store.keptCurrents() {
             if let word = attempt(item, settle) { counts[word, default: 0] += 1 }
         }
-        for item in try store.recentCurrents() {
+        for version in recent where version.kind == .current && !store.contents.contains(version.content) {
+            guard let item = try store.item(version.item), item.current == version.id, !item.isReturning else { continue }
             if let word = attempt(item, settleRecent) { counts[word, default: 0] += 1 }
         }
         store.settled()
@@ -74,7 +78,10 @@ struct CrashRecovery {
 
     /// Has the current version among the objects; where it went with the name that the file was renamed to, copies it.
     private func isKept(_ current: Version, of item: Item, _ live: Live) throws -> Bool {
-        if store.contents.contains(current.content) { return true }
+        if store.contents.contains(current.content) {
+            // A copy that has not reached the disk was made before anything could be done to the file.
+            return store.isWhole(current)
+        }
         for other in try store.versions(sharing: current.content) where other.item != item.id && other.kind == .current {
             guard let place = try store.item(other.item)?.places.first, let source = try self.live(at: place),
                 source.stat.size >= current.size
