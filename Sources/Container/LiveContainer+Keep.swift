@@ -55,7 +55,7 @@ extension LiveContainer {
     }
 
     private func needsKeeping(_ state: Document.State) -> Bool {
-        !state.isKept && !state.isReturning && !state.isUnversioned && !PlantedBug.keepsNothing
+        !state.isKept && !state.isReturning && !state.isUnversioned
     }
 
     /// What a kept content says of itself: every version that it is the content of.

@@ -200,6 +200,8 @@ extension LiveContainer {
             }
             // Also where the file becomes an object: that may be given up while somebody is about to open the file.
             hold(target)
+            // ext4 writes out by itself what is renamed over another.
+            if store.contents.canReflink { markUnfinished(move) }
             do throws(Errno) {
                 try Backing.rename(move)
             } catch {
@@ -260,7 +262,7 @@ extension LiveContainer {
         let node = move.source.node
             ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
         defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
-        let (content, writers) = absorb(former, at: move.source.place, move.source.stat)
+        let (content, writers, rows) = absorb(former, at: move.source.place, move.source.stat)
         let file = try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
         defer { Glibc.close(file) }
         // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
@@ -268,7 +270,8 @@ extension LiveContainer {
         state.isVerified = true
         let saved = try save(
             &state, node, in: move.newParent, move.newName, file: file,
-            PendingSave(kind: .replacing, requester: requester, content: content, isSealed: writers == 0))
+            PendingSave(
+                kind: .replacing, requester: requester, content: content, isSealed: writers == 0, accompanying: rows))
         state.writers = writers
         for file in openFiles.all where file.node === node && file.isWritable { file.state.withLock { $0.saved = saved } }
         return SavedByRename(document: document, node: node, version: saved)
@@ -276,9 +279,13 @@ extension LiveContainer {
 
     /// What was renamed away had a document of its own: its first and only version was never published and goes; a
     /// longer history stays, without a name.
-    private func absorb(_ former: Document?, at place: Place, _ stat: FileStat) -> (content: ContentID?, writers: Int) {
-        guard let former else { return (nil, 0) }
-        let result: (ContentID?, Int, [VersionStore.Mutation]) = former.state.withLock { state in
+    ///
+    /// - Returns: its rows, for the transaction of the save that has its content: without that it would be nowhere.
+    private func absorb(
+        _ former: Document?, at place: Place, _ stat: FileStat
+    ) -> (content: ContentID?, writers: Int, rows: [VersionStore.Mutation]) {
+        guard let former else { return (nil, 0, []) }
+        return former.state.withLock { state in
             state.places.removeAll { $0 == place }
             guard state.isRecorded, state.places.isEmpty, let current = state.current else {
                 return (nil, state.writers, [])
@@ -291,14 +298,13 @@ extension LiveContainer {
             let content = state.contentDiffers(from: stat) ? nil : current.content
             return (content, state.writers, [.kind(current.id, .history)] + itemRows(state, stat))
         }
-        if !result.2.isEmpty { store.commit(result.2) }
-        return (result.0, result.1)
     }
 
     /// A file is renamed to a name that was just taken away: a save of the document that had it.
     private func comeBack(
         _ move: Move, _ tombstone: Tombstone, _ requester: Requester
     ) throws(Errno) -> SavedByRename? {
+        markUnfinished(move)
         try Backing.rename(move)
         guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else {
             // Nothing came back: the file is a document of its own, under its new name.
@@ -314,6 +320,16 @@ extension LiveContainer {
         return try tombstone.document.state.withLock { state throws(Errno) in
             try takeOver(&state, tombstone.document, move, requester)
         }
+    }
+
+    /// What was written a moment ago may reach the disk after its new name does: the file says how long it has to be.
+    private func markUnfinished(_ move: Move) {
+        let stat = move.source.stat
+        guard stat.size > 0, now.since(stat.modified) < SaveMark.lifetimeNanoseconds,
+            let file = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
+        else { return }
+        SaveMark.set(on: file, size: stat.size)
+        Glibc.close(file)
     }
 
     // MARK: Onto something else

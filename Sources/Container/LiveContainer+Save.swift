@@ -17,6 +17,8 @@ struct PendingSave {
     /// The content that the file has already, if it had one of its own (a file renamed over another).
     var content: ContentID?
     var isSealed = false
+    /// Rows that must not come without those of the save: they go into its transaction, before them.
+    var accompanying: [VersionStore.Mutation] = []
 }
 
 extension LiveContainer {
@@ -37,10 +39,12 @@ extension LiveContainer {
         var stat = try Backing.stat(file)
         noteIgnoreFile(name, in: parent)
         guard state.isReturning || state.current == nil || state.differs(from: stat) else {
+            record(parent, save.accompanying)
             if save.isSealed { seal(&state, parent) }
             return state.current?.id
         }
         if state.isUnversioned {
+            record(parent, save.accompanying)
             state.stamp = Stamp(stat)
             return nil
         }
@@ -85,7 +89,7 @@ extension LiveContainer {
         state.isAppendedTo = false
         if save.isAppend { state.appended = version.saved }
         let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
-        record(parent, [.version(version)] + itemRows(state, stat) + [.change(event)])
+        record(parent, save.accompanying + [.version(version)] + itemRows(state, stat) + [.change(event)])
         hashLater(version)
     }
 
@@ -97,7 +101,7 @@ extension LiveContainer {
         let version = version(state.item, stat, hash, save, parents: state.origin.map { [$0] } ?? [], base: nil)
         install(version, &state, stat, save)
         let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
-        record(parent, [.version(version)] + itemRows(state, stat) + [.change(event)])
+        record(parent, save.accompanying + [.version(version)] + itemRows(state, stat) + [.change(event)])
         hashLater(version)
     }
 
@@ -125,7 +129,7 @@ extension LiveContainer {
             state.isKept = state.isKept || state.isReturning
             state.isReturning = false
             observers.saved(current.id, of: state.item, by: actor, now: now)
-            record(parent, itemRows(state, stat))
+            record(parent, save.accompanying + itemRows(state, stat))
             return
         case .supersede, .orphan:
             loser.kind = .history
@@ -155,7 +159,7 @@ extension LiveContainer {
         state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
         events.insert(
             .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
-        record(parent, mutations + [.version(version)] + itemRows(state, stat) + events)
+        record(parent, save.accompanying + mutations + [.version(version)] + itemRows(state, stat) + events)
         hashLater(version)
     }
 
