@@ -6,7 +6,7 @@ import Logging
 import SystemPackage
 import VersionModel
 
-/// The queue and its thread. A commit costs an append; the thread gathers for 2 ms, so that a busy file system makes
+/// The queue and its thread. A commit costs an append; the thread gathers for 20 ms, so that a busy file system makes
 /// few transactions; a reader's flush cuts that short. If the disk is full or fails, nothing is dropped: what cannot be
 /// committed stays staged (readers see it) and is tried again with growing pauses.
 final class CommitQueue: @unchecked Sendable {
@@ -18,7 +18,7 @@ final class CommitQueue: @unchecked Sendable {
     static let backlogLimit = 50_000
     /// Rows of one transaction, about.
     static let batchLimit = 4_000
-    private static let gatheringNanoseconds = 2_000_000
+    private static let gatheringNanoseconds = 20_000_000
     private static let firstPauseNanoseconds = 100_000_000
     private static let longestPauseNanoseconds = 10_000_000_000
 
