@@ -103,7 +103,7 @@ final class CommitQueue: @unchecked Sendable {
     /// Queues one transaction. Blocks only while the backlog is full.
     func commit(_ call: [VersionStore.Mutation]) {
         guard !call.isEmpty else { return }
-        let record = redo.map { _ in RedoLog.encode(call) }
+        var record = redo.map { _ in RedoLog.encode(call) }
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while backlog >= Self.backlogLimit, !isStopping, !isOnWriter { pthread_cond_wait(progress, mutex) }
@@ -111,7 +111,7 @@ final class CommitQueue: @unchecked Sendable {
         pending.append(call)
         backlog += call.count
         submitted += 1
-        if let redo, let record { try? redo.append(record, number: submitted) }
+        if let redo, let bytes = record.take() { try? redo.append(bytes, number: submitted) }
         if isWriterWaiting {
             isWriterWaiting = false
             pthread_cond_signal(work)

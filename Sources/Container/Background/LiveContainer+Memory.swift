@@ -1,6 +1,8 @@
 // Keeping the daemon small: what can be made again is let go once there is much of it (issue: 200,000 files under 150 MiB).
 
 import CLinux
+import Collections
+import DequeModule
 import Glibc
 import Synchronization
 import VersionModel

@@ -118,7 +118,7 @@ final class Document: Sendable {
     }
 
     /// A document whose catalog rows were read.
-    convenience init(item: Item, current: Version, sharesContent: Bool, saver: FileActor?) {
+    convenience init(item: Item, current: Version, sharesContent: Bool, saver: FileActor? = nil) {
         var state = State(item: item.id, places: item.places)
         state.current = current
         state.isRecorded = true
