@@ -200,7 +200,11 @@ extension LiveContainer {
         guard file.flags & O_ACCMODE == O_RDWR, kernel.side?.passesThrough == true else { return }
         guard let check = try? openForLease(file.node) else { return }
         let mapped = WritableMappings.exist(on: check.raw)
-        file.node.openings.state.withLock { $0.maybeMapped = mapped && $0.writers <= 1 }
+        let mayBeMapped = file.node.openings.state.withLock { openings in
+            openings.maybeMapped = mapped && openings.writers <= 1
+            return mapped
+        }
+        knownDocument(of: file.node)?.state.withLock { $0.mayBeMapped = mayBeMapped }
     }
 
     private func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor {

@@ -293,6 +293,7 @@ extension LiveContainer {
             return made
         }
         if surplus != 0 { kernel.side?.unregister(backing: surplus) }
+        if made != 0, made == chosen { noteRegistration(node) }
         return chosen
     }
 

@@ -217,12 +217,15 @@ extension LiveContainer {
     }
 
     /// Lets the kernel free the blocks of a file that is gone and not open.
-    func dropRegistration(_ node: Node) {
-        let backing: Int32 = node.openings.state.withLock { state in
-            guard state.count == 0 else { return 0 }
+    /// - Returns: whether it has no registration now.
+    @discardableResult
+    func dropRegistration(_ node: Node) -> Bool {
+        let backing: Int32? = node.openings.state.withLock { state in
+            guard state.count == 0 else { return nil }
             defer { state.backing = 0 }
             return state.backing
         }
-        if backing != 0 { kernel.side?.unregister(backing: backing) }
+        if let backing, backing != 0 { kernel.side?.unregister(backing: backing) }
+        return backing != nil
     }
 }

@@ -184,6 +184,10 @@ extension LiveContainer {
         var target = target
         target.node = node
         let document = try document(of: node, target.stat)
+        // What comes may have a history of its own: it is told apart from an edit nobody saw before it is taken over.
+        if let source = move.source.node, knownDocument(of: source)?.state.withLock(\.isVerified) == false {
+            _ = try moved(move)
+        }
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
             let wasClean = !state.contentDiffers(from: target.stat)

@@ -2,6 +2,8 @@
 // socket and the background work do to a container goes through here.
 
 import CLinux
+import Collections
+import DequeModule
 import Glibc
 import Logging
 import SystemPackage
@@ -66,6 +68,8 @@ public final class LiveContainer: Sendable {
     let arbiter: WriterArbiter
     /// Whether the end of tombstones is scheduled.
     let expiring = Mutex(false)
+    /// Nodes with a registration for passthrough, oldest first; some may be gone by now.
+    let registrations = Mutex<Deque<UInt64>>([])
     private let socket = Mutex<String?>(nil)
 
     /// Serves the tree below `root`, which stays the caller's to close after ``close()``.
@@ -101,6 +105,9 @@ public final class LiveContainer: Sendable {
     public func start() {
         timers.start()
         chores.start()
+        documents.whenCrowded { [weak self] in
+            self?.chores.after(0) { [weak self] in self?.letDocumentsGo() }
+        }
         if !options.isReadOnly { beginUpkeep() }
         if let name = Self.ignoreFileName { noteIgnoreFile(name, in: nodes.root) }
     }

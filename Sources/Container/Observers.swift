@@ -43,6 +43,9 @@ final class Observers: Sendable {
 
     func actor(thread: pid_t) -> FileActor? { processes?.actor(thread: thread) }
 
+    /// Whether the process has not ended, as far as anyone has looked.
+    func isKnown(_ actor: ActorRef) -> Bool { processes?.isKnown(actor) ?? false }
+
     func program(of actor: ActorRef) -> String { processes?.program(of: actor.process) ?? "" }
 
     func requester(thread: pid_t, user: uid_t) -> Requester {

@@ -35,7 +35,7 @@ public struct Identifier<Subject>: Hashable, Comparable, Sendable, CustomStringC
 
     /// A fresh identity.
     public static func random() -> Self {
-        var generator = SystemRandomNumberGenerator()
+        var generator = RandomBits()
         return random(using: &generator)
     }
 

@@ -94,6 +94,9 @@ public final class ProcessTable: Sendable {
     /// Whether this very process still lives; if so, its end will be heard of.
     public func isAlive(_ actor: ActorRef) -> Bool { self.actor(thread: actor.process)?.ref == actor }
 
+    /// Whether this very process is known and has not ended; asks nobody.
+    func isKnown(_ actor: ActorRef) -> Bool { state.withLock { $0.processes[actor.process]?.facts.ref == actor } }
+
     /// How many processes are known now.
     public var count: Int { state.withLock { $0.processes.count } }
 
