@@ -19,7 +19,7 @@ final class DeviceTransport: Transport {
     private let serve: @Sendable (Lane) -> Void
     private let most: Int
     /// Readers wait first in, first out: the fewer wait, the warmer is the one that wakes.
-    private let mostIdle = 4
+    private let mostIdle = 2
     private let idle = Atomic<Int>(0)
     private let threads = Monitor(Threads())
 

@@ -145,3 +145,7 @@ int linux_spawn_chdir(void *actions, const char *path) {
 
 void linux_limit_arenas(int arenas) { mallopt(M_ARENA_MAX, arenas); }
 void linux_return_memory(void) { malloc_trim(0); }
+void linux_be_batch(void) {
+    struct sched_param none = {0};
+    sched_setscheduler(0, SCHED_BATCH, &none);
+}

@@ -1,5 +1,6 @@
 // Does things later, on a thread of its own that sleeps until the first of them is due.
 
+import CLinux
 import Collections
 import Glibc
 import HeapModule
@@ -19,9 +20,12 @@ final class Scheduler: @unchecked Sendable {
     private var entries = Heap<Entry>()
     private var next: UInt64 = 0
     private var isEnded = false
+    private let isPatient: Bool
     private var thread: pthread_t?
 
-    init() {
+    /// - Parameter isPatient: its thread lets those that serve requests go first.
+    init(isPatient: Bool = false) {
+        self.isPatient = isPatient
         lock.initialize(to: pthread_mutex_t())
         pthread_mutex_init(lock, nil)
         changed.initialize(to: pthread_cond_t())
@@ -85,6 +89,7 @@ final class Scheduler: @unchecked Sendable {
     }
 
     private func run() {
+        if isPatient { linux_be_batch() }
         pthread_mutex_lock(lock)
         while !isEnded {
             guard let first = entries.min else {
