@@ -136,11 +136,14 @@ extension LiveContainer {
             if isWriter { state.closeWriter() } else { state.closeReader() }
         }
         if let claim = file.claim { arbiter.closed(claim) }
-        if isWriter {
-            knownDocument(of: file.node)?.state.withLock { state in
-                state.writers = max(0, state.writers - 1)
-                dropUnneededCopy(&state, file)
-            }
+        guard isWriter else { return }
+        guard let document = knownDocument(of: file.node) else {
+            // It may have been deleted since it was sealed.
+            return settleOrphan(file, file.requester, isClosed: true)
+        }
+        document.state.withLock { state in
+            state.writers = max(0, state.writers - 1)
+            dropUnneededCopy(&state, file)
         }
     }
 

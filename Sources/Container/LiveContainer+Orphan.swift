@@ -10,12 +10,12 @@ import VersionStore
 
 extension LiveContainer {
     /// The last close of a writer of a displaced or deleted file: what it wrote is a version too (DESIGN 5.1).
-    func settleOrphan(_ file: OpenFile, _ requester: Requester) {
+    func settleOrphan(_ file: OpenFile, _ requester: Requester, isClosed: Bool = false) {
         guard let orphan = orphans.take(file.node) else { return }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
             // Another writer of it has still to be heard.
-            guard file.node.openings.state.withLock(\.writers) <= 1 else { return orphans.add(orphan, file.node) }
+            guard file.node.openings.state.withLock(\.writers) <= (isClosed ? 0 : 1) else { return orphans.add(orphan, file.node) }
             guard orphan.isChanged(stat) else { return dropUnneededCopy(orphan) }
             switch nodes.location(file.node).whereabouts {
             case .deleted(let deletion): try settleDeleted(orphan, deletion, file, stat, requester)
