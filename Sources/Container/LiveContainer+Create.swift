@@ -33,7 +33,7 @@ extension LiveContainer {
             }
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
-            if !parent.isForeign, try begin(name, in: parent, found.node, stat, requester) { SaveMark.set(on: file.raw) }
+            if !parent.isForeign, try begin(name, in: parent, found.node, stat, requester) { SaveMark.created.set(on: file.raw) }
             return (found, file)
         }
         guard let (found, file) = made else {

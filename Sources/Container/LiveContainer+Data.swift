@@ -59,7 +59,7 @@ extension LiveContainer {
             if file.state.withLock({ $0.saved == current.id }), !current.flags.contains(.sealed) { return }
             let stat = try Backing.stat(file.descriptor.raw)
             guard !state.contentDiffers(from: stat) else { return }
-            try keepCopy(&state, of: file.node, from: file.descriptor.raw)
+            try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
         }
     }
 

@@ -204,8 +204,7 @@ extension LiveContainer {
             }
             // Also where the file becomes an object: that may be given up while somebody is about to open the file.
             hold(target)
-            // ext4 writes out by itself what is renamed over another.
-            if store.contents.canReflink { markUnfinished(move) }
+            let hash = markRenamed(move)
             do throws(Errno) {
                 try Backing.rename(move)
             } catch {
@@ -225,7 +224,7 @@ extension LiveContainer {
             }
             let content = state.current?.content
             leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
-            return try takeOver(&state, document, move, requester)
+            return try takeOver(&state, document, move, hash, requester)
         }
     }
 
@@ -254,7 +253,7 @@ extension LiveContainer {
 
     /// The document's file is now what was renamed over it: records the save.
     private func takeOver(
-        _ state: inout Document.State, _ document: Document, _ move: Move, _ requester: Requester
+        _ state: inout Document.State, _ document: Document, _ move: Move, _ hash: [UInt8]?, _ requester: Requester
     ) throws(Errno) -> SavedByRename {
         let former = try store(throwing: .ioError) { () throws(StoreError) in
             let former = try documents.document(at: move.source.place)
@@ -275,7 +274,8 @@ extension LiveContainer {
         let saved = try save(
             &state, node, in: move.newParent, move.newName, file: file,
             PendingSave(
-                kind: .replacing, requester: requester, content: content, isSealed: writers == 0, accompanying: rows))
+                kind: .replacing, requester: requester, content: content, isSealed: writers == 0, accompanying: rows,
+                known: hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
         state.writers = writers
         for file in openFiles.all where file.node === node && file.isWritable { file.state.withLock { $0.saved = saved } }
         return SavedByRename(document: document, node: node, version: saved)
@@ -308,7 +308,7 @@ extension LiveContainer {
     private func comeBack(
         _ move: Move, _ tombstone: Tombstone, _ requester: Requester
     ) throws(Errno) -> SavedByRename? {
-        markUnfinished(move)
+        let hash = markRenamed(move)
         try Backing.rename(move)
         guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else {
             // Nothing came back: the file is a document of its own, under its new name.
@@ -322,18 +322,26 @@ extension LiveContainer {
             return nil
         }
         return try tombstone.document.state.withLock { state throws(Errno) in
-            try takeOver(&state, tombstone.document, move, requester)
+            try takeOver(&state, tombstone.document, move, hash, requester)
         }
     }
 
-    /// What was written a moment ago may reach the disk after its new name does: the file says how long it has to be.
-    private func markUnfinished(_ move: Move) {
+    /// What was written a moment ago may reach the disk after its new name does: the file says what it has to be.
+    ///
+    /// - Returns: its hash, if it is small.
+    private func markRenamed(_ move: Move) -> [UInt8]? {
         let stat = move.source.stat
-        guard stat.size > 0, now.since(stat.modified) < SaveMark.lifetimeNanoseconds,
-            let file = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
-        else { return }
-        SaveMark.set(on: file, size: stat.size)
-        Glibc.close(file)
+        guard stat.size > 0, let file = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
+        else { return nil }
+        defer { Glibc.close(file) }
+        guard stat.size <= Self.hashedAtOnce else {
+            let isFull = SaveMark.isWithoutHoles(file, size: stat.size)
+            SaveMark.renamed(size: isFull ? stat.size : 0, hash: nil).set(on: file)
+            return nil
+        }
+        let hash = ContentHash.sha256(of: file, size: stat.size)
+        SaveMark.renamed(size: stat.size, hash: hash).set(on: file)
+        return hash
     }
 
     // MARK: Onto something else

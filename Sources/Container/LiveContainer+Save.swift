@@ -19,6 +19,8 @@ struct PendingSave {
     var isSealed = false
     /// Rows that must not come without those of the save: they go into its transaction, before them.
     var accompanying: [VersionStore.Mutation] = []
+    /// What the file was hashed as a moment ago.
+    var known: (size: UInt64, modified: Timestamp, hash: [UInt8])?
 }
 
 extension LiveContainer {
@@ -54,7 +56,7 @@ extension LiveContainer {
             // Only the time of the attribute has changed, unless something else has too: then it is another save.
             if let after = try? Backing.stat(file), after.modified == stat.modified, after.size == stat.size { stat = after }
         }
-        let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
+        let hash = hash(of: file, stat, save)
         if canAmend(state, save, stat) {
             amend(&state, parent, name, stat, hash, save)
         } else if let current = state.current {
@@ -63,6 +65,11 @@ extension LiveContainer {
             first(&state, parent, name, stat, hash, save)
         }
         return state.current?.id
+    }
+
+    private func hash(of file: Int32, _ stat: FileStat, _ save: PendingSave) -> [UInt8]? {
+        if let known = save.known, known.size == stat.size, known.modified == stat.modified { return known.hash }
+        return stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
     }
 
     private func canAmend(_ state: Document.State, _ save: PendingSave, _ stat: FileStat) -> Bool {

@@ -6,7 +6,9 @@ import VersionModel
 
 extension Recovery {
     /// Items follow their files to names that nobody else has; identity follows the name otherwise (DESIGN 5.1).
-    func relocate(now: Timestamp) throws {
+    ///
+    /// - Returns: this recovery, knowing where directories are now.
+    func relocated(now: Timestamp) throws -> Recovery {
         var relocation = try Relocation(root: tree.root, identity: tree.identity, catalog: catalog)
         var directories: [FileID: [VersionStore.Mutation]] = [:]
         let count = try relocation.run(now: now) { displaced, strays, rows in
@@ -14,8 +16,13 @@ extension Recovery {
             let mutations = try settle(displaced, strays, now)
             return strays.flatMap { directories[$0.place.directory] ?? [] } + mutations
         }
-        guard count > 0 else { return }
-        logger.notice("found again what had been renamed before a crash", metadata: ["items": "\(count)"])
+        if count > 0 {
+            logger.notice("found again what had been renamed before a crash", metadata: ["items": "\(count)"])
+        }
+        var recovery = self
+        let walked = relocation
+        recovery.directories = { walked.path(of: $0) }
+        return recovery
     }
 
     private func settle(

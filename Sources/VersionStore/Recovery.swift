@@ -19,6 +19,8 @@ struct Recovery {
     let isOpening: Bool
     /// The catalog is there, and the container itself looks at the live files next.
     let isAfterCrash: Bool
+    /// Where a directory is now; without this, labels' paths are believed.
+    var directories: ((FileID) -> TreePath?)?
 
     init(opening: StoreOpening) {
         contents = opening.contents
@@ -101,7 +103,9 @@ struct Recovery {
         guard let labels = try? contents.labels(of: id) else {
             return logger.warning("an object without a readable label", metadata: ["object": "\(id)"])
         }
-        for label in labels where !known.contains(label.version.id) {
+        for var label in labels where !known.contains(label.version.id) {
+            // Directories may have been renamed since. Nothing is at the root's path.
+            if let directories { label.path = directories(label.place.directory)?.appending(label.place.name) ?? .root }
             unknown[label.version.item, default: []].append(label)
         }
     }
@@ -120,7 +124,11 @@ struct Recovery {
     /// A deletion's FileIDs as they are in this container: a label from before a copy has others.
     func corrected(_ label: Deletion) -> Deletion {
         var deletion = label
-        if let parent = label.path.parent, let id = tree.directory(parent) { deletion.place.directory = id }
+        if let path = directories?(label.place.directory) {
+            deletion.path = path.appending(label.place.name)
+        } else if directories == nil, let parent = label.path.parent, let id = tree.directory(parent) {
+            deletion.place.directory = id
+        }
         // A name's entry is not the file itself.
         guard label.type != .link else { return deletion }
         let (directory, name) = deletedArea.name(of: label.id)

@@ -60,7 +60,6 @@ struct Relocation {
         _ settle: (Displaced, [Stray], (FileID) -> [VersionStore.Mutation]) throws -> [VersionStore.Mutation]
     ) throws -> Int {
         let recorded = try catalog.access { try Query.recordedDirectories($0) }
-        guard !recorded.isEmpty else { return 0 }
         // A clock that was set back says nothing of what came later.
         if let last = try catalog.access({ try Query.lastChange($0) }), last.time <= now {
             horizon = last.time.advanced(byNanoseconds: -Self.slackNanoseconds)
@@ -78,6 +77,9 @@ struct Relocation {
         }
         return directories.count + displaced.count
     }
+
+    /// Where a directory is now; nil if it is not in the tree.
+    func path(of directory: FileID) -> TreePath? { known[directory].map { path($0) } }
 
     /// The rows that give a directory its path.
     func rows(for directory: FileID) -> [VersionStore.Mutation] {

@@ -76,12 +76,12 @@ struct StoreOpening {
         restoreSpace()
         guard !options.readOnly else { return }
         do {
-            let recovery = Recovery(opening: self)
+            var recovery = Recovery(opening: self)
             if !identity.cleanShutdown, !identity.rebuilt { try redo() }
             applied = number(RedoLog.appliedKey)
             if identity.wasCopied, !identity.rebuilt { try recovery.translateFileIDs() }
             if identity.rebuilt || identity.wasCopied || !identity.cleanShutdown && !identity.wasCreated {
-                if !identity.rebuilt, !identity.wasCopied { try recovery.relocate(now: options.clock.now()) }
+                if !identity.rebuilt, !identity.wasCopied { recovery = try recovery.relocated(now: options.clock.now()) }
                 try recovery.readLabels()
             }
             try catalog.setMeta(Self.containerKey, identity.container.bytes)

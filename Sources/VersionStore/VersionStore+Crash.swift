@@ -25,8 +25,8 @@ extension VersionStore {
     /// The versions saved in the last minute of what the catalog knows: these may not have reached the disk.
     public func recentVersions() throws(StoreError) -> [Version] {
         try read { database in
-            guard let last = try Query.lastChange(database) else { return [] }
-            return try Query.versions(since: last.time.advanced(byNanoseconds: -Self.dirtyNanoseconds), database)
+            let last = try Query.lastChange(database)?.time.advanced(byNanoseconds: -Self.dirtyNanoseconds)
+            return try Query.versions(since: last ?? Timestamp(nanoseconds: .min), database)
         }
     }
 

@@ -115,6 +115,10 @@ extension Ledger {
                 totals.contents += 1
                 let digest = SHA256.hash(data: saved.content.bytes)
                 if inspection.contents.contains(digest) || digests.contains(digest) { continue }
+                // What was appended to is the beginning of the file still.
+                if ending == .powerCut, live.values.contains(where: { $0.starts(with: saved.content.bytes) }) { continue }
+                // Without reflinks, what a mapping may write to unseen is not durable when it may (docs/decisions/0003).
+                if mayBeTorn, wasWrittenInPlace(saved, file) { continue }
                 let isNameless = inspection.nameless.contains(digest)
                 if isNameless, saved.isNameless || ending == .powerCut { continue }
                 let whereabouts = isNameless ? "belongs to an item without a name" : "is not among the versions"

@@ -57,6 +57,8 @@ struct Ledger {
         switch action {
         case .unlink: append(State(action: action, isDone: false), entry.file)
         case .move, .moveOver:
+            // Before it is done it may have happened.
+            if action == .moveOver { lostName(entry) }
             let before = unsure(entry.file)
             append(State(action: action, isDone: false), entry.file)
             append(State(content: content, action: action, isDone: false, before: before), entry.target)
@@ -80,7 +82,6 @@ struct Ledger {
         case .unlink: change(entry.file) { $0.isDone = true }
         case .move, .moveOver:
             for file in [entry.file, entry.target] { change(file) { $0.isDone = true } }
-            if entry.action == .moveOver { lostName(entry) }
         case .moveDirectory:
             for file in files.keys where file.hasPrefix(entry.file + "/") || file.hasPrefix(entry.target + "/") {
                 change(file) { if $0.action == .moveDirectory { $0.isDone = true } }
@@ -160,21 +161,22 @@ struct Ledger {
         return state.action == .append && found.count >= (before.bytes?.count ?? 0)
     }
 
-    /// Whether every page is one of those that the file had or was to have, or has not arrived: so may a new file be that
-    /// nobody synchronised, and where `inPlace`, any that was written to in place.
+    /// Whether every byte is one that the file had or was to have, or has not arrived: so may a new file be that nobody
+    /// synchronised, and where `inPlace`, any that was written to in place. (A page may go to the disk while it is filled.)
     private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>, _ inPlace: Bool) -> Bool {
         let isNew = possible.contains { !$0.isThere }
         guard isNew || inPlace && possible.dropFirst().contains(where: \.isInPlace) else { return false }
         let contents = possible.compactMap(\.bytes)
-        return stride(from: 0, to: found.count, by: 4096).allSatisfy { start in
-            let page = found[start..<min(start + 4096, found.count)]
-            if page.allSatisfy({ $0 == 0 }) { return true }
-            return contents.contains { content in
-                let written = content.dropFirst(start).prefix(4096)
-                return written.starts(with: page)
-                    || page.starts(with: written) && page.dropFirst(written.count).allSatisfy { $0 == 0 }
-            }
+        guard found.count <= contents.map(\.count).max() ?? 0 else { return false }
+        return found.indices.allSatisfy { index in
+            found[index] == 0 || contents.contains { index < $0.count && $0[index] == found[index] }
         }
+    }
+
+    /// Whether a content was written to through a mapping or an O_RDWR descriptor afterwards.
+    func wasWrittenInPlace(_ saved: Saved, _ file: String) -> Bool {
+        guard let states = files[file], let index = states.lastIndex(where: { $0.content == saved.content }) else { return false }
+        return states[index...].dropFirst().first.map { $0.action == .overwrite || $0.action == .mapped } ?? false
     }
 
     private static func text(_ states: [State]) -> String {

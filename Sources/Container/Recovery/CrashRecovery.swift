@@ -143,10 +143,10 @@ struct CrashRecovery {
                 return .saved(label)
             }
         }
+        let mark = SaveMark(of: live.file.raw)
+        if let mark, mark.isWhole(live.file.raw, size: live.stat.size) { return .saved(nil) }
         // Of those that took a name back, an empty one was made a moment before it would have been marked.
-        if live.stat.size > 0 || !item.isReturning, try isAnotherFile(item, current, live),
-            SaveMark.isWhole(live.file.raw, size: live.stat.size)
-        {
+        if mark == nil, live.stat.size > 0 || !item.isReturning, try isAnotherFile(item, current, live) {
             return .saved(nil)
         }
         if isBeingWritten(live) { return .beingWritten }

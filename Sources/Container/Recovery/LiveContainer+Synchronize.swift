@@ -13,7 +13,9 @@ extension LiveContainer {
         let isLabelled = nodes[id].map { label($0, descriptor) } ?? false
         // What is kept of the content before lies in the same journal: fsync, not fdatasync, makes that durable too,
         // before what was overwritten can be.
-        try Backing.check { dataOnly && !isLabelled ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
+        try store.contents.synchronizing { () throws(Errno) in
+            _ = try Backing.check { dataOnly && !isLabelled ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
+        }
     }
 
     /// Records what a file holds as a version and has the file say so itself: after a crash this is no unfinished save,
