@@ -85,7 +85,7 @@ extension LiveContainer {
     private func openForWriting(
         _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: (any WaitingOpen)?
     ) throws(Errno) -> OpenReply? {
-        let requester = requester(caller)
+        let requester = requester(caller, isOpening: true)
         let descriptor = try openBelow(node, flags)
         let document = try document(of: node, try Backing.stat(descriptor.raw))
         let writing = Writing(
@@ -236,7 +236,8 @@ extension LiveContainer {
             return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept))
         }
         return try serve(
-            node, flags, isWriter: isWriter, isMediated: false, descriptor: descriptor, requester: requester(caller))
+            node, flags, isWriter: isWriter, isMediated: false, descriptor: descriptor,
+            requester: requester(caller, isOpening: true))
     }
 
     /// Decides how the kernel serves a handle. All handles of a file open at one time must agree (fs/fuse/iomode.c).
