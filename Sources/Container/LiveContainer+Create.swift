@@ -17,7 +17,7 @@ extension LiveContainer {
         let requester = requester(caller)
         let made: (Found, SharedDescriptor)? = try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
-            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK)
+            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
             umask(caller.umask)
             let file: SharedDescriptor
             do throws(Errno) {
@@ -33,6 +33,7 @@ extension LiveContainer {
             }
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
+            nodes[found.node]?.mayHaveCapability.store(false, ordering: .releasing)
             if !parent.isForeign, try begin(name, in: parent, found.node, stat, requester) { SaveMark.created.set(on: file.raw) }
             return (found, file)
         }

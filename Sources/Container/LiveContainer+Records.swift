@@ -10,8 +10,8 @@ import VersionStore
 
 extension LiveContainer {
     /// Who is behind a request.
-    func requester(_ caller: Caller) -> Requester {
-        observers.requester(thread: caller.thread, user: caller.user)
+    func requester(_ caller: Caller, isOpening: Bool = false) -> Requester {
+        observers.requester(thread: caller.thread, user: caller.user, isOpening: isOpening)
     }
 
     /// The document of a regular file that is in use or recorded; nil if nothing is known of it.

@@ -48,12 +48,17 @@ final class Observers: Sendable {
 
     func program(of actor: ActorRef) -> String { processes?.program(of: actor.process) ?? "" }
 
-    func requester(thread: pid_t, user: uid_t) -> Requester {
+    /// - Parameter isOpening: what is asked for will be saved later, and the program is looked at anew then: a second open
+    ///   by the same process reads nothing from /proc.
+    func requester(thread: pid_t, user: uid_t, isOpening: Bool = false) -> Requester {
         let actor = actor(thread: thread)
+        let program = actor.map {
+            isOpening ? processes?.lastProgram(of: $0.ref.process) ?? "" : self.program(of: $0.ref)
+        }
         return Requester(
             actor: actor,
             author: Author(
-                userID: user, user: users.name(of: user), program: actor.map { program(of: $0.ref) } ?? "",
+                userID: user, user: users.name(of: user), program: program ?? "",
                 process: actor?.ref.process ?? 0))
     }
 

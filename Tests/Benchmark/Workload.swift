@@ -12,6 +12,7 @@ struct Scale: Sendable {
     var documentBytes: Int
     /// Only a reflink makes a change in a large file cheap.
     var canReflink = false
+    var rewriteBar: Bar { canReflink ? .bare(0.95) : .none }
     var patchBar: Bar { canReflink ? .seconds(0.05) : .none }
 
     static let full = Scale(files: 3700, operations: 2000, largeBytes: 1 << 30, documentBytes: 100 << 20)
@@ -113,20 +114,30 @@ struct Workload {
                 if round == 0 { try Glue.readAll(file) }
                 return Double(scale.largeBytes) / (try Glue.time { try Glue.readAll(file) })
             },
-            Workload(key: "write", title: "write \(megabytes) MiB, warm", unit: .rate, bar: .bare(0.95)) { directory, round in
+            Workload(key: "write", title: "write \(megabytes) MiB, new", unit: .rate, bar: .bare(0.95)) { directory, _ in
+                // Newly written: over what the same handle has just written, so that the pages are warm.
+                let file = try Glue.fresh(directory) + "/large"
+                let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL, 0o644)
+                guard descriptor >= 0 else { throw Failure.call(file) }
+                defer {
+                    close(descriptor)
+                    unlink(file)
+                }
+                try Glue.overwrite(descriptor, blocks: megabytes, block)
+                return Double(scale.largeBytes)
+                    / (try Glue.time { try Glue.overwrite(descriptor, blocks: megabytes, block) })
+            },
+            Workload(
+                key: "rewrite", title: "write \(megabytes) MiB, again", unit: .rate, bar: scale.rewriteBar
+            ) { directory, round in
                 let file = directory + "/large"
                 if round == 0 { try Glue.large(Glue.fresh(directory) + "/large", blocks: megabytes, block) }
-                // Over what is there, through one handle, as a warm file is written.
+                // Over what is there, through another handle: its content is kept first.
                 let descriptor = open(file, O_RDWR)
                 guard descriptor >= 0 else { throw Failure.call(file) }
                 defer { close(descriptor) }
                 return Double(scale.largeBytes)
-                    / (try Glue.time {
-                        for index in 0..<megabytes
-                        where pwrite(descriptor, block, block.count, index << 20) != block.count {
-                            throw Failure.call("pwrite")
-                        }
-                    })
+                    / (try Glue.time { try Glue.overwrite(descriptor, blocks: megabytes, block) })
             },
             Workload(key: "document", title: "rename over \(scale.documentBytes >> 20) MiB", unit: .milliseconds, bar: .seconds(0.005)) {
                 directory, _ in

@@ -20,18 +20,18 @@ final class ObservationBooks: Sendable {
     private let books = Mutex(Observations())
     /// In the order in which it happened.
     private let notes = Mutex<[Note]>([])
-    private let firstNote = Mutex<(@Sendable () -> Void)?>(nil)
+    private let firstNote = Hook()
 
     /// `action` is called when something was noted for the first time since the notes were worked in; it has
     /// ``workIn()`` called soon, by a thread that nobody waits for.
-    func whenNoted(_ action: @escaping @Sendable () -> Void) { firstNote.withLock { $0 = action } }
+    func whenNoted(_ action: @escaping @Sendable () -> Void) { firstNote.set(action) }
 
     func note(_ kind: Observations.Kind, of item: ItemID, version: VersionID, by actor: FileActor, at time: Int64) {
         let count = notes.withLock { notes in
             notes.append(Note(kind: kind, item: item, version: version, actor: actor, time: time))
             return notes.count
         }
-        if count == 1 { firstNote.withLock({ $0 })?() }
+        if count == 1 { firstNote.call() }
         if count >= Self.mostNotes { workIn() }
     }
 

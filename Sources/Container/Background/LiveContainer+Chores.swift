@@ -1,5 +1,6 @@
 // What is done while nobody waits: sealing what stays open, hashing what is big.
 
+import CLinux
 import Glibc
 import Synchronization
 import SystemPackage
@@ -81,7 +82,9 @@ extension LiveContainer {
         chores.after(Tombstones.lifetimeNanoseconds + 1_000_000_000) { [weak self] in
             guard let self else { return }
             self.expiring.withLock { $0 = false }
-            if !self.tombstones.expire(now: self.now, isOpen: self.isStillOpen) { self.expireTombstones() }
+            let isEmpty = self.tombstones.expire(now: self.now, isOpen: self.isStillOpen)
+            linux_return_memory()
+            if !isEmpty { self.expireTombstones() }
         }
     }
 

@@ -27,7 +27,7 @@ final class DocumentIndex: Sendable {
 
     private let store: VersionStore
     private let state: Mutex<State>
-    private let crowded = Mutex<(@Sendable () -> Void)?>(nil)
+    private let crowded = Hook()
 
     init(store: VersionStore, recorded: Set<FileID>) {
         self.store = store
@@ -59,7 +59,7 @@ final class DocumentIndex: Sendable {
             let old = state.directories[place.directory, default: [:]].updateValue(document, forKey: place.name)
             return state.counted(old == nil ? 1 : 0)
         }
-        if isCrowded { tellCrowded() }
+        if isCrowded { crowded.call() }
     }
 
     /// Inserts a document unless another thread was faster; gives the one that is in.
@@ -70,7 +70,7 @@ final class DocumentIndex: Sendable {
             state.directories[place.directory, default: [:]][place.name] = document
             return (document, state.counted(1))
         }
-        if isCrowded { tellCrowded() }
+        if isCrowded { crowded.call() }
         return result
     }
 
@@ -101,15 +101,13 @@ final class DocumentIndex: Sendable {
             state.directories[directory] = documents.isEmpty ? nil : documents
             return state.counted(documents.count - before)
         }
-        if isCrowded { tellCrowded() }
+        if isCrowded { crowded.call() }
     }
 
     // MARK: Letting go
 
     /// `action` is called, without a lock, when there are more documents in memory than need be.
-    func whenCrowded(_ action: @escaping @Sendable () -> Void) { crowded.withLock { $0 = action } }
-
-    private func tellCrowded() { crowded.withLock({ $0 })?() }
+    func whenCrowded(_ action: @escaping @Sendable () -> Void) { crowded.set(action) }
 
     /// Lets go of the documents of a directory that nobody holds and that can be made again.
     ///
