@@ -117,6 +117,9 @@ extension LiveContainer {
         else { return }
         var requester = file.requester
         requester.author.program = observers.program(of: opener)
+        if let name = nodes.location(file.node).name {
+            observers.filled(Place(directory: name.parent.file, name: name.name), by: opener)
+        }
         save(file, requester, isSealed: false, isLast: false)
     }
 

@@ -48,22 +48,31 @@ extension LiveContainer {
         let rows: [VersionStore.Mutation] = try orphan.document.state.withLock { state throws(Errno) in
             guard let current = state.current, let place = state.places.first else { return [] }
             let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file.descriptor.raw, size: stat.size) : nil
+            let versions = (try? store.versions(of: state.item)) ?? []
             let pending = Save(
-                kind: .orphaned, actor: requester.actor, base: orphan.base,
-                equalsCurrent: hash != nil && hash == current.hash && stat.size == current.size)
+                kind: .orphaned, actor: requester.actor,
+                base: requester.actor.flatMap { observers.base(of: $0, item: state.item) },
+                equalsCurrent: hash != nil && hash == current.hash && stat.size == current.size,
+                loserExistsElsewhere: hash != nil && versions.contains { $0.size == stat.size && $0.hash == hash })
             let decision = SaveRule.decide(pending, current: current.id, saver: state.saver, 
                 isQuiet: isQuiet(orphan.parent, place.name))
             guard case .orphan(let kind, let base) = decision else { return [] }
+            // As history it follows what it was written over; as a rival it goes on from what its author had seen.
+            let parents = (kind == .conflict ? base : orphan.base).map { [$0] } ?? []
             let version = Version(
                 id: .random(), item: state.item, kind: kind, content: .random(), size: stat.size,
                 modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
-                author: requester.author, parents: base.map { [$0] } ?? [], base: base, hash: hash,
+                author: requester.author, parents: parents, base: kind == .conflict ? base : nil, hash: hash,
                 attributes: Attributes(stat), flags: .sealed)
             let path = nodes.path(orphan.parent).map { $0.appending(place.name) } ?? .root
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content,
                 ContentStore.Label(version: version, path: path, place: place))
+            observers.saved(version.id, of: state.item, by: requester.actor, now: version.saved)
             var rows: [VersionStore.Mutation] = [.version(version)]
+            if let settled = SaveRule.settled(by: pending, decision), let row = settle(settled, of: state.item) {
+                rows.append(row)
+            }
             if !state.isRecorded { rows += [.version(current)] + itemRows(state, stat) }
             if kind == .conflict {
                 let event = change(

@@ -102,7 +102,8 @@ extension LiveContainer {
 
     /// Whether an unlinked document is nobody's work: ephemeral in its maker's hands, ignored, or git's own.
     private func vanishes(_ entry: Entry, _ document: Document, _ requester: Requester) -> Bool {
-        let maker = document.state.withLock(\.maker)
+        // A document that was only renamed to a backup's name is somebody's work all the same.
+        let maker = document.state.withLock { $0.isUnversioned || $0.isParted ? $0.maker : nil }
         if let maker, observers.isMaker(maker, requester, now: now) { return true }
         return isIgnored(entry.name, in: entry.parent) || isJournal(entry.name, in: entry.parent, of: requester)
             || isRepositorys(entry.parent, requester)

@@ -4,9 +4,9 @@ import Foundation
 import Support
 import Testing
 
-/// Two users that are nobody else here.
-private let alice: UInt32 = 23_001
-private let bob: UInt32 = 23_002
+/// Two users of every Debian (games and nobody): fusermount3 wants to know their names.
+private let alice: UInt32 = 5
+private let bob: UInt32 = 65534
 
 /// What must never be in anything that bob is told.
 private let secret = "SECRET"
@@ -14,7 +14,7 @@ private let secret = "SECRET"
 @Suite struct OtherUsersTests {
     /// A shared directory in which alice has kept things to herself, at least for a time.
     private func prepare(_ container: TestContainer) throws {
-        chmod(container.path, 0o777)
+        chmod(container.path, 0o1777)
         let script = """
             umask 022
             printf 'SECRET private 1\\n' > private; chmod 600 private; printf 'SECRET private 2\\n' > private
@@ -208,7 +208,7 @@ private let secret = "SECRET"
             mount --make-rprivate /
             printf 'user_allow_other\\n' > \(place)/fuse.conf
             mount --bind \(place)/fuse.conf /etc/fuse.conf
-            mkdir \(place)/c; chown \(alice):\(alice) \(place)/c; chmod 777 \(place)/c
+            mkdir \(place)/c; chown \(alice):\(alice) \(place)/c; chmod 1777 \(place)/c
             as() { setpriv --reuid=$1 --regid=$1 --clear-groups -- sh -c "$2"; }
             as \(alice) '\(Workplace.daemon) \(place)/c -o allow_other'
             trap 'as \(alice) "fusermount3 -u \(place)/c"' EXIT

@@ -47,6 +47,16 @@ final class Tombstones: Sendable {
         }
     }
 
+    /// Whether a document was deleted, wherever that was.
+    func holdsDeletion(of document: Document) -> Bool {
+        state.withLock { $0.values.contains { $0.document === document && $0.deletion != nil } }
+    }
+
+    /// A document has come back: what else it was called on the way is nobody's now. It comes back once.
+    func forget(_ document: Document) {
+        state.withLock { state in state = state.filter { $0.value.document !== document } }
+    }
+
     /// Removes what has outlived its time, but for files that are still open.
     /// - Returns: whether nothing is left.
     func expire(now: Timestamp, isOpen: (Tombstone) -> Bool) -> Bool {

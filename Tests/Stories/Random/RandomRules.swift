@@ -38,10 +38,14 @@ import Testing
             for episode in 0..<episodes {
                 var generator = RuleGenerator(setting, seed: seed &+ UInt64(episode))
                 let comparison = RuleComparison(container: container, socket: socket, directory: "e\(episode)")
-                let operations = try play(setting, player, comparison, generator: &generator)
-                guard let operations else { continue }
+                let fault = try play(setting, player, comparison, generator: &generator)
+                guard let fault else { continue }
                 let again = RuleComparison(container: container, socket: socket, directory: "e\(episodes)")
-                let prefix = try shortest(setting, player, again, operations)
+                let prefix = try shortest(setting, player, again, fault.operations) ?? """
+                    \(Self.text(fault.operations[...]))
+                    \(fault.problems.joined(separator: "\n"))
+                    The second time all agreed, step by step: it depends on time.
+                    """
                 return ["stale-writes \(setting.rawValue), seed \(seed), episode \(episode):\n" + prefix]
             }
             return try container.checkFindings()
@@ -55,11 +59,11 @@ import Testing
     }
 
     /// Plays an episode and compares at its end.
-    /// - Returns: its operations if something differs.
+    /// - Returns: its operations and what differs, if anything does.
     private func play(
         _ setting: RuleModel.StaleWrites, _ player: RulePlayer, _ comparison: RuleComparison,
         generator: inout RuleGenerator
-    ) throws -> [RuleOperation]? {
+    ) throws -> (operations: [RuleOperation], problems: [String])? {
         var model = fresh(setting)
         try player.begin(in: comparison.directory, &model)
         var operations: [RuleOperation] = []
@@ -67,16 +71,22 @@ import Testing
             let operation = generator.next(model)
             operations.append(operation)
             let expected = model.apply(operation)
-            guard let outcome = try? player.perform(operation), outcome == expected else { return operations }
+            do {
+                let outcome = try player.perform(operation)
+                if outcome != expected { return (operations, ["it came to \(outcome), the model has \(expected)"]) }
+            } catch {
+                return (operations, ["\(error)"])
+            }
         }
-        return try comparison.problems(model, player.pids).isEmpty ? nil : operations
+        let problems = try comparison.problems(model, player.pids)
+        return problems.isEmpty ? nil : (operations, problems)
     }
 
     /// The same operations once more, compared after each: what was done until the first difference.
     private func shortest(
         _ setting: RuleModel.StaleWrites, _ player: RulePlayer, _ comparison: RuleComparison,
         _ operations: [RuleOperation]
-    ) throws -> String {
+    ) throws -> String? {
         var model = fresh(setting)
         try player.begin(in: comparison.directory, &model)
         for (index, operation) in operations.enumerated() {
@@ -94,7 +104,7 @@ import Testing
                 return Self.text(operations[...index]) + "\n" + problems.joined(separator: "\n") + "\n(\(pids.joined(separator: ", ")))"
             }
         }
-        return Self.text(operations[...]) + "\nThe second time all agreed, step by step: it depends on time."
+        return nil
     }
 
     private static func text(_ operations: ArraySlice<RuleOperation>) -> String {
