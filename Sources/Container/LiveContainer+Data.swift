@@ -117,9 +117,8 @@ extension LiveContainer {
         else { return }
         var requester = file.requester
         requester.author.program = observers.program(of: opener)
-        if let name = nodes.location(file.node).name {
-            observers.filled(Place(directory: name.parent.file, name: name.name), by: opener)
-        }
+        observers.filled(
+            nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }, by: opener)
         save(file, requester, isSealed: false, isLast: false)
     }
 

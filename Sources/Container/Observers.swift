@@ -138,8 +138,9 @@ final class Observers: Sendable {
     }
 
     /// A file was closed: what its writer reads from now on is not for filling it.
-    func filled(_ place: Place, by actor: ActorRef) {
-        state.withLock { if $0.backups[actor]?.place == place { $0.backups[actor] = nil } }
+    /// - Parameter place: nil if it has lost its name meanwhile.
+    func filled(_ place: Place?, by actor: ActorRef) {
+        state.withLock { if place == nil || $0.backups[actor]?.place == place { $0.backups[actor] = nil } }
     }
 
     func unlinked(_ place: Place, item: ItemID, by requester: Requester) {

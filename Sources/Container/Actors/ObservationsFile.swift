@@ -57,7 +57,7 @@ extension Observations {
         // In the order in which they were made, so that the oldest are the first to go.
         for one in found.sorted(by: { $0.mark.sequence < $1.mark.sequence }) {
             add(one.mark, of: one.item, to: one.actor, isOwn: one.isOwn)
-            let trail = Trail(last: one.mark, before: one.before, isBlind: one.isBlind, includesRead: true)
+            let trail = Trail(last: one.mark, before: one.before, isBlind: one.isBlind, reads: 1)
             if one.isOwn {
                 ledgers[one.actor]?.own[one.item] = trail
             } else {

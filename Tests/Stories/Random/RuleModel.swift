@@ -70,6 +70,8 @@ struct RuleModel {
     private(set) var deleted: [Int: Deletion] = [:]
     private var tombstones: [String: Tombstone] = [:]
     private var observations: [Observation] = []
+    /// What each process read last: if it writes a backup of that, it read it for that.
+    private var lastReads: [Int: (name: String, item: Int)] = [:]
     private var count = 0
 
     init(_ setting: StaleWrites) { self.setting = setting }
@@ -141,6 +143,16 @@ struct RuleModel {
     mutating func load(_ process: Int, _ name: String) {
         guard let item = names[name], let current = items[item]?.current else { return }
         observe(process, item, current, isRead: true)
+        lastReads[process] = (name, item)
+    }
+
+    /// A process creates or empties a file. A read that it copies to a backup is no observation.
+    mutating func begin(_ process: Int, _ name: String) {
+        guard let read = lastReads[process], Self.isBackup(name, of: read.name),
+            let own = observations.lastIndex(where: { $0.process == process && $0.item == read.item }),
+            observations[own].isRead
+        else { return }
+        observations.remove(at: own)
     }
 
     // MARK: Saves (6.1, 6.3)
@@ -260,7 +272,8 @@ struct RuleModel {
 
     /// A name is created: a new document's, or the one's that had it until just now.
     @discardableResult
-    mutating func create(_ process: Int, _ name: String) -> Int {
+    mutating func create(_ process: Int, _ name: String, byRename: Bool = false) -> Int {
+        if !byRename { begin(process, name) }
         if let tombstone = tombstones[name] {
             comeBack(tombstone, name, process)
             return tombstone.item
