@@ -41,10 +41,20 @@ extension LiveContainer {
         store.commit(rows)
     }
 
+    /// The file that has the name now.
+    private func liveStat(of orphan: Orphan) -> FileStat? {
+        guard let place = orphan.document.state.withLock(\.places.first) else { return nil }
+        return names.reading { () throws(Never) -> FileStat? in
+            guard let directory = try? descriptor(of: orphan.parent) else { return nil }
+            return try? Backing.stat(place.name.bytes, in: directory.raw)
+        }
+    }
+
     /// The name shows another save: this one becomes history or a conflict beside it (DESIGN 6.1).
     private func settleDisplaced(
         _ orphan: Orphan, _ file: OpenFile, _ stat: FileStat, _ requester: Requester
     ) throws(Errno) {
+        let live = liveStat(of: orphan)
         let rows: [VersionStore.Mutation] = try orphan.document.state.withLock { state throws(Errno) in
             guard let current = state.current, let place = state.places.first else { return [] }
             let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file.descriptor.raw, size: stat.size) : nil
@@ -73,7 +83,10 @@ extension LiveContainer {
             if let settled = SaveRule.settled(by: pending, decision), let row = settle(settled, of: state.item) {
                 rows.append(row)
             }
-            if !state.isRecorded { rows += [.version(current)] + itemRows(state, stat) }
+            if !state.isRecorded, let live {
+                state.isRecorded = true
+                rows += [.version(current)] + itemRows(state, live)
+            }
             if kind == .conflict {
                 let event = change(
                     .conflict, in: orphan.parent, place.name, item: state.item, version: version.id, by: requester)

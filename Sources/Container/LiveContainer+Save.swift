@@ -131,6 +131,7 @@ extension LiveContainer {
         case .nothing:
             // The file holds C again; a copy of it that was kept serves the next time it is displaced.
             state.stamp = Stamp(stat)
+            state.current?.hash = current.hash
             state.isKept = state.isKept || state.isReturning
             state.isReturning = false
             observers.saved(current.id, of: state.item, by: actor, now: now)
