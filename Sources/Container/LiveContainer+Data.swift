@@ -151,8 +151,7 @@ extension LiveContainer {
 
     private func save(_ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool) {
         guard let name = nodes.location(file.node).name, let document = knownDocument(of: file.node) else {
-            if isLast { settleOrphan(file, requester) }
-            return
+            return settleOrphan(file, requester, isLast: isLast)
         }
         do {
             try document.state.withLock { state throws(Errno) in

@@ -9,10 +9,18 @@ import VersionStore
 
 extension LiveContainer {
     /// The last close of a writer of a displaced or deleted file: what it wrote is a version too (DESIGN 5.1).
-    func settleOrphan(_ file: OpenFile, _ requester: Requester) {
+    /// - Parameter isLast: false for the close(2) of a handle whose release is still to come.
+    func settleOrphan(_ file: OpenFile, _ requester: Requester, isLast: Bool) {
+        if !isLast, openFiles.all.contains(where: { $0.node === file.node && $0.isWritable && $0.id != file.id }) { return }
         guard let orphan = orphans.take(file.node) else { return }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
+            if !isLast {
+                // What is written after this close is looked at when the handle is released.
+                var rest = orphan
+                rest.stamp = Stamp(stat)
+                orphans.add(rest, file.node)
+            }
             guard Stamp(stat) != orphan.stamp else { return }
             switch nodes.location(file.node).whereabouts {
             case .deleted(let deletion): try settleDeleted(orphan, deletion, stat, requester)
@@ -55,8 +63,8 @@ extension LiveContainer {
         _ orphan: Orphan, _ file: OpenFile, _ stat: FileStat, _ requester: Requester
     ) throws(Errno) {
         let live = liveStat(of: orphan)
-        let rows: [VersionStore.Mutation] = try orphan.document.state.withLock { state throws(Errno) in
-            guard let current = state.current, let place = state.places.first else { return [] }
+        try orphan.document.state.withLock { state throws(Errno) in
+            guard let current = state.current, let place = state.places.first else { return }
             let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file.descriptor.raw, size: stat.size) : nil
             let versions = (try? store.versions(of: state.item)) ?? []
             let pending = Save(
@@ -66,7 +74,7 @@ extension LiveContainer {
                 loserExistsElsewhere: hash != nil && versions.contains { $0.size == stat.size && $0.hash == hash })
             let decision = SaveRule.decide(pending, current: current.id, saver: state.saver, 
                 isQuiet: isQuiet(orphan.parent, place.name))
-            guard case .orphan(let kind, let base) = decision else { return [] }
+            guard case .orphan(let kind, let base) = decision else { return }
             // As history it follows what it was written over; as a rival it goes on from what its author had seen.
             let parents = (kind == .conflict ? base : orphan.base).map { [$0] } ?? []
             let version = Version(
@@ -92,8 +100,7 @@ extension LiveContainer {
                     .conflict, in: orphan.parent, place.name, item: state.item, version: version.id, by: requester)
                 rows.append(.change(event))
             }
-            return rows
+            record(orphan.parent, rows)
         }
-        record(orphan.parent, rows)
     }
 }

@@ -132,7 +132,11 @@ extension LiveContainer {
             // The file holds C again; a copy of it that was kept serves the next time it is displaced.
             state.stamp = Stamp(stat)
             state.current?.hash = current.hash
-            state.isKept = state.isKept || state.isReturning
+            if state.isReturning, !state.isKept {
+                // Kept, unless another item's file has it: then this one's is as good.
+                state.isKept = store.contents.contains(current.content)
+                state.sharesContent = state.sharesContent || !state.isKept
+            }
             state.isReturning = false
             observers.saved(current.id, of: state.item, by: actor, now: now)
             record(parent, itemRows(state, stat))
