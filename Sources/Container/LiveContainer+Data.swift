@@ -117,6 +117,8 @@ extension LiveContainer {
         else { return }
         var requester = file.requester
         requester.author.program = observers.program(of: opener)
+        observers.filled(
+            nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }, by: opener)
         save(file, requester, isSealed: false, isLast: false)
     }
 
@@ -139,7 +141,7 @@ extension LiveContainer {
         guard isWriter else { return }
         guard let document = knownDocument(of: file.node) else {
             // It may have been deleted since it was sealed.
-            return settleOrphan(file, file.requester, isClosed: true)
+            return settleOrphan(file, file.requester, isLast: true)
         }
         document.state.withLock { state in
             state.writers = max(0, state.writers - 1)
@@ -152,8 +154,7 @@ extension LiveContainer {
 
     private func save(_ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool) {
         guard let name = nodes.location(file.node).name, let document = knownDocument(of: file.node) else {
-            if isLast { settleOrphan(file, requester) }
-            return
+            return settleOrphan(file, requester, isLast: isLast)
         }
         do {
             try document.state.withLock { state throws(Errno) in

@@ -108,6 +108,7 @@ extension LiveContainer {
             if let file = try? Backing.open(path.bytes, in: root.raw, flags: O_RDONLY | O_NOFOLLOW) {
                 return SharedDescriptor(file)
             }
+            if let file = try? deletedFile(of: other.item) { return file }
         }
         throw .noSuchFileOrDirectory
     }
