@@ -46,7 +46,7 @@ extension VersionStore {
                 guard let version = try version(id), version.kind != .current, !version.flags.contains(.contentLost),
                     try check.problem(version) != nil
                 else { continue }
-                commit([.version(try shortened(version, check))])
+                commit([.version(try shortened(version))])
                 count += 1
             }
             return count
@@ -54,9 +54,9 @@ extension VersionStore {
     }
 
     /// A version as what there is of its content.
-    private func shortened(_ version: Version, _ check: StoreCheck) throws -> Version {
+    public func shortened(_ version: Version) throws -> Version {
         var version = version
-        guard let file = try check.open(version) else {
+        guard let file = try StoreCheck(store: self, repairs: false).open(version) else {
             version.flags.insert(.contentLost)
             return version
         }
@@ -71,6 +71,49 @@ extension VersionStore {
         version.flags.formUnion([.sealed, .unfinished])
         return version
     }
+
+    /// Sees to it that a version's content is among the objects; copies it from the file of another item if it is there.
+    /// - Returns: false if it is not whole anywhere.
+    public func keepWhole(_ version: Version, path: TreePath, place: Place) throws -> Bool {
+        if isWhole(version) { return true }
+        let check = StoreCheck(store: self, repairs: false)
+        guard !contents.contains(version.content), try check.problem(version) == nil, let file = try check.open(version)
+        else { return false }
+        defer { System.close(file) }
+        var kept = version
+        kept.kind = .history
+        _ = try contents.keep(copying: file, as: version.content, ContentStore.Label(version: kept, path: path, place: place))
+        return true
+    }
+
+    /// Makes durable what was saved or deleted in the last minute, before the catalog says that all is in order.
+    func synchronizeRecent() throws {
+        let since = options.clock.now().advanced(byNanoseconds: -Self.dirtyNanoseconds)
+        let (versions, deletions) = try read { database in
+            (
+                try Query.versions(since: since, database),
+                try Query.deletions(within: nil, database).prefix { $0.deleted >= since }
+            )
+        }
+        guard versions.count + deletions.count > 0 else { return }
+        guard versions.count + deletions.count < Self.manyFiles else { return _ = linux_synchronize_all(state.rawValue) }
+        let check = StoreCheck(store: self, repairs: false)
+        var parents: [Version] = []
+        for id in Set(versions.flatMap(\.parents)) { if let parent = try version(id) { parents.append(parent) } }
+        for version in versions + parents {
+            guard let file = try check.open(version) else { continue }
+            fdatasync(file.rawValue)
+            System.close(file)
+        }
+        for deletion in deletions where deletion.type == .file {
+            guard let file = try? deletedArea.open(deletion.id) else { continue }
+            fdatasync(file.rawValue)
+            System.close(file)
+        }
+    }
+
+    /// More are not worth to be looked for one by one.
+    private static let manyFiles = 500
 
     /// Whether a content is here, and is what a version of it was as far as its hash is known.
     public func isWhole(_ version: Version) -> Bool {

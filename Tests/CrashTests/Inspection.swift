@@ -4,6 +4,7 @@ import CrashLoad
 import Crypto
 import Foundation
 import Logging
+import Synchronization
 import SystemPackage
 import VersionModel
 @testable import VersionStore
@@ -111,9 +112,9 @@ extension Ledger {
             let found = live[file]
             let (problem, content) = judge(file, found, ending, mayBeTorn: mayBeTorn)
             if let problem { problems.append(problem) }
-            for saved in saved[file] ?? [] where found != saved.content.bytes && (ending == .kill || saved.isSynced) {
+            for saved in saved[file] ?? [] where ending == .kill || saved.isSynced {
                 totals.contents += 1
-                let digest = SHA256.hash(data: saved.content.bytes)
+                let digest = Self.digest(of: saved.content)
                 if inspection.contents.contains(digest) || digests.contains(digest) { continue }
                 // What was appended to is the beginning of the file still.
                 if ending == .powerCut, live.values.contains(where: { $0.starts(with: saved.content.bytes) }) { continue }
@@ -127,6 +128,17 @@ extension Ledger {
             settle(file, on: content, found)
         }
         return problems
+    }
+}
+
+extension Ledger {
+    private static let digests = Mutex<[Content: SHA256.Digest]>([:])
+
+    fileprivate static func digest(of content: Content) -> SHA256.Digest {
+        if let known = digests.withLock({ $0[content] }) { return known }
+        let digest = SHA256.hash(data: content.bytes)
+        digests.withLock { $0[content] = digest }
+        return digest
     }
 }
 

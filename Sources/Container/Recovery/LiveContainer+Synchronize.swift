@@ -24,18 +24,12 @@ extension LiveContainer {
         guard node.isRegular, !node.isForeign, let name = nodes.location(node).name, let document = knownDocument(of: node)
         else { return false }
         guard let writer = openFiles.all.first(where: { $0.node === node && $0.isWritable }) else { return false }
-        let (isReplacing, saved) = writer.state.withLock { ($0.isReplacing, $0.saved) }
+        let isReplacing = writer.state.withLock(\.isReplacing)
         do {
             return try document.state.withLock { state throws(Errno) in
                 guard !state.isUnversioned else { return false }
-                if !isReplacing {
-                    // What is written in place is set aside after a crash only where the version before it was kept. A
-                    // database is left alone then; it is synchronised too often to be labelled (DESIGN 5.1: captured
-                    // when quiet).
-                    guard state.isKept || saved != nil && saved == state.current?.id,
-                        !isDatabase(name.name, descriptor)
-                    else { return false }
-                }
+                // A database is left alone after a crash, and is synchronised too often (DESIGN 5.1: captured when quiet).
+                if !isReplacing, isDatabase(name.name, descriptor) { return false }
                 try saveForLabel(&state, node, name, descriptor)
                 guard let current = state.current, state.isRecorded, let stamp = state.stamp, state.labelled != stamp
                 else { return state.isRecorded }
