@@ -153,17 +153,14 @@ extension ContentStore {
         return (try? LabelCoding.contents(Array(buffer.prefix(count)))) ?? []
     }
 
-    /// Puts a copy of a content in the place of a file: content, owner, mode, ACL, attributes and times. The copy is
-    /// durable before it takes the name.
-    public func restore(_ id: ContentID, over name: FileName, in directory: FileDescriptor) throws(Errno) {
-        let content = try open(id)
-        defer { System.close(content) }
+    /// Puts a copy of a version in the place of a file: content, owner, mode, ACL, attributes and times. The copy is durable
+    /// before it takes the name.
+    public func restore(_ version: Version, over name: FileName, in directory: FileDescriptor) throws(Errno) {
         let temporary = Shelf.temporaryName()
         let copy = try System.open(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         defer { System.close(copy) }
         do throws(Errno) {
-            _ = try FileCopy.copy(content, to: copy, reflink: canReflink)
-            try System.call { fsync(copy.rawValue) }
+            try fill(copy, with: version)
             try System.rename(temporary, in: shelf.staging, to: name.cName, in: directory)
         } catch {
             try? System.unlink(temporary, in: shelf.staging)
@@ -171,12 +168,22 @@ extension ContentStore {
         }
     }
 
-    /// Puts a content into a file that has several names, in place.
-    public func restore(_ id: ContentID, into file: FileDescriptor) throws(Errno) {
-        let content = try open(id)
-        defer { System.close(content) }
+    /// Puts a version into a file that has several names, in place.
+    public func restore(_ version: Version, into file: FileDescriptor) throws(Errno) {
         try System.call { ftruncate(file.rawValue, 0) }
+        try fill(file, with: version)
+    }
+
+    /// A version is the first bytes of its content.
+    private func fill(_ file: FileDescriptor, with version: Version) throws(Errno) {
+        let content = try open(version.content)
+        defer { System.close(content) }
         _ = try FileCopy.copy(content, to: file, reflink: canReflink)
+        let size = off_t(clamping: version.size)
+        if try System.status(file).st_size > size { try System.call { ftruncate(file.rawValue, size) } }
+        let time = timespec(
+            tv_sec: Int(version.modified.nanoseconds / 1_000_000_000), tv_nsec: Int(version.modified.nanoseconds % 1_000_000_000))
+        if version.modified.nanoseconds >= 0 { try System.call { futimens(file.rawValue, [time, time]) } }
         try System.call { fsync(file.rawValue) }
     }
 }

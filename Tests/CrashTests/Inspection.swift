@@ -87,6 +87,16 @@ struct Inspection {
         }
     }
 
+    /// Whether any file of a container, live, kept or deleted, begins so.
+    static func isBeginning(_ bytes: [UInt8], in path: String) throws -> Bool {
+        for file in try FileManager.default.subpathsOfDirectory(atPath: path) {
+            guard let handle = FileHandle(forReadingAtPath: "\(path)/\(file)") else { continue }
+            defer { try? handle.close() }
+            if let beginning = try? handle.read(upToCount: bytes.count), beginning.elementsEqual(bytes) { return true }
+        }
+        return false
+    }
+
     private mutating func note(_ bytes: [UInt8]?) {
         if let bytes { contents.insert(SHA256.hash(data: bytes)) }
     }
@@ -117,7 +127,7 @@ extension Ledger {
                 let digest = Self.digest(of: saved.content)
                 if inspection.contents.contains(digest) || digests.contains(digest) { continue }
                 // What was appended to is the beginning of the file still.
-                if ending == .powerCut, live.values.contains(where: { $0.starts(with: saved.content.bytes) }) { continue }
+                if ending == .powerCut, try Inspection.isBeginning(saved.content.bytes, in: path) { continue }
                 // Without reflinks, what a mapping may write to unseen is not durable when it may (docs/decisions/0003).
                 if mayBeTorn, wasWrittenInPlace(saved, file) { continue }
                 let isNameless = inspection.nameless.contains(digest)

@@ -225,9 +225,9 @@ struct CrashRecovery {
         if live.stat.links > 1 {
             let file = SharedDescriptor(
                 try Backing.open(name.bytes, in: live.directory.raw, flags: O_RDWR | O_NOFOLLOW))
-            try store.contents.restore(current.content, into: FileDescriptor(rawValue: file.raw))
+            try store.contents.restore(current, into: FileDescriptor(rawValue: file.raw))
         } else {
-            try store.contents.restore(current.content, over: name, in: directory)
+            try store.contents.restore(current, over: name, in: directory)
         }
         let stat = try Backing.stat(name.bytes, in: live.directory.raw)
         store.commit([.version(torn), .item(item.now(current, stat, container.fileID(stat)))])
