@@ -164,7 +164,10 @@ extension LiveContainer {
                 if !file.isAppending, state.writers > 1, state.differs(from: stat), isShared(file, isReplacing) { return }
                 // close(2) returns before its release: what changed since the save at the close is another opening's if
                 // that has had the saved content kept.
-                let wasSaved = file.state.withLock { $0.saved != nil }
+                let wasSaved = file.state.withLock { state in
+                    defer { state.isFlushed = true }
+                    return state.saved != nil || state.isFlushed
+                }
                 if isLast, wasSaved, state.isKept, state.writers > 1, state.differs(from: stat) { return }
                 // An emptied file may be about to be written: only its last close says that it was meant (5.1).
                 if isReplacing, stat.size == 0, !isLast, state.current != nil { return }

@@ -75,7 +75,11 @@ extension LiveContainer {
         let own = label(of: version, state, node)
         guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else { return (own, []) }
         let others = sharing.filter { $0.id != version.id }.compactMap { other -> ContentStore.Label? in
-            guard let item = try? store.item(other.item), let place = item.places.first else { return nil }
+            guard let item = try? store.item(other.item) else { return nil }
+            // One without a name stays so.
+            guard let place = item.places.first else {
+                return .init(version: other, path: .root, place: Place(directory: .root, name: Self.nameless))
+            }
             return .init(version: other, path: (try? store.path(of: item)) ?? own.path, place: place)
         }
         return (own, others)

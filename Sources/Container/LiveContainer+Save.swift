@@ -176,7 +176,8 @@ extension LiveContainer {
         if loser.kind == .conflict { relabel(loser) }
         mutations.append(.version(loser))
         install(version, &state, stat, sharing)
-        state.sharesContent = sharing.content == current.content
+        // What was renamed here may have a history of its own, which is in its file.
+        state.sharesContent = sharing.content != nil
         state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
         events.insert(
             .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
