@@ -73,6 +73,9 @@ int linux_is_ext4(int file) {
     return fstatfs(file, &s) == 0 && s.f_type == EXT4_SUPER_MAGIC;
 }
 int linux_start_writing(int file) { return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
+int linux_await_writing(int file) {
+    return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+}
 int linux_set_lease(int file, int type) { return fcntl(file, F_SETLEASE, type); }
 int linux_ioctl(int file, unsigned long request, void *argument) { return ioctl(file, request, argument); }
 

@@ -34,7 +34,7 @@ extension LiveContainer {
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
             nodes[found.node]?.mayHaveCapability.store(false, ordering: .releasing)
-            if !parent.isForeign, try begin(name, in: parent, found.node, stat, requester) { SaveMark.set(on: file.raw) }
+            if !parent.isForeign, try begin(name, in: parent, found.node, stat, requester) { SaveMark.created.set(on: file.raw) }
             return (found, file)
         }
         guard let (found, file) = made else {
@@ -109,8 +109,7 @@ extension LiveContainer {
                 version.kind = .history
                 let label = ContentStore.Label(
                     version: version, path: path(of: place.name, in: parent), place: place)
-                try store.deletedArea.moveToContents(deletion, as: current.content, label)
-                nodes.relocate(deletion, to: current.content)
+                try keep(deletion, of: document, &state, label)
                 rows = [.removeDeletion(deletion)]
             } else {
                 return nil
@@ -150,6 +149,7 @@ extension LiveContainer {
         new.stamp = state.stamp
         new.maker = state.maker
         new.sharesContent = true
+        state.hasParted = true
         var first = current
         first.id = .random()
         first.item = new.item

@@ -54,7 +54,7 @@ extension LiveContainer {
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
     func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
-        guard let document = knownDocument(of: file.node) else { return }
+        guard let document = knownDocument(of: file.node) ?? orphans.document(of: file.node) else { return }
         if appends {
             return try document.state.withLock { state throws(Errno) in
                 guard !state.isAppendedTo, !state.isKept, state.current != nil else { return }
@@ -67,7 +67,7 @@ extension LiveContainer {
             if file.state.withLock({ $0.saved == current.id }), !current.flags.contains(.sealed) { return }
             let stat = try Backing.stat(file.descriptor.raw)
             guard !state.contentDiffers(from: stat) else { return }
-            try keepCopy(&state, of: file.node, from: file.descriptor.raw)
+            try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
         }
     }
 
@@ -145,11 +145,14 @@ extension LiveContainer {
             if isWriter { state.closeWriter() } else { state.closeReader() }
         }
         if let claim = file.claim { arbiter.closed(claim) }
-        if isWriter {
-            knownDocument(of: file.node)?.state.withLock { state in
-                state.writers = max(0, state.writers - 1)
-                dropUnneededCopy(&state, file)
-            }
+        guard isWriter else { return }
+        guard let document = knownDocument(of: file.node) else {
+            // It may have been deleted since it was sealed.
+            return settleOrphan(file, file.requester, isClosed: true)
+        }
+        document.state.withLock { state in
+            state.writers = max(0, state.writers - 1)
+            dropUnneededCopy(&state, file)
         }
     }
 

@@ -11,8 +11,10 @@ extension LiveContainer {
     static let copiedAtOnce: UInt64 = 1 << 20
 
     /// Keeps the current version's content by copying it out of the live file, which is about to change in place.
+    ///
+    /// - Parameter isDurable: the next thing is a write, not a truncation, which the file system orders by itself.
     func keepCopy(
-        _ state: inout Document.State, of node: Node, from descriptor: Int32
+        _ state: inout Document.State, of node: Node, from descriptor: Int32, isDurable: Bool = false
     ) throws(Errno) {
         guard let current = state.current, needsKeeping(state) else { return }
         guard store.contents.canReflink || current.size <= settings.maxFile else {
@@ -23,7 +25,8 @@ extension LiveContainer {
         let labels = labels(of: current, state, node)
         try retryingWhenFull(wanted: store.contents.canReflink ? 0 : current.size) { () throws(Errno) in
             _ = try store.contents.keep(
-                copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others)
+                copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others,
+                isDurable: isDurable)
         }
         state.isKept = true
     }
@@ -55,7 +58,7 @@ extension LiveContainer {
     }
 
     private func needsKeeping(_ state: Document.State) -> Bool {
-        !state.isKept && !state.isReturning && !state.isUnversioned && !PlantedBug.keepsNothing
+        !state.isKept && !state.isReturning && !state.isUnversioned
     }
 
     /// What a kept content says of itself: every version that it is the content of.

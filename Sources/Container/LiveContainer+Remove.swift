@@ -132,7 +132,7 @@ extension LiveContainer {
     func forget(_ state: Document.State) {
         guard let current = state.current else { return }
         var contents: [ContentID] = state.isKept ? [current.content] : []
-        let isShared = state.sharesContent || !current.parents.isEmpty
+        let isShared = state.sharesContent || state.hasParted || !current.parents.isEmpty
         if isShared { contents = (try? store.versions(of: state.item).map(\.content)) ?? [] }
         store.commit([.forgetItem(state.item)])
         for content in Set(contents) {

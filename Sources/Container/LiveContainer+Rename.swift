@@ -204,6 +204,7 @@ extension LiveContainer {
             }
             // Also where the file becomes an object: that may be given up while somebody is about to open the file.
             hold(target)
+            let hash = markRenamed(move)
             do throws(Errno) {
                 try Backing.rename(move)
             } catch {
@@ -223,7 +224,7 @@ extension LiveContainer {
             }
             let content = state.current?.content
             leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
-            return try takeOver(&state, document, move, requester)
+            return try takeOver(&state, document, move, hash, requester)
         }
     }
 
@@ -252,7 +253,7 @@ extension LiveContainer {
 
     /// The document's file is now what was renamed over it: records the save.
     private func takeOver(
-        _ state: inout Document.State, _ document: Document, _ move: Move, _ requester: Requester
+        _ state: inout Document.State, _ document: Document, _ move: Move, _ hash: [UInt8]?, _ requester: Requester
     ) throws(Errno) -> SavedByRename {
         let former = try store(throwing: .ioError) { () throws(StoreError) in
             let former = try documents.document(at: move.source.place)
@@ -264,7 +265,7 @@ extension LiveContainer {
         let node = move.source.node
             ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
         defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
-        let (content, writers) = absorb(former, at: move.source.place, move.source.stat)
+        let (content, writers, rows) = absorb(former, at: move.source.place, move.source.stat)
         let file = try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
         defer { Glibc.close(file) }
         // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
@@ -272,7 +273,9 @@ extension LiveContainer {
         state.isVerified = true
         let saved = try save(
             &state, node, in: move.newParent, move.newName, file: file,
-            PendingSave(kind: .replacing, requester: requester, content: content, isSealed: writers == 0))
+            PendingSave(
+                kind: .replacing, requester: requester, content: content, isSealed: writers == 0, accompanying: rows,
+                known: hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
         state.writers = writers
         for file in openFiles.all where file.node === node && file.isWritable { file.state.withLock { $0.saved = saved } }
         return SavedByRename(document: document, node: node, version: saved)
@@ -280,9 +283,13 @@ extension LiveContainer {
 
     /// What was renamed away had a document of its own: its first and only version was never published and goes; a
     /// longer history stays, without a name.
-    private func absorb(_ former: Document?, at place: Place, _ stat: FileStat) -> (content: ContentID?, writers: Int) {
-        guard let former else { return (nil, 0) }
-        let result: (ContentID?, Int, [VersionStore.Mutation]) = former.state.withLock { state in
+    ///
+    /// - Returns: its rows, for the transaction of the save that has its content: without that it would be nowhere.
+    private func absorb(
+        _ former: Document?, at place: Place, _ stat: FileStat
+    ) -> (content: ContentID?, writers: Int, rows: [VersionStore.Mutation]) {
+        guard let former else { return (nil, 0, []) }
+        return former.state.withLock { state in
             state.places.removeAll { $0 == place }
             guard state.isRecorded, state.places.isEmpty, let current = state.current else {
                 return (nil, state.writers, [])
@@ -295,14 +302,13 @@ extension LiveContainer {
             let content = state.contentDiffers(from: stat) ? nil : current.content
             return (content, state.writers, [.kind(current.id, .history)] + itemRows(state, stat))
         }
-        if !result.2.isEmpty { store.commit(result.2) }
-        return (result.0, result.1)
     }
 
     /// A file is renamed to a name that was just taken away: a save of the document that had it.
     private func comeBack(
         _ move: Move, _ tombstone: Tombstone, _ requester: Requester
     ) throws(Errno) -> SavedByRename? {
+        let hash = markRenamed(move)
         try Backing.rename(move)
         guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else {
             // Nothing came back: the file is a document of its own, under its new name.
@@ -316,8 +322,26 @@ extension LiveContainer {
             return nil
         }
         return try tombstone.document.state.withLock { state throws(Errno) in
-            try takeOver(&state, tombstone.document, move, requester)
+            try takeOver(&state, tombstone.document, move, hash, requester)
         }
+    }
+
+    /// What was written a moment ago may reach the disk after its new name does: the file says what it has to be.
+    ///
+    /// - Returns: its hash, if it is small.
+    private func markRenamed(_ move: Move) -> [UInt8]? {
+        let stat = move.source.stat
+        guard stat.size > 0, let file = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
+        else { return nil }
+        defer { Glibc.close(file) }
+        guard stat.size <= Self.hashedAtOnce else {
+            let isFull = SaveMark.isWithoutHoles(file, size: stat.size)
+            SaveMark.renamed(size: isFull ? stat.size : 0, hash: nil).set(on: file)
+            return nil
+        }
+        let hash = ContentHash.sha256(of: file, size: stat.size)
+        SaveMark.renamed(size: stat.size, hash: hash).set(on: file)
+        return hash
     }
 
     // MARK: Onto something else

@@ -28,11 +28,11 @@ enum FileCopy {
 
     /// Sees to it that a copy's data is durable no later than whatever is done to the original next.
     ///
-    /// ext4 with ordered data (its default) commits a transaction only after the data that was allocated in it: it is
-    /// enough to have the blocks allocated, which starting the writing does. Elsewhere it takes waiting; on tmpfs that
-    /// costs nothing.
-    static func order(_ copy: FileDescriptor) throws(Errno) {
-        if linux_is_ext4(copy.rawValue) == 1, linux_start_writing(copy.rawValue) == 0 { return }
+    /// ext4 makes a truncation durable with the next transaction that anyone has committed. A copy's data belongs to it
+    /// once it was written, which is begun here, and which whoever synchronises waits for. Elsewhere it takes waiting here;
+    /// on tmpfs that costs nothing.
+    static func order(_ copy: FileDescriptor, _ arrivals: Arrivals) throws(Errno) {
+        if linux_is_ext4(copy.rawValue) == 1, linux_start_writing(copy.rawValue) == 0 { return arrivals.began(copy) }
         try System.call { fdatasync(copy.rawValue) }
     }
 

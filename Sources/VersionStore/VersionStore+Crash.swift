@@ -10,19 +10,74 @@ extension VersionStore {
     /// back: a save may have been about to replace it.
     public func keptCurrents() throws(StoreError) -> [Item] {
         flush()
-        var ids: [ContentID] = []
-        do throws(Errno) { try contents.forEach { ids.append($0) } } catch { throw .io(error, "reading objects") }
+        var ids: Set<ContentID> = []
+        do throws(Errno) { try contents.forEach { ids.insert($0) } } catch { throw .io(error, "reading objects") }
         return try read { database in
             var items = try Query.returningItems(database)
-            for id in ids {
-                for version in try Query.versions(sharing: id, database) where version.kind == .current {
-                    guard let item = try Query.item(version.item, database), item.current == version.id, !item.isReturning
-                    else { continue }
-                    items.append(item)
-                }
+            for id in try Query.items(currentIn: ids, database) {
+                guard let item = try Query.item(id, database), !item.isReturning else { continue }
+                items.append(item)
             }
             return items
         }
+    }
+
+    /// The versions saved in the last minute of what the catalog knows: these may not have reached the disk.
+    public func recentVersions() throws(StoreError) -> [Version] {
+        try read { database in
+            let last = try Query.lastChange(database)?.time.advanced(byNanoseconds: -Self.dirtyNanoseconds)
+            return try Query.versions(since: last ?? Timestamp(nanoseconds: .min), database)
+        }
+    }
+
+    /// How long Linux keeps what was written from the disk at most, and some more.
+    private static let dirtyNanoseconds: Int64 = 60_000_000_000
+
+    /// Looks at what was kept a moment before the end: a content that has not reached the disk whole is marked as
+    /// unfinished, one of which nothing has is marked as lost.
+    /// - Returns: how many were.
+    public func settleContents(of recent: [Version]) throws(StoreError) -> Int {
+        do {
+            let check = StoreCheck(store: self, repairs: false)
+            var ids = Set(recent.map(\.id))
+            ids.formUnion(recent.flatMap(\.parents))
+            var count = 0
+            for id in ids.sorted() {
+                guard let version = try version(id), version.kind != .current, !version.flags.contains(.contentLost),
+                    try check.problem(version) != nil
+                else { continue }
+                commit([.version(try shortened(version, check))])
+                count += 1
+            }
+            return count
+        } catch let error as StoreError { throw error } catch { throw .catalog(code: 1, "\(error)") }
+    }
+
+    /// A version as what there is of its content.
+    private func shortened(_ version: Version, _ check: StoreCheck) throws -> Version {
+        var version = version
+        guard let file = try check.open(version) else {
+            version.flags.insert(.contentLost)
+            return version
+        }
+        defer { System.close(file) }
+        let length = UInt64(clamping: try System.status(file).st_size)
+        guard length > 0 else {
+            version.flags.insert(.contentLost)
+            return version
+        }
+        version.size = min(length, version.size)
+        version.hash = version.hash == nil ? nil : try StoreCheck.hash(file, version.size)
+        version.flags.formUnion([.sealed, .unfinished])
+        return version
+    }
+
+    /// Whether a content is here, and is what a version of it was as far as its hash is known.
+    public func isWhole(_ version: Version) -> Bool {
+        guard let file = try? contents.open(version.content) else { return false }
+        defer { System.close(file) }
+        guard let status = try? System.status(file), UInt64(clamping: status.st_size) >= version.size else { return false }
+        return (try? version.hash.map { try StoreCheck.hash(file, version.size) == $0 }) ?? true
     }
 
     /// The live files are in order again.

@@ -33,6 +33,7 @@ int linux_unshare(int flags);
 int linux_clone_file(int to, int from);              // FICLONE
 int linux_is_ext4(int file);
 int linux_start_writing(int file);                   // of all dirty pages: allocates their blocks, does not wait
+int linux_await_writing(int file);                   // the same, and waits until they are written
 int linux_set_lease(int file, int type);             // F_SETLEASE: F_RDLCK, F_UNLCK
 int linux_ioctl(int file, unsigned long request, void *argument);
 int linux_mknodat(int directory, const char *name, mode_t mode, unsigned major, unsigned minor);

@@ -48,6 +48,8 @@ final class Document: Sendable {
         var isKept = false
         /// `current`'s content is nowhere but in the live file, and a version of another item names it too.
         var sharesContent = false
+        /// `current` went on under another name before this one came back: another item has a version of its content.
+        var hasParted = false
         /// The name was taken away and came back: the file below is a new one and `current` is kept elsewhere.
         var isReturning = false
         /// Who saved `current`; nil if nobody can tell.

@@ -24,15 +24,21 @@ struct CrashRecovery {
     }
 
     let container: LiveContainer
-    private var store: VersionStore { container.store }
+    var store: VersionStore { container.store }
 
     init(_ container: LiveContainer) { self.container = container }
 
     func run() throws(StoreError) {
         var counts: [String: Int] = [:]
+        let recent = try store.recentVersions()
+        let lost = try store.settleContents(of: recent)
+        if lost > 0 { counts["contents not arrived"] = lost }
         for item in try store.keptCurrents() {
-            guard let word = attempt(item) else { continue }
-            counts[word, default: 0] += 1
+            if let word = attempt(item, settle) { counts[word, default: 0] += 1 }
+        }
+        for version in recent where version.kind == .current && !store.contents.contains(version.content) {
+            guard let item = try store.item(version.item), item.current == version.id, !item.isReturning else { continue }
+            if let word = attempt(item, settleRecent) { counts[word, default: 0] += 1 }
         }
         store.settled()
         guard !counts.isEmpty else { return }
@@ -40,10 +46,12 @@ struct CrashRecovery {
     }
 
     /// One item that cannot be put in order must not keep the others from it, nor the container from its users.
-    private func attempt(_ item: Item) -> String? {
+    private func attempt(_ item: Item, _ settle: (Item, Version, Live) throws -> String?) -> String? {
         do {
-            guard let current = try store.version(item.current) else { return nil }
-            return try settle(item, current)
+            guard let current = try store.version(item.current), let place = item.places.first,
+                let live = try live(at: place)
+            else { return nil }
+            return try settle(item, current, live)
         } catch {
             container.logger.error("a file was not put in order after a crash: \(error)", metadata: ["item": "\(item.id)"])
             return nil
@@ -51,10 +59,8 @@ struct CrashRecovery {
     }
 
     /// - Returns: what was done, in a word; nil if nothing had to be.
-    private func settle(_ item: Item, _ current: Version) throws -> String? {
-        guard let place = item.places.first, let live = try live(at: place), try isKept(current, of: item, live) else {
-            return nil
-        }
+    private func settle(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
+        guard try isKept(current, of: item, live) else { return nil }
         switch try judge(item, current, live) {
         case .current(isSameFile: true), .gone: return nil
         case .current(isSameFile: false):
@@ -72,7 +78,10 @@ struct CrashRecovery {
 
     /// Has the current version among the objects; where it went with the name that the file was renamed to, copies it.
     private func isKept(_ current: Version, of item: Item, _ live: Live) throws -> Bool {
-        if store.contents.contains(current.content) { return true }
+        if store.contents.contains(current.content) {
+            // A copy that has not reached the disk was made before anything could be done to the file.
+            return store.isWhole(current)
+        }
         for other in try store.versions(sharing: current.content) where other.item != item.id && other.kind == .current {
             guard let place = try store.item(other.item)?.places.first, let source = try self.live(at: place),
                 source.stat.size >= current.size
@@ -91,7 +100,7 @@ struct CrashRecovery {
     // MARK: Finding
 
     /// A live file with its directory.
-    private struct Live {
+    struct Live {
         var place: Place
         var path: TreePath
         var directory: SharedDescriptor
@@ -125,7 +134,7 @@ struct CrashRecovery {
 
     private func judge(_ item: Item, _ current: Version, _ live: Live) throws -> Finding {
         let id = container.fileID(live.stat)
-        if live.stat.size == current.size, live.stat.modified == current.modified {
+        if live.stat.size == current.size, live.stat.modified == current.modified, isHashed(current, live) {
             return .current(isSameFile: id == item.file.id)
         }
         if let label = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first {
@@ -134,14 +143,26 @@ struct CrashRecovery {
                 return .saved(label)
             }
         }
-        // An empty one was made a moment before it would have been marked.
-        if live.stat.size > 0, try isAnotherFile(item, current, live), !SaveMark.exists(on: live.file.raw) {
+        let mark = SaveMark(of: live.file.raw)
+        if let mark, mark.isWhole(live.file.raw, size: live.stat.size) { return .saved(nil) }
+        // Of those that took a name back, an empty one was made a moment before it would have been marked.
+        if mark == nil, live.stat.size > 0 || !item.isReturning, try isAnotherFile(item, current, live) {
             return .saved(nil)
         }
-        // A file that nobody has open any more may still be on its way to being closed; who is not root sees not everybody.
-        let mayBeWritten = geteuid() != 0 || container.survivors.mayInclude(id, live.stat.key)
-        if mayBeWritten, WritableMappings.exist(on: live.file.raw) { return .beingWritten }
+        if isBeingWritten(live) { return .beingWritten }
         return isDatabase(live) ? .saved(nil) : .unfinished
+    }
+
+    /// A file that nobody has open any more may still be on its way to being closed; who is not root sees not everybody.
+    func isBeingWritten(_ live: Live) -> Bool {
+        let mayBe = geteuid() != 0 || container.survivors.mayInclude(container.fileID(live.stat), live.stat.key)
+        return mayBe && WritableMappings.exist(on: live.file.raw)
+    }
+
+    /// Whether a file begins with what a version was, as far as its hash is known.
+    func isHashed(_ version: Version, _ live: Live) -> Bool {
+        guard let hash = version.hash, version.size <= LiveContainer.hashedAtOnce else { return true }
+        return ContentHash.sha256(of: live.file.raw, size: version.size) == hash
     }
 
     /// Whether the live file took the name from the one that held the current version, and was not written in place of
@@ -155,7 +176,7 @@ struct CrashRecovery {
     }
 
     /// A database has its own ways of coming back, with its journals beside it: an older file would not match them.
-    private func isDatabase(_ live: Live) -> Bool {
+    func isDatabase(_ live: Live) -> Bool {
         var header = [UInt8](repeating: 0, count: Databases.headerLength)
         let count = pread(live.file.raw, &header, header.count, 0)
         return Databases.isDatabase(live.place.name, header: Array(header.prefix(max(0, count))))
@@ -185,7 +206,11 @@ struct CrashRecovery {
     /// The live file becomes history, marked `unfinished`; a copy of the current version takes its name. First the one,
     /// then the other, so that a crash in between finds both.
     private func setAside(_ item: Item, _ current: Version, _ live: Live) throws {
-        let torn = try kept(item, current, live)
+        try replace(live, of: item, by: current, torn: try kept(item, current, live))
+    }
+
+    /// A copy of a kept version takes the name of a live file that was kept as an unfinished one.
+    func replace(_ live: Live, of item: Item, by current: Version, torn: Version) throws {
         let (name, directory) = (live.place.name, FileDescriptor(rawValue: live.directory.raw))
         if live.stat.links > 1 {
             let file = SharedDescriptor(
@@ -218,7 +243,7 @@ struct CrashRecovery {
     }
 
     /// - Returns: false on a file system without links.
-    private func link(_ live: Live, as content: ContentID, _ label: ContentStore.Label) throws(Errno) -> Bool {
+    func link(_ live: Live, as content: ContentID, _ label: ContentStore.Label) throws(Errno) -> Bool {
         let directory = FileDescriptor(rawValue: live.directory.raw)
         do throws(Errno) {
             try store.contents.keep(linking: live.place.name, in: directory, as: content, label)
@@ -243,7 +268,7 @@ struct CrashRecovery {
 
 extension Item {
     /// The same item with its live file and current version as they are now.
-    fileprivate func now(_ current: Version, _ stat: FileStat, _ file: FileID) -> Item {
+    func now(_ current: Version, _ stat: FileStat, _ file: FileID) -> Item {
         Item(
             id: id, places: places, current: current.id,
             file: LiveFile(id: file, size: stat.size, modified: stat.modified))

@@ -13,7 +13,9 @@ extension LiveContainer {
         let isLabelled = nodes[id].map { label($0, descriptor) } ?? false
         // What is kept of the content before lies in the same journal: fsync, not fdatasync, makes that durable too,
         // before what was overwritten can be.
-        try Backing.check { dataOnly && !isLabelled ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
+        try store.contents.synchronizing { () throws(Errno) in
+            _ = try Backing.check { dataOnly && !isLabelled ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
+        }
     }
 
     /// Records what a file holds as a version and has the file say so itself: after a crash this is no unfinished save,
@@ -21,13 +23,19 @@ extension LiveContainer {
     private func label(_ node: Node, _ descriptor: SharedDescriptor) -> Bool {
         guard node.isRegular, !node.isForeign, let name = nodes.location(node).name, let document = knownDocument(of: node)
         else { return false }
-        // What is written in place is never set aside after a crash, so it needs no label; a database that is
-        // synchronised many times a second would make as many versions (DESIGN 5.1: captured when quiet).
-        let writer = openFiles.all.first { $0.node === node && $0.isWritable }
-        guard writer?.state.withLock(\.isReplacing) ?? false else { return false }
+        guard let writer = openFiles.all.first(where: { $0.node === node && $0.isWritable }) else { return false }
+        let (isReplacing, saved) = writer.state.withLock { ($0.isReplacing, $0.saved) }
         do {
             return try document.state.withLock { state throws(Errno) in
                 guard !state.isUnversioned else { return false }
+                if !isReplacing {
+                    // What is written in place is set aside after a crash only where the version before it was kept. A
+                    // database is left alone then; it is synchronised too often to be labelled (DESIGN 5.1: captured
+                    // when quiet).
+                    guard state.isKept || saved != nil && saved == state.current?.id,
+                        !isDatabase(name.name, descriptor)
+                    else { return false }
+                }
                 try saveForLabel(&state, node, name, descriptor)
                 guard let current = state.current, state.isRecorded, let stamp = state.stamp, state.labelled != stamp
                 else { return state.isRecorded }
@@ -62,6 +70,12 @@ extension LiveContainer {
                 kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: isAppend, requester: writer?.requester,
                 amends: writer?.state.withLock(\.saved)))
         writer?.state.withLock { $0.saved = saved }
+    }
+
+    private func isDatabase(_ name: FileName, _ file: SharedDescriptor) -> Bool {
+        var header = [UInt8](repeating: 0, count: Databases.headerLength)
+        let count = pread(file.raw, &header, header.count, 0)
+        return Databases.isDatabase(name, header: Array(header.prefix(max(0, count))))
     }
 
     /// The label has changed the file's `st_ctim`; a write at the same moment must not hide behind that.
