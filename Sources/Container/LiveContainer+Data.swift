@@ -29,7 +29,15 @@ extension LiveContainer {
         node: UInt64, handle: UInt64, into buffer: UnsafeMutableRawBufferPointer, offset: off_t
     ) throws(Errno) -> Int {
         let descriptor = try descriptor(node, handle)
+        leaveAccessTime(descriptor)
         return try Backing.check { pread(descriptor.raw, buffer.baseAddress, buffer.count, offset) }
+    }
+
+    /// What is read for a program is an access; from now on through this descriptor (see ``quietly``).
+    private func leaveAccessTime(_ descriptor: SharedDescriptor) {
+        let flags = fcntl(descriptor.raw, F_GETFL)
+        guard flags >= 0, flags & linux_O_NOATIME != 0 else { return }
+        _ = fcntl(descriptor.raw, F_SETFL, flags & ~linux_O_NOATIME)
     }
 
     public func write(
@@ -97,6 +105,7 @@ extension LiveContainer {
         _ caller: Caller, from source: CopyEnd, to target: CopyEnd, length: Int
     ) throws(Errno) -> Int {
         let from = try descriptor(source.node, source.handle)
+        leaveAccessTime(from)
         let file = try openFile(target.handle)
         try willChange(file, appends: false)
         if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }

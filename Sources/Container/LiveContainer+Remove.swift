@@ -117,7 +117,7 @@ extension LiveContainer {
 
     /// What git removes inside `.git` it has no more use for.
     private func isRepositorys(_ parent: Node, _ requester: Requester) -> Bool {
-        isRepositoryInternal(parent) && requester.author.program.hasPrefix("git")
+        requester.author.program.hasPrefix("git") && isRepositoryInternal(parent)
     }
 
     /// Drops a document without a trace.

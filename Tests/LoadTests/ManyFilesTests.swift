@@ -78,10 +78,9 @@ import Testing
             let path = "\(base)/tree/d\(directory)"
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             for number in 0..<Self.perDirectory {
-                let file = open("\(path)/file-\(number).txt", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
-                guard file >= 0 else { throw Failure.call(path) }
-                defer { close(file) }
-                try writeAll(Array("file \(number)\n".utf8), to: file)
+                guard let file = fopen("\(path)/file-\(number).txt", "we") else { throw Failure.call(path) }
+                fputs("file \(number)\n", file)
+                fclose(file)
             }
         }
     }
