@@ -36,6 +36,9 @@ public final class LiveContainer: Sendable {
         }
     }
 
+    /// The number of the root's node.
+    public static let rootNode = Node.rootID
+
     public let store: VersionStore
     public let options: Options
     let root: SharedDescriptor
