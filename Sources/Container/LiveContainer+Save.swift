@@ -138,6 +138,8 @@ extension LiveContainer {
                 state.sharesContent = state.sharesContent || !state.isKept
             }
             state.isReturning = false
+            // What is appended from now on is appended to what was just replaced.
+            if save.kind == .replacing { state.appended = nil }
             observers.saved(current.id, of: state.item, by: actor, now: now)
             record(parent, itemRows(state, stat))
             return
