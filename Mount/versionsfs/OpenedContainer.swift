@@ -61,6 +61,7 @@ struct OpenedContainer {
         case .unknownFormat: "\(path): \(error): it was made by a newer version, update this one"
         case .reservedName: "\(path): \(error): rename it first"
         case .notAContainer where isReadOnly: "\(path): \(error) yet: mount it once without -o ro"
+        case .catalog(14, _) where isReadOnly: "\(path): it was not unmounted in order: mount it once without -o ro"
         case .io(.readOnlyFileSystem, _): "\(path): the file system is read-only: mount it with -o ro"
         default: "\(path): \(error)"
         }
