@@ -356,6 +356,26 @@ extension LiveContainer {
         return saver.isOfOneFamily(with: actor)
     }
 
+    /// The file held a version's content, and as their beginning that of earlier ones; another content that is equal
+    /// serves them all from now on.
+    /// - Returns: the rows of the earlier ones.
+    private func share(
+        _ content: ContentID, with current: Version, of state: Document.State
+    ) -> [VersionStore.Mutation] {
+        var others = ((try? store.versions(sharing: current.content)) ?? []).filter { $0.id != current.id }
+        for index in others.indices { others[index].content = content }
+        if var labels = try? store.contents.labels(of: content), let like = labels.first {
+            var own = current
+            own.content = content
+            for var version in others + [own] {
+                if version.kind == .current { version.kind = .history }
+                labels.append(.init(version: version, path: like.path, place: like.place))
+            }
+            try? store.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
+        }
+        return others.map { .version($0) }
+    }
+
     /// The item of a file that was renamed over another keeps its history; its last version is what the other's file
     /// holds now. If its name comes back, so does the item (DESIGN 5.1).
     private func leaveName(
@@ -367,10 +387,11 @@ extension LiveContainer {
             guard !state.isKept, let holder = target.current?.content else { return ([], wasEphemeral) }
             target.sharesContent = true
             guard current.content != holder else { return ([], wasEphemeral) }
+            let prefixes = share(holder, with: current, of: state)
             current.content = holder
             state.current = current
             current.kind = .history
-            return ([.version(current)], wasEphemeral)
+            return (prefixes + [.version(current)], wasEphemeral)
         }
         record(move.source.parent, rows)
         guard let actor = requester.actor, !wasEphemeral else { return }

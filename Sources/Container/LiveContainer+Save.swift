@@ -140,17 +140,20 @@ extension LiveContainer {
         var loser = current
         switch decision {
         case .nothing:
+            var rows: [VersionStore.Mutation] = []
             // The file holds C again; a copy of it that was kept serves the next time it is displaced.
             state.stamp = Stamp(stat)
             state.current?.hash = current.hash
             if state.isReturning, !state.isKept {
-                // Kept, unless another item's file has it: then this one's is as good.
                 state.isKept = store.contents.contains(current.content)
-                state.sharesContent = state.sharesContent || !state.isKept
+                // Or else another item's file has it: this one's is a content of its own from now on.
+                if !state.isKept { rows += ownContent(&state) }
             }
             state.isReturning = false
+            // What is appended from now on is appended to what was just replaced.
+            if save.kind == .replacing { state.appended = nil }
             observers.saved(current.id, of: state.item, by: actor, now: now)
-            record(parent, save.accompanying + itemRows(state, stat))
+            record(parent, save.accompanying + rows + itemRows(state, stat))
             return
         case .supersede, .orphan:
             loser.kind = .history
@@ -161,7 +164,8 @@ extension LiveContainer {
                 .change(change(.conflict, in: parent, name, item: state.item, version: loser.id, by: save.requester)))
         }
         var sharing = save
-        if save.isAppend, !state.isKept, !state.isReturning, stat.size >= current.size {
+        let isElsewhere = state.sharesContent && store.contents.contains(current.content)
+        if save.isAppend, !state.isKept, !isElsewhere, !state.isReturning, stat.size >= current.size {
             // What is appended to stays the beginning of the file: both versions name one content, C its first bytes.
             sharing.content = current.content
         }
@@ -183,6 +187,15 @@ extension LiveContainer {
             .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
         record(parent, save.accompanying + mutations + [.version(version)] + itemRows(state, stat) + events)
         hashLater(version)
+    }
+
+    /// The current version gets a content that no other has.
+    private func ownContent(_ state: inout Document.State) -> [VersionStore.Mutation] {
+        guard var current = state.current else { return [] }
+        current.content = .random()
+        state.current = current
+        state.sharesContent = false
+        return state.isRecorded ? [.version(current)] : []
     }
 
     /// Whether the item has another version of the same content.

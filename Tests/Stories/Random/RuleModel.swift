@@ -333,8 +333,11 @@ struct RuleModel {
         _ process: Int, _ from: String, _ source: Int, _ to: String, _ target: Int, _ content: String
     ) {
         names[from] = nil
+        let isGone = isScaffolding(source, process) && !Self.isBackup(to, of: from)
+        // What goes without a trace does not come back to the names it had before.
+        if isGone { tombstones = tombstones.filter { $0.value.item != source } }
         // A backup is its maker's to throw away: its name comes back to nothing.
-        if items[source]?.backupOf == nil, !isScaffolding(source, process) || Self.isBackup(to, of: from) {
+        if items[source]?.backupOf == nil, !isGone {
             tombstones[from] = Tombstone(item: source, actor: process)
         }
         save(process, target, content, .replacing)
@@ -356,7 +359,10 @@ struct RuleModel {
     /// A name is unlinked.
     mutating func unlink(_ process: Int, _ name: String) {
         guard let id = names.removeValue(forKey: name), let item = items[id] else { return }
-        if item.isParted, let maker = item.backupOf, areKin(maker, process) { return }
+        if item.isParted, let maker = item.backupOf, areKin(maker, process) {
+            tombstones = tombstones.filter { $0.value.item != id }
+            return
+        }
         let deletion = next()
         deleted[deletion] = Deletion(name: name, content: item.current.flatMap { item.versions[$0]?.content } ?? "")
         tombstones[name] = Tombstone(item: id, actor: process, deletion: deletion)
