@@ -170,7 +170,10 @@ extension LiveContainer {
                 let stat = try Backing.stat(file.descriptor.raw)
                 let isReplacing = file.state.withLock(\.isReplacing)
                 // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
-                if !file.isAppending, state.writers > 1, state.differs(from: stat), isShared(file, isReplacing) { return }
+                if !file.isAppending, state.writers > 1, state.differs(from: stat), isShared(file, isReplacing) {
+                    if isLast { bequeath(file, state) }
+                    return
+                }
                 // close(2) returns before its release: what changed since the save at the close is another opening's if
                 // that has had the saved content kept.
                 let wasSaved = file.state.withLock { state in
@@ -200,6 +203,14 @@ extension LiveContainer {
         else { return }
         try? store.contents.remove(current.content)
         state.isKept = false
+    }
+
+    /// What a writer has synchronised before the others are done is amended by them.
+    private func bequeath(_ file: OpenFile, _ state: Document.State) {
+        guard let saved = file.state.withLock(\.saved), saved == state.current?.id else { return }
+        for other in openFiles.all where other.node === file.node && other.isWritable && other.id != file.id {
+            other.state.withLock { $0.saved = $0.saved ?? saved }
+        }
     }
 
     /// Whether others write in place to the same file; replacing writers take turns and do not count among themselves.

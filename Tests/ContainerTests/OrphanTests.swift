@@ -150,4 +150,19 @@ import VersionStore
         #expect(try tree.live("target") == "same")
         #expect(try findings(tree) == [])
     }
+
+    @Test("what one of two writers synchronises is amended by whoever of them closes last")
+    func synchronisedByOneOfTwo() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "content")
+        let (one, two) = (try Writer(tree, "x", O_WRONLY), try Writer(tree, "x", O_WRONLY))
+        try two.write("CONT", at: 0)
+        try tree.container.synchronize(node: two.node, handle: two.handle, dataOnly: false)
+        try two.write("ENT!", at: 4)
+        two.close()
+        one.close()
+        #expect(try tree.live("x") == "CONTENT!")
+        #expect(try texts(tree, of: try tree.item("x").id) == ["content"])
+        #expect(try findings(tree) == [])
+    }
 }
