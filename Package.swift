@@ -97,6 +97,11 @@ let package = Package(
                 argumentParser,
             ]),
         tests("FUSETests", ["FUSE", "VersionModel"]),
+        tests(
+            "FuzzTests",
+            [
+                "versionsfs", "FUSE", "CFuse3", "Container", "VersionStore", "VersionModel", "CLinux", logging, system,
+            ]),
         tests("SupportTests", ["TestActor"]),
         tests("MountTests", ["versionsfs", "versionsctl", "TestActor"]),
         tests("Stories", ["versionsfs", "versionsctl", "TestActor"]),
@@ -107,5 +112,6 @@ let package = Package(
                 logging, system, crypto,
             ]),
         tests("LoadTests", ["versionsfs", "versionsctl", "TestActor"]),
+        tests("SecurityTests", ["versionsfs", "versionsctl", "TestActor"]),
     ]
 )

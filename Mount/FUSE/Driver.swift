@@ -56,6 +56,10 @@ final class Driver: @unchecked Sendable {
     /// Serves the message of a lane, which is the calling thread's.
     func serve(_ lane: Lane) {
         guard let session, let header = lane.message.value(wire_header_in.self) else { return }
+        guard RequestShape.isWhole(lane.message, header) else {
+            if RequestShape.wantsAnswer(header.opcode) { send(error: .invalidArgument, to: header.unique) }
+            return
+        }
         if header.opcode == Opcode.temporary {
             serveTemporary(header, lane)
             return

@@ -57,6 +57,14 @@ public final class MountedSession: Sendable {
         driver.begin(session: session, transport: device)
         self.driver = driver
         self.device = device
+        guard Self.answerThroughDriver(session, descriptor: fuse_session_fd(session)) else {
+            destroy()
+            throw .ioError
+        }
+    }
+
+    /// Has libfuse send its answers through the driver, which is its context.
+    static func answerThroughDriver(_ session: OpaquePointer, descriptor: Int32) -> Bool {
         var io = fuse_custom_io()
         io.writev = { _, vector, count, context in
             guard let vector, let context else {
@@ -66,10 +74,7 @@ public final class MountedSession: Sendable {
             return Driver.of(context: context).send(vector, count: count)
         }
         io.read = { descriptor, buffer, count, _ in Glibc.read(descriptor, buffer, count) }
-        guard wire_session_custom_io(session, &io, fuse_session_fd(session)) == 0 else {
-            destroy()
-            throw .ioError
-        }
+        return wire_session_custom_io(session, &io, descriptor) == 0
     }
 
     deinit {
@@ -123,7 +128,7 @@ public final class MountedSession: Sendable {
         Unmanaged.passUnretained(driver).release()
     }
 
-    private static func newSession(_ options: String, context: UnsafeMutableRawPointer) -> OpaquePointer? {
+    static func newSession(_ options: String, context: UnsafeMutableRawPointer) -> OpaquePointer? {
         var arguments = fuse_args(argc: 0, argv: nil, allocated: 0)
         defer { fuse_opt_free_args(&arguments) }
         for argument in ["versionsfs", "-o", options] where fuse_opt_add_arg(&arguments, argument) != 0 {

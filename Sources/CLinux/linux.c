@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -144,4 +145,11 @@ int linux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int linux_spawn_chdir(void *actions, const char *path) {
     return posix_spawn_file_actions_addchdir_np(actions, path);
+}
+
+void linux_limit_arenas(int arenas) { mallopt(M_ARENA_MAX, arenas); }
+void linux_return_memory(void) { malloc_trim(0); }
+void linux_be_batch(void) {
+    struct sched_param none = {0};
+    sched_setscheduler(0, SCHED_BATCH, &none);
 }

@@ -29,7 +29,15 @@ extension LiveContainer {
         node: UInt64, handle: UInt64, into buffer: UnsafeMutableRawBufferPointer, offset: off_t
     ) throws(Errno) -> Int {
         let descriptor = try descriptor(node, handle)
+        leaveAccessTime(descriptor)
         return try Backing.check { pread(descriptor.raw, buffer.baseAddress, buffer.count, offset) }
+    }
+
+    /// What is read for a program is an access; from now on through this descriptor (see ``quietly``).
+    private func leaveAccessTime(_ descriptor: SharedDescriptor) {
+        let flags = fcntl(descriptor.raw, F_GETFL)
+        guard flags >= 0, flags & linux_O_NOATIME != 0 else { return }
+        _ = fcntl(descriptor.raw, F_SETFL, flags & ~linux_O_NOATIME)
     }
 
     public func write(
@@ -46,7 +54,7 @@ extension LiveContainer {
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
     func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
-        guard let document = knownDocument(of: file.node) else { return }
+        guard let document = knownDocument(of: file.node) ?? orphans.document(of: file.node) else { return }
         if appends {
             return try document.state.withLock { state throws(Errno) in
                 guard !state.isAppendedTo, !state.isKept, state.current != nil else { return }
@@ -97,6 +105,7 @@ extension LiveContainer {
         _ caller: Caller, from source: CopyEnd, to target: CopyEnd, length: Int
     ) throws(Errno) -> Int {
         let from = try descriptor(source.node, source.handle)
+        leaveAccessTime(from)
         let file = try openFile(target.handle)
         try willChange(file, appends: false)
         if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
@@ -117,6 +126,8 @@ extension LiveContainer {
         else { return }
         var requester = file.requester
         requester.author.program = observers.program(of: opener)
+        observers.filled(
+            nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }, by: opener)
         save(file, requester, isSealed: false, isLast: false)
     }
 
@@ -136,11 +147,14 @@ extension LiveContainer {
             if isWriter { state.closeWriter() } else { state.closeReader() }
         }
         if let claim = file.claim { arbiter.closed(claim) }
-        if isWriter {
-            knownDocument(of: file.node)?.state.withLock { state in
-                state.writers = max(0, state.writers - 1)
-                dropUnneededCopy(&state, file)
-            }
+        guard isWriter else { return }
+        guard let document = knownDocument(of: file.node) else {
+            // It may have been deleted since it was sealed.
+            return settleOrphan(file, file.requester, isLast: true)
+        }
+        document.state.withLock { state in
+            state.writers = max(0, state.writers - 1)
+            dropUnneededCopy(&state, file)
         }
     }
 
@@ -149,8 +163,7 @@ extension LiveContainer {
 
     private func save(_ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool) {
         guard let name = nodes.location(file.node).name, let document = knownDocument(of: file.node) else {
-            if isLast { settleOrphan(file, requester) }
-            return
+            return settleOrphan(file, requester, isLast: isLast)
         }
         do {
             try document.state.withLock { state throws(Errno) in
@@ -203,7 +216,11 @@ extension LiveContainer {
         guard file.flags & O_ACCMODE == O_RDWR, kernel.side?.passesThrough == true else { return }
         guard let check = try? openForLease(file.node) else { return }
         let mapped = WritableMappings.exist(on: check.raw)
-        file.node.openings.state.withLock { $0.maybeMapped = mapped && $0.writers <= 1 }
+        let mayBeMapped = file.node.openings.state.withLock { openings in
+            openings.maybeMapped = mapped && openings.writers <= 1
+            return mapped
+        }
+        knownDocument(of: file.node)?.state.withLock { $0.mayBeMapped = mayBeMapped }
     }
 
     private func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor {

@@ -16,7 +16,7 @@ extension LiveContainer {
     func keepCopy(
         _ state: inout Document.State, of node: Node, from descriptor: Int32, isDurable: Bool = false
     ) throws(Errno) {
-        guard let current = state.current, needsKeeping(state) else { return }
+        guard let current = state.current, needsKeeping(state), !isKeptByOther(&state) else { return }
         guard store.contents.canReflink || current.size <= settings.maxFile else {
             // Beyond `max-file` the older content is given up: the one exception to promise 1.
             state.current?.flags.insert(.contentLost)
@@ -38,7 +38,7 @@ extension LiveContainer {
     func keepDisplaced(
         _ state: inout Document.State, of node: Node, _ name: FileName, in directory: SharedDescriptor, _ stat: FileStat
     ) throws(Errno) -> Bool {
-        guard let current = state.current, needsKeeping(state) else { return false }
+        guard let current = state.current, needsKeeping(state), !isKeptByOther(&state) else { return false }
         let labels = labels(of: current, state, node)
         if state.writers == 0, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
@@ -55,6 +55,13 @@ extension LiveContainer {
         defer { Glibc.close(file) }
         try keepCopy(&state, of: node, from: file)
         return false
+    }
+
+    /// Whether another item that names the same content has had it kept.
+    private func isKeptByOther(_ state: inout Document.State) -> Bool {
+        guard state.sharesContent, let current = state.current, store.contents.contains(current.content) else { return false }
+        state.isKept = true
+        return true
     }
 
     private func needsKeeping(_ state: Document.State) -> Bool {

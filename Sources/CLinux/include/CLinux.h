@@ -40,6 +40,9 @@ int linux_ioctl(int file, unsigned long request, void *argument);
 int linux_mknodat(int directory, const char *name, mode_t mode, unsigned major, unsigned minor);
 uint64_t linux_makedev(unsigned major, unsigned minor);
 int linux_gettid(void);
+void linux_be_batch(void);                             // the calling thread: SCHED_BATCH
+void linux_limit_arenas(int arenas);                   // of malloc(3)
+void linux_return_memory(void);                        // what malloc(3) holds and nobody uses
 int linux_pidfd_open(int process);
 int linux_flock(int file, int operation);
 int linux_fcntl(int file, int command, long argument);

@@ -27,6 +27,8 @@ final class OpenFile: Sendable {
     /// Writes come to us before they reach the file.
     let isMediated: Bool
     let state = Mutex(State())
+    /// When, by ``Scheduler/now``.
+    let opened = Scheduler.now
 
     init(
         id: UInt64, node: Node, descriptor: SharedDescriptor, flags: Int32, requester: Requester, isMediated: Bool,

@@ -1,0 +1,68 @@
+// Calls to the daemon over its socket, without a process for each: for tests that ask thousands of times.
+
+import Foundation
+
+/// A connection to a container's control socket. Belongs to one thread at a time.
+public final class ControlSocket {
+    private let descriptor: Int32
+    private var received: [UInt8] = []
+    private var count = 0
+
+    /// Connects to the daemon of a mounted container.
+    public convenience init(of container: TestContainer) throws {
+        try self.init(at: FileManager.default.destinationOfSymbolicLink(atPath: container.file(".versions/.socket")))
+    }
+
+    public init(at path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else {
+            defer { close(descriptor) }
+            throw Failure.call("connect \(path)")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Calls a method about a path of the container.
+    public func call<Reply: Decodable>(_ method: String, target path: String) throws -> Reply {
+        try call(method, ["target": ["path": path]])
+    }
+
+    /// Calls a method, which has to succeed.
+    public func call<Reply: Decodable>(_ method: String, _ parameters: [String: Any]) throws -> Reply {
+        count += 1
+        let message: [String: Any] = ["jsonrpc": "2.0", "id": count, "method": method, "params": parameters]
+        var line = Array(try JSONSerialization.data(withJSONObject: message))
+        line.append(10)
+        try writeAll(line, to: descriptor)
+        let answer = Data(try nextLine())
+        guard let reply = try? JSONDecoder().decode(Answer<Reply>.self, from: answer) else {
+            throw Failure("\(method): \(String(decoding: answer.prefix(2000), as: UTF8.self))")
+        }
+        return reply.result
+    }
+
+    private struct Answer<Reply: Decodable>: Decodable { var result: Reply }
+
+    private func nextLine() throws -> [UInt8] {
+        let deadline = Deadline.after(seconds: 60)
+        while true {
+            if let end = received.firstIndex(of: 10) {
+                defer { received.removeSubrange(...end) }
+                return Array(received[..<end])
+            }
+            guard deadline.poll([(descriptor, POLLIN)]) != nil else { throw Failure("the daemon does not answer") }
+            let bytes = try readSome(from: descriptor)
+            guard !bytes.isEmpty else { throw Failure("the daemon has closed the connection") }
+            received += bytes
+        }
+    }
+}
