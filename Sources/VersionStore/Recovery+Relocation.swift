@@ -44,7 +44,7 @@ extension Recovery {
             // The name has another file by now, as after a save by way of a backup: the one it had is a document of its
             // own, whose first version is the current one of this.
             guard isWhole, !free.isEmpty || !taken.isEmpty else { return mutations }
-            if let stray = free.first { mutations += parted(current, at: free.map(\.place), stray.file) }
+            if let stray = free.first { mutations += parted(current, at: free.map(\.place), stray.file, isWhole: true) }
             item.places.removeAll { displaced.absent.contains($0) }
             item.file = Item.LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0))
             return mutations + [.item(item)]
@@ -104,14 +104,16 @@ extension Recovery {
     }
 
     /// An item of its own for a file that still holds a version of an item that is elsewhere now (DESIGN 5.1).
-    func parted(_ recorded: Version, at places: [Place], _ file: Item.LiveFile) -> [VersionStore.Mutation] {
+    func parted(
+        _ recorded: Version, at places: [Place], _ file: Item.LiveFile, isWhole: Bool
+    ) -> [VersionStore.Mutation] {
         var version = recorded
         version.id = .random()
         version.item = .random()
         version.kind = .current
         version.parents = [recorded.id]
         version.base = nil
-        if file.size != recorded.size || file.modified != recorded.modified {
+        if !isWhole {
             version.content = .random()
             (version.size, version.modified, version.hash) = (file.size, file.modified, nil)
         }

@@ -257,7 +257,9 @@ struct Recovery {
         _ recorded: Version, at spots: Zip2Sequence<[TreePath], [Place]>
     ) throws -> [VersionStore.Mutation] {
         spots.flatMap { path, place -> [VersionStore.Mutation] in
-            tree.file(path).map { parted(recorded, at: [place], $0.file) } ?? []
+            guard let file = tree.file(path)?.file else { return [] }
+            let isWhole = file.size == recorded.size && file.modified == recorded.modified
+            return parted(recorded, at: [place], file, isWhole: isWhole)
         }
     }
 

@@ -28,9 +28,11 @@ extension Crashes {
 
         @Test("A daemon that keeps nothing is found out", .enabled(if: getuid() == 0, "only root may abort mounts"))
         func plantedBug() throws {
-            try withFault("lost-link") {
+            let failure = withFault("lost-link") {
                 #expect(throws: Failure.self) { try crash(3, on: Workplace.root, seed: 1) }
             }
+            let text = failure.map { "\($0)" } ?? ""
+            #expect(["is missing", "is lost", "not among the versions"].contains { text.contains($0) }, "\(text)")
         }
 
         /// VERSIONSFS_SEED repeats a run.
@@ -90,12 +92,12 @@ extension Crashes {
 }
 
 /// Runs tests with a daemon that one of `FaultShim`'s lies is told to.
-func withFault(_ fault: String, _ body: () throws -> Void) rethrows {
+func withFault<Result>(_ fault: String, _ body: () throws -> Result) rethrows -> Result {
     setenv("LD_PRELOAD", Workplace.products + "/libFaultShim.so", 1)
     setenv("VERSIONSFS_FAULT", fault, 1)
     defer {
         unsetenv("LD_PRELOAD")
         unsetenv("VERSIONSFS_FAULT")
     }
-    try body()
+    return try body()
 }

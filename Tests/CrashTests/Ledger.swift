@@ -185,10 +185,11 @@ struct Ledger {
         }
     }
 
-    /// Whether a content was written to through a mapping or an O_RDWR descriptor afterwards.
+    /// Whether a content was written to through a mapping or an O_RDWR descriptor afterwards, perhaps after appends.
     func wasWrittenInPlace(_ saved: Saved, _ file: String) -> Bool {
         guard let states = files[file], let index = states.lastIndex(where: { $0.content == saved.content }) else { return false }
-        return states[index...].dropFirst().first.map { $0.action == .overwrite || $0.action == .mapped } ?? false
+        let next = states[index...].dropFirst().first { $0.action != .append }
+        return next?.action == .overwrite || next?.action == .mapped
     }
 
     private static func text(_ states: [State]) -> String {

@@ -20,9 +20,11 @@ extension Crashes {
 
         @Test("A daemon that synchronises nothing is found out", .enabled(if: getuid() == 0, "only root may mount images"))
         func plantedBug() throws {
-            try withFault("lost-sync") {
+            let failure = withFault("lost-sync") {
                 #expect(throws: Failure.self) { try cut(10, .ext4, seed: 1) }
             }
+            let text = failure.map { "\($0)" } ?? ""
+            #expect(["not among the versions", "; it had"].contains { text.contains($0) }, "\(text)")
         }
 
         private func cut(_ count: Int, _ type: FileSystemType, seed: UInt64) throws {

@@ -25,7 +25,7 @@ extension CrashRecovery {
             return "shortened"
         }
         if live.stat.size == former.size, former.hash != nil, isHashed(former, live) {
-            withdraw(current, item, former, live)
+            try withdraw(current, item, former, live)
             return "not arrived"
         }
         let torn = try kept(current, live)
@@ -37,16 +37,17 @@ extension CrashRecovery {
     /// What was appended has arrived in part or not at all.
     private func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String? {
         guard live.stat.size >= former.size, isHashed(former, live) else { return nil }
-        if live.stat.size == former.size { withdraw(current, item, former, live) } else { amend(current, item, live) }
+        if live.stat.size == former.size { try withdraw(current, item, former, live) } else { amend(current, item, live) }
         return "appended in part"
     }
 
-    /// The file has the version before; nothing is left of the save.
-    private func withdraw(_ current: Version, _ item: Item, _ former: Version, _ live: Live) {
-        store.commit([
-            .removeVersion(current.id), .kind(former.id, .current),
-            .item(item.now(former, live.stat, container.fileID(live.stat))),
-        ])
+    /// The file has the version before; nothing is left of the save, nor of what it was appended to.
+    private func withdraw(_ current: Version, _ item: Item, _ former: Version, _ live: Live) throws {
+        let vanished = try store.versions(sharing: current.content).filter { $0.id != former.id && $0.item == item.id }
+        store.commit(
+            vanished.map { .removeVersion($0.id) } + [
+                .kind(former.id, .current), .item(item.now(former, live.stat, container.fileID(live.stat))),
+            ])
     }
 
     /// The version is what there is of it.

@@ -40,6 +40,8 @@ struct CrashRecovery {
             guard let item = try store.item(version.item), item.current == version.id, !item.isReturning else { continue }
             if let word = attempt(item, settleRecent) { counts[word, default: 0] += 1 }
         }
+        // What a file that has gone back was shared with is nowhere now.
+        _ = try store.settleContents(of: recent)
         store.settled()
         guard !counts.isEmpty else { return }
         container.logger.notice("put live files in order after a crash", metadata: ["files": "\(counts)"])
