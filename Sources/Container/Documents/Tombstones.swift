@@ -43,7 +43,8 @@ final class Tombstones: Sendable {
         state.withLock { state in
             state.byPlace[place] = tombstone
             state.order.append((place, tombstone.time))
-            while state.byPlace.count > Self.most || state.order.count > 2 * Self.most, let oldest = state.order.popFirst() {
+            while state.byPlace.count > Self.most || state.order.count > 2 * Self.most {
+                guard let oldest = state.order.popFirst() else { break }
                 if state.byPlace[oldest.place]?.time == oldest.time { state.byPlace[oldest.place] = nil }
             }
         }
@@ -73,8 +74,12 @@ final class Tombstones: Sendable {
         let all = state.withLock { $0.byPlace }
         let old = all.filter { now.since($0.value.time) > Self.lifetimeNanoseconds && !isOpen($0.value) }
         return state.withLock { state in
-            for (place, tombstone) in old where state.byPlace[place]?.time == tombstone.time { state.byPlace[place] = nil }
-            while let first = state.order.first, state.byPlace[first.place]?.time != first.time { state.order.removeFirst() }
+            for (place, tombstone) in old where state.byPlace[place]?.time == tombstone.time {
+                state.byPlace[place] = nil
+            }
+            while let first = state.order.first, state.byPlace[first.place]?.time != first.time {
+                state.order.removeFirst()
+            }
             if state.byPlace.isEmpty { state = State() }
             return state.byPlace.isEmpty
         }
