@@ -14,8 +14,14 @@ final class ContainerFileSystem: FileSystem {
     private let browser: Browser
     private let negotiated = Mutex(Features())
 
-    init(_ container: LiveContainer) {
+    /// `list-versions`: `.versions` stands in the root's listing.
+    private let listsVersions: Bool
+    /// Behind every entry of a listing.
+    private static let behindAll = off_t(1) << 40
+
+    init(_ container: LiveContainer, listsVersions: Bool = false) {
         self.container = container
+        self.listsVersions = listsVersions
         browser = Browser(container)
     }
 
@@ -248,8 +254,18 @@ final class ContainerFileSystem: FileSystem {
             return try browser.list(
                 caller.inContainer, node: node, handle: handle, offset: offset, withAttributes: plus, take: take)
         }
+        guard offset < Self.behindAll else { return }
+        var isFull = false
         try container.list(
-            caller.inContainer, node: node, handle: handle, offset: offset, withAttributes: plus, take: take)
+            caller.inContainer, node: node, handle: handle, offset: offset, withAttributes: plus
+        ) { item in
+            isFull = !take(item)
+            return !isFull
+        }
+        guard listsVersions, !isFull, node == LiveContainer.rootNode,
+            let entry = browser.rootEntry(withAttributes: plus, nextOffset: Self.behindAll)
+        else { return }
+        if !take(entry), let found = entry.found { browser.forget(found.node, lookups: 1) }
     }
 
     func releaseDirectory(node: NodeID, handle: Handle) {

@@ -24,28 +24,34 @@ struct Daemon {
     func run() throws(StartError) {
         let opened = try OpenedContainer(arguments, logger, isReadOnly: arguments.has("ro"))
         let (path, container) = (opened.path, opened.container)
-        let fileSystem = ContainerFileSystem(container)
+        let fileSystem = ContainerFileSystem(container, listsVersions: arguments.has("list-versions"))
         let mountpoint = try arguments.mountpoint.map { bytes throws(StartError) in try absolutePath(bytes) } ?? path
         let session = try mount(fileSystem, path, on: mountpoint)
-        let ending = Ending(session, logger)
+        let cover = mountpoint == path || arguments.has("source-open") ? nil : SourceCover(path, mountpoint, logger)
+        let ending = Ending(session, cover, logger)
         let signals = SignalThread { ending.begin() }
         signals.start()
         let server: ControlServer
         do {
-            server = try serveControl(container, mountpoint, fileSystem)
+            server = try serveControl(container, path, mountpoint, fileSystem)
         } catch {
             try? session.unmount(.aborted)
             throw error
         }
         container.start()
         logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(mountpoint)"])
-        // Requests that come before `run()` wait in the kernel.
-        if let descriptor = arguments.readyDescriptor { Detaching.ready(descriptor) }
+        // Requests that come before `run()` wait in the kernel; covering makes one, and so waits for `run()`.
+        let descriptor = arguments.readyDescriptor
+        ThreadStart {
+            cover?.lay()
+            if let descriptor { Detaching.ready(descriptor) }
+        }.run()
         do {
             try session.run()
         } catch {
             logger.error("the mount ended: \(error)")
         }
+        cover?.lift()
         container.close()
         // Last: `versionsctl unmount` waits for its connection to end, and finds the container free then.
         server.stop()
@@ -69,7 +75,7 @@ struct Daemon {
     }
 
     private func serveControl(
-        _ container: LiveContainer, _ mountpoint: FilePath, _ fileSystem: ContainerFileSystem
+        _ container: LiveContainer, _ path: FilePath, _ mountpoint: FilePath, _ fileSystem: ContainerFileSystem
     ) throws(StartError) -> ControlServer {
         let place = SocketPlace(
             container: container.store.identity.container, user: geteuid(),
@@ -79,7 +85,8 @@ struct Daemon {
             .init(
                 mountpoint: Path(bytes: mountpoint.bytes), version: ProductVersion.current,
                 log: arguments.inForeground ? "stderr" : "syslog",
-                transport: { fileSystem.transport }, notes: { fileSystem.notes }))
+                transport: { fileSystem.transport }, notes: { fileSystem.notes },
+                fileSystems: { FileSystemsBelow.list(path, canReflink: container.store.contents.canReflink) }))
         do {
             let server = try ControlServer(at: place, backend: backend, logger: logger)
             container.socketPath = place.path
@@ -95,14 +102,17 @@ private final class Ending: Sendable {
     /// How long users of the mount may take to let go of it.
     private static let patience = Duration.seconds(10)
     private let session: MountedSession
+    private let cover: SourceCover?
     private let logger: Logger
 
-    init(_ session: MountedSession, _ logger: Logger) {
+    init(_ session: MountedSession, _ cover: SourceCover?, _ logger: Logger) {
         self.session = session
+        self.cover = cover
         self.logger = logger
     }
 
     func begin() {
+        cover?.lift()
         do {
             try session.unmount(.detached)
         } catch {

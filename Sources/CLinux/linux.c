@@ -72,6 +72,7 @@ int linux_is_ext4(int file) {
     struct statfs s;
     return fstatfs(file, &s) == 0 && s.f_type == EXT4_SUPER_MAGIC;
 }
+int linux_synchronize_all(int file) { return syncfs(file); }
 int linux_start_writing(int file) { return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
 int linux_await_writing(int file) {
     return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);

@@ -37,6 +37,7 @@ extension LiveContainer {
                     try apply(edit, to: node, caller)
                 }
                 if let document, edit.modified != nil { noteTimes(document, node, handle) }
+                if let document { noteAttributes(document, node, handle) }
             }
             return attributes(try statLocked(node, handle: handle), of: node)
         }
@@ -69,6 +70,23 @@ extension LiveContainer {
         guard let stat = try? statLocked(node, handle: handle) else { return }
         let rows: [VersionStore.Mutation] = document.state.withLock { state in
             state.differs(from: stat) ? [] : itemRows(state, stat)
+        }
+        if !rows.isEmpty { store.commit(rows) }
+    }
+
+    /// A version has the mode and owner that its file had last: what was made private must not stay readable as history.
+    func noteAttributes(_ document: Document, _ node: Node, _ handle: UInt64? = nil) {
+        guard let stat = try? statLocked(node, handle: handle) else { return }
+        let rows: [VersionStore.Mutation] = document.state.withLock { state in
+            guard var current = state.current, !state.isReturning, !state.isUnversioned else { return [] }
+            let attributes = Attributes(stat)
+            guard current.attributes.mode != attributes.mode || current.attributes.owner != attributes.owner
+                || current.attributes.group != attributes.group
+            else { return [] }
+            current.attributes = attributes
+            state.current = current
+            if state.isKept { relabel(current) }
+            return state.isRecorded ? [.version(current)] : []
         }
         if !rows.isEmpty { store.commit(rows) }
     }

@@ -92,6 +92,14 @@ extension LiveContainer {
         return observers.isEphemeral(name.name, requester)
     }
 
+    /// Whether there is still something that could come back to the name.
+    func canComeBack(_ tombstone: Tombstone) -> Bool {
+        let isThere = tombstone.document.state.withLock { state in
+            state.current != nil && (!state.places.isEmpty || state.isAbsorbed || tombstone.deletion != nil)
+        }
+        return isThere || tombstones.holdsDeletion(of: tombstone.document)
+    }
+
     /// A name came back: its document goes on under it (DESIGN 5.1). The version that was current is kept, and stays
     /// current until the new file is saved.
     func bringBack(
@@ -111,11 +119,14 @@ extension LiveContainer {
                     version: version, path: path(of: place.name, in: parent), place: place)
                 try keep(deletion, of: document, &state, label)
                 rows = [.removeDeletion(deletion)]
+            } else if state.isAbsorbed {
+                rows = [.kind(current.id, .current)]
             } else {
                 return nil
             }
             state.places = [place]
             state.isReturning = true
+            state.isAbsorbed = false
             state.stamp = nil
             // What it was made as under the name it had meanwhile, a backup perhaps, is the other document's now.
             state.maker = nil
@@ -132,6 +143,7 @@ extension LiveContainer {
             return rows
         }
         guard let rows else { return false }
+        tombstones.forget(document)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
         record(parent, rows)
         return true
@@ -150,6 +162,8 @@ extension LiveContainer {
         new.maker = state.maker
         new.sharesContent = true
         state.hasParted = true
+        new.isParted = true
+        new.isKept = state.isKept
         var first = current
         first.id = .random()
         first.item = new.item

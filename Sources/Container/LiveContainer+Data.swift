@@ -126,6 +126,8 @@ extension LiveContainer {
         else { return }
         var requester = file.requester
         requester.author.program = observers.program(of: opener)
+        observers.filled(
+            nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }, by: opener)
         save(file, requester, isSealed: false, isLast: false)
     }
 
@@ -148,7 +150,7 @@ extension LiveContainer {
         guard isWriter else { return }
         guard let document = knownDocument(of: file.node) else {
             // It may have been deleted since it was sealed.
-            return settleOrphan(file, file.requester, isClosed: true)
+            return settleOrphan(file, file.requester, isLast: true)
         }
         document.state.withLock { state in
             state.writers = max(0, state.writers - 1)
@@ -161,8 +163,7 @@ extension LiveContainer {
 
     private func save(_ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool) {
         guard let name = nodes.location(file.node).name, let document = knownDocument(of: file.node) else {
-            if isLast { settleOrphan(file, requester) }
-            return
+            return settleOrphan(file, requester, isLast: isLast)
         }
         do {
             try document.state.withLock { state throws(Errno) in
@@ -172,7 +173,10 @@ extension LiveContainer {
                 if !file.isAppending, state.writers > 1, state.differs(from: stat), isShared(file, isReplacing) { return }
                 // close(2) returns before its release: what changed since the save at the close is another opening's if
                 // that has had the saved content kept.
-                let wasSaved = file.state.withLock { $0.saved != nil }
+                let wasSaved = file.state.withLock { state in
+                    defer { state.isFlushed = true }
+                    return state.saved != nil || state.isFlushed
+                }
                 if isLast, wasSaved, state.isKept, state.writers > 1, state.differs(from: stat) { return }
                 // An emptied file may be about to be written: only its last close says that it was meant (5.1).
                 if isReplacing, stat.size == 0, !isLast, state.current != nil { return }

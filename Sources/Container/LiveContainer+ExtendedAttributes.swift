@@ -65,6 +65,8 @@ extension LiveContainer {
                     }
                 }
             }
+            // An access list changes the mode.
+            if node.isRegular, let document = knownDocument(of: node) { noteAttributes(document, node) }
         }
     }
 

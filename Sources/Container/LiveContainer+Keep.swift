@@ -16,7 +16,7 @@ extension LiveContainer {
     func keepCopy(
         _ state: inout Document.State, of node: Node, from descriptor: Int32, isDurable: Bool = false
     ) throws(Errno) {
-        guard let current = state.current, needsKeeping(state) else { return }
+        guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return }
         guard store.contents.canReflink || current.size <= settings.maxFile else {
             // Beyond `max-file` the older content is given up: the one exception to promise 1.
             state.current?.flags.insert(.contentLost)
@@ -38,7 +38,7 @@ extension LiveContainer {
     func keepDisplaced(
         _ state: inout Document.State, of node: Node, _ name: FileName, in directory: SharedDescriptor, _ stat: FileStat
     ) throws(Errno) -> Bool {
-        guard let current = state.current, needsKeeping(state) else { return false }
+        guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return false }
         let labels = labels(of: current, state, node)
         if state.writers == 0, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
@@ -57,6 +57,22 @@ extension LiveContainer {
         return false
     }
 
+    /// Whether another item that names the same content has had it kept.
+    private func isKeptByOther(_ state: inout Document.State) -> Bool {
+        guard state.sharesContent, var current = state.current, store.contents.contains(current.content) else { return false }
+        let place = store.contents.name(of: current.content)
+        if let kept = try? Backing.stat(Array(place.name.utf8), in: place.directory.rawValue), kept.size >= current.size {
+            state.isKept = true
+            return true
+        }
+        // That one had not been appended to: what is here now is a content of its own.
+        current.content = .random()
+        state.current = current
+        state.sharesContent = false
+        if state.isRecorded { store.commit([.version(current)]) }
+        return false
+    }
+
     private func needsKeeping(_ state: Document.State) -> Bool {
         !state.isKept && !state.isReturning && !state.isUnversioned
     }
@@ -68,7 +84,11 @@ extension LiveContainer {
         let own = label(of: version, state, node)
         guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else { return (own, []) }
         let others = sharing.filter { $0.id != version.id }.compactMap { other -> ContentStore.Label? in
-            guard let item = try? store.item(other.item), let place = item.places.first else { return nil }
+            guard let item = try? store.item(other.item) else { return nil }
+            // One without a name stays so.
+            guard let place = item.places.first else {
+                return .init(version: other, path: .root, place: Place(directory: .root, name: Self.nameless))
+            }
             return .init(version: other, path: (try? store.path(of: item)) ?? own.path, place: place)
         }
         return (own, others)

@@ -160,6 +160,10 @@ extension LiveContainer {
             try refuseIfStale(&state, name.parent, name.name, writing.requester)
         }
         if writing.flags & O_TRUNC != 0 {
+            if let name = nodes.location(writing.node).name {
+                // As good as created: it may be the backup of what was just read.
+                observers.created(name.name, in: name.parent.file, by: writing.requester)
+            }
             try truncate(&state, writing.node, writing.descriptor, to: 0)
             if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {

@@ -10,13 +10,20 @@ import VersionStore
 
 extension LiveContainer {
     /// The last close of a writer of a displaced or deleted file: what it wrote is a version too (DESIGN 5.1).
-    func settleOrphan(_ file: OpenFile, _ requester: Requester, isClosed: Bool = false) {
+    /// - Parameter isLast: false for the close(2) of a handle whose release is still to come.
+    func settleOrphan(_ file: OpenFile, _ requester: Requester, isLast: Bool) {
+        // Another writer of it has still to be heard.
+        if openFiles.all.contains(where: { $0.node === file.node && $0.isWritable && $0.id != file.id }) { return }
         guard let orphan = orphans.take(file.node) else { return }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
-            // Another writer of it has still to be heard.
-            guard file.node.openings.state.withLock(\.writers) <= (isClosed ? 0 : 1) else { return orphans.add(orphan, file.node) }
-            guard orphan.isChanged(stat) else { return dropUnneededCopy(orphan) }
+            if !isLast {
+                // What is written after this close is looked at when the handle is released.
+                var rest = orphan
+                rest.stamp = Stamp(stat)
+                orphans.add(rest, file.node)
+            }
+            guard orphan.isChanged(stat) else { return isLast ? dropUnneededCopy(orphan) : () }
             switch nodes.location(file.node).whereabouts {
             case .deleted(let deletion): try settleDeleted(orphan, deletion, file, stat, requester)
             default: try settleDisplaced(orphan, file, stat, requester)
@@ -93,38 +100,58 @@ extension LiveContainer {
         try store.deletedArea.remove(deletion)
     }
 
+    /// The file that has the name now.
+    private func liveStat(of orphan: Orphan) -> FileStat? {
+        guard let place = orphan.document.state.withLock(\.places.first) else { return nil }
+        return names.reading { () throws(Never) -> FileStat? in
+            guard let directory = try? descriptor(of: orphan.parent) else { return nil }
+            return try? Backing.stat(place.name.bytes, in: directory.raw)
+        }
+    }
+
     /// The name shows another save: this one becomes history or a conflict beside it (DESIGN 6.1).
     private func settleDisplaced(
         _ orphan: Orphan, _ file: OpenFile, _ stat: FileStat, _ requester: Requester
     ) throws(Errno) {
-        let rows: [VersionStore.Mutation] = try orphan.document.state.withLock { state throws(Errno) in
-            guard let current = state.current, let place = state.places.first else { return [] }
+        let live = liveStat(of: orphan)
+        try orphan.document.state.withLock { state throws(Errno) in
+            guard let current = state.current, let place = state.places.first else { return }
             let hash = contentHash(file, stat)
-            if let hash, let base = orphan.base, let version = try? store.version(base), version.hash == hash { return [] }
+            let versions = (try? store.versions(of: state.item)) ?? []
             let pending = Save(
-                kind: .orphaned, actor: requester.actor, base: orphan.base,
-                equalsCurrent: hash != nil && hash == current.hash && stat.size == current.size)
+                kind: .orphaned, actor: requester.actor,
+                base: requester.actor.flatMap { observers.base(of: $0, item: state.item) },
+                equalsCurrent: hash != nil && hash == current.hash && stat.size == current.size,
+                loserExistsElsewhere: hash != nil && versions.contains { $0.size == stat.size && $0.hash == hash })
             let decision = SaveRule.decide(pending, current: current.id, saver: state.saver, 
                 isQuiet: isQuiet(orphan.parent, place.name))
-            guard case .orphan(let kind, let base) = decision else { return [] }
+            guard case .orphan(let kind, let base) = decision else { return }
+            // As history it follows what it was written over; as a rival it goes on from what its author had seen.
+            let parents = (kind == .conflict ? base : orphan.base).map { [$0] } ?? []
             let version = Version(
                 id: .random(), item: state.item, kind: kind, content: .random(), size: stat.size,
                 modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
-                author: requester.author, parents: base.map { [$0] } ?? [], base: base, hash: hash,
+                author: requester.author, parents: parents, base: kind == .conflict ? base : nil, hash: hash,
                 attributes: Attributes(stat), flags: .sealed)
             let path = nodes.path(orphan.parent).map { $0.appending(place.name) } ?? .root
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content,
                 ContentStore.Label(version: version, path: path, place: place))
+            observers.saved(version.id, of: state.item, by: requester.actor, now: version.saved)
             var rows: [VersionStore.Mutation] = [.version(version)]
-            if !state.isRecorded { rows += [.version(current)] + itemRows(state, stat) }
+            if let settled = SaveRule.settled(by: pending, decision), let row = settle(settled, of: state.item) {
+                rows.append(row)
+            }
+            if !state.isRecorded, let live {
+                state.isRecorded = true
+                rows += [.version(current)] + itemRows(state, live)
+            }
             if kind == .conflict {
                 let event = change(
                     .conflict, in: orphan.parent, place.name, item: state.item, version: version.id, by: requester)
                 rows.append(.change(event))
             }
-            return rows
+            record(orphan.parent, rows)
         }
-        record(orphan.parent, rows)
     }
 }

@@ -102,7 +102,8 @@ extension LiveContainer {
 
     /// Whether an unlinked document is nobody's work: ephemeral in its maker's hands, ignored, or git's own.
     private func vanishes(_ entry: Entry, _ document: Document, _ requester: Requester) -> Bool {
-        let maker = document.state.withLock(\.maker)
+        // A document that was only renamed to a backup's name is somebody's work all the same.
+        let maker = document.state.withLock { $0.isUnversioned || $0.isParted ? $0.maker : nil }
         if let maker, observers.isMaker(maker, requester, now: now) { return true }
         return isIgnored(entry.name, in: entry.parent) || isJournal(entry.name, in: entry.parent, of: requester)
             || isRepositorys(entry.parent, requester)
@@ -130,13 +131,27 @@ extension LiveContainer {
 
     /// Removes an item's rows and the contents that only it had.
     func forget(_ state: Document.State) {
-        guard let current = state.current else { return }
-        var contents: [ContentID] = state.isKept ? [current.content] : []
-        let isShared = state.sharesContent || state.hasParted || !current.parents.isEmpty
-        if isShared { contents = (try? store.versions(of: state.item).map(\.content)) ?? [] }
+        guard state.current != nil else { return }
+        let contents = ownContents(of: state)
         store.commit([.forgetItem(state.item)])
-        for content in Set(contents) {
-            if isShared, (try? store.versions(sharing: content).isEmpty) != true { continue }
+        remove(contents, of: state)
+    }
+
+    private func mayShare(_ state: Document.State) -> Bool {
+        state.sharesContent || state.hasParted || state.current?.parents.isEmpty == false
+    }
+
+    /// What may go with an item, while it has its rows.
+    func ownContents(of state: Document.State) -> Set<ContentID> {
+        guard let current = state.current else { return [] }
+        if mayShare(state) { return Set((try? store.versions(of: state.item).map(\.content)) ?? []) }
+        return state.isKept ? [current.content] : []
+    }
+
+    /// Removes those of an item's contents that nobody else has, once its rows are removed.
+    func remove(_ contents: Set<ContentID>, of state: Document.State) {
+        for content in contents {
+            if mayShare(state), (try? store.versions(sharing: content).isEmpty) != true { continue }
             try? store.contents.remove(content)
         }
     }

@@ -90,14 +90,16 @@ extension LiveContainer {
         let now = now
         let document = try moved(move)
         // A document that comes back to a name it had itself was only away: nothing is saved by that.
+        var isHome = false
         if move.source.stat.isRegular,
             let tombstone = tombstones.take(
-                at: move.newPlace, now: now, isOpen: isStillOpen),
-            tombstone.document !== document
+                at: move.newPlace, now: now, isOpen: isStillOpen)
         {
-            return try comeBack(move, tombstone, requester)
+            isHome = tombstone.document === document
+            if !isHome, canComeBack(tombstone) { return try comeBack(move, tombstone, requester) }
         }
         let old = move.source.place
+        if let document { hashBeforeLeaving(document, move) }
         try preservingStamp(of: document, at: move) { () throws(Errno) in try Backing.rename(move) }
         moveNode(move)
         if move.source.stat.isDirectory {
@@ -120,7 +122,9 @@ extension LiveContainer {
             return (itemRows(state, move.source.stat), state.item, wasEphemeral)
         }
         // A program's scaffolding under the old name has nothing to do with its next one.
-        if let actor = requester.actor, !wasEphemeral {
+        if isHome {
+            tombstones.forget(document)
+        } else if let actor = requester.actor, !wasEphemeral {
             tombstones.leave(
                 Tombstone(document: document, destination: .moved, actor: actor.ref, time: now), at: old)
         }
@@ -156,6 +160,19 @@ extension LiveContainer {
         let node = intern(move.source.stat, as: Node.Name(parent: move.source.parent, name: move.source.name), lookups: 0)
         defer { _ = nodes.forget(node.id, lookups: 0) }
         return try document(of: node, move.source.stat)
+    }
+
+    /// A small content whose hash nobody knows yet is hashed while it is at hand: once the name is taken again, whether
+    /// the same is saved under it can be told.
+    private func hashBeforeLeaving(_ document: Document, _ move: Move) {
+        document.state.withLock { state in
+            guard let current = state.current, current.hash == nil, current.size <= Self.hashedOnLeaving,
+                !state.isUnversioned, !state.contentDiffers(from: move.source.stat),
+                let file = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
+            else { return }
+            defer { Glibc.close(file) }
+            state.current?.hash = ContentHash.sha256(of: file, size: current.size)
+        }
     }
 
     private func preservingStamp(of document: Document?, at move: Move, _ body: () throws(Errno) -> Void) throws(Errno) {
@@ -255,17 +272,16 @@ extension LiveContainer {
     private func takeOver(
         _ state: inout Document.State, _ document: Document, _ move: Move, _ hash: [UInt8]?, _ requester: Requester
     ) throws(Errno) -> SavedByRename {
-        let former = try store(throwing: .ioError) { () throws(StoreError) in
-            let former = try documents.document(at: move.source.place)
+        let former = try moved(move)
+        try store(throwing: .ioError) { () throws(StoreError) in
             try documents.remove(at: move.source.place)
             try documents.insert(document, at: move.newPlace)
-            return former
         }
         moveNode(move)
         let node = move.source.node
             ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
         defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
-        let (content, writers, rows) = absorb(former, at: move.source.place, move.source.stat)
+        let absorbed = absorb(former, move, requester)
         let file = try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
         defer { Glibc.close(file) }
         // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
@@ -274,34 +290,114 @@ extension LiveContainer {
         let saved = try save(
             &state, node, in: move.newParent, move.newName, file: file,
             PendingSave(
-                kind: .replacing, requester: requester, content: content, isSealed: writers == 0, accompanying: rows,
-                known: hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
-        state.writers = writers
+                kind: .replacing, requester: requester, content: absorbed.content, isSealed: absorbed.writers == 0,
+                accompanying: absorbed.rows, known: hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
+        state.writers = absorbed.writers
+        if let forgotten = absorbed.forgotten { remove(forgotten.contents, of: forgotten.state) }
+        if let former, absorbed.isKept { leaveName(of: former, sharing: &state, move, requester) }
         for file in openFiles.all where file.node === node && file.isWritable { file.state.withLock { $0.saved = saved } }
         return SavedByRename(document: document, node: node, version: saved)
     }
 
-    /// What was renamed away had a document of its own: its first and only version was never published and goes; a
-    /// longer history stays, without a name.
-    ///
-    /// - Returns: its rows, for the transaction of the save that has its content: without that it would be nowhere.
-    private func absorb(
-        _ former: Document?, at place: Place, _ stat: FileStat
-    ) -> (content: ContentID?, writers: Int, rows: [VersionStore.Mutation]) {
-        guard let former else { return (nil, 0, []) }
+    /// What became of the document that a file was, which is renamed over another.
+    private struct Absorbed {
+        /// The file's content, if it is a version's.
+        var content: ContentID?
+        var writers = 0
+        /// It keeps its history, without a name.
+        var isKept = false
+        /// It goes without a trace.
+        var forgotten: (state: Document.State, contents: Set<ContentID>)?
+        /// Its rows, for the transaction of the save that has its content: without that it would be nowhere.
+        var rows: [VersionStore.Mutation] = []
+    }
+
+    /// What was made to be renamed here goes without a trace; anything else stays as an item whose name may come back.
+    private func absorb(_ former: Document?, _ move: Move, _ requester: Requester) -> Absorbed {
+        guard let former else { return Absorbed() }
         return former.state.withLock { state in
-            state.places.removeAll { $0 == place }
-            guard state.isRecorded, state.places.isEmpty, let current = state.current else {
-                return (nil, state.writers, [])
+            state.places.removeAll { $0 == move.source.place }
+            var result = Absorbed(writers: state.writers)
+            guard state.places.isEmpty, !state.isUnversioned, var current = state.current else { return result }
+            if isScaffolding(state, move, requester) {
+                guard state.isRecorded else { return result }
+                result.rows = [.forgetItem(state.item)]
+                result.forgotten = (state, ownContents(of: state))
+                return result
             }
-            let isFresh = current.parents.isEmpty || state.origin != nil
-            if isFresh {
-                forget(state)
-                return (nil, state.writers, [])
+            result.isKept = true
+            // A content that is kept already is the file's no more: the file is to be kept for itself.
+            if !state.isKept {
+                if state.contentDiffers(from: move.source.stat) {
+                    current.flags.insert(.contentLost)
+                } else {
+                    result.content = current.content
+                }
             }
-            let content = state.contentDiffers(from: stat) ? nil : current.content
-            return (content, state.writers, [.kind(current.id, .history)] + itemRows(state, stat))
+            state.sharesContent = !state.isKept
+            state.isAbsorbed = true
+            state.isRecorded = true
+            state.writers = 0
+            state.current = current
+            var row = current
+            row.kind = .history
+            result.rows = [.version(row)] + itemRows(state, move.source.stat)
+            return result
         }
+    }
+
+    /// A document of one version, by the same family of processes, was made to be renamed; unless what it was renamed to
+    /// is what programs call a backup.
+    private func isScaffolding(_ state: Document.State, _ move: Move, _ requester: Requester) -> Bool {
+        guard let current = state.current, current.parents.isEmpty,
+            !observers.isBackup(move.newName, of: move.source.name)
+        else { return state.maker != nil && state.current?.parents.isEmpty ?? true }
+        guard let saver = state.saver, let actor = requester.actor else { return false }
+        return saver.isOfOneFamily(with: actor)
+    }
+
+    /// The file held a version's content, and as their beginning that of earlier ones; another content that is equal
+    /// serves them all from now on.
+    /// - Returns: the rows of the earlier ones.
+    private func share(
+        _ content: ContentID, with current: Version, of state: Document.State
+    ) -> [VersionStore.Mutation] {
+        var others = ((try? store.versions(sharing: current.content)) ?? []).filter { $0.id != current.id }
+        for index in others.indices { others[index].content = content }
+        if var labels = try? store.contents.labels(of: content), let like = labels.first {
+            var own = current
+            own.content = content
+            for var version in others + [own] {
+                if version.kind == .current { version.kind = .history }
+                labels.append(.init(version: version, path: like.path, place: like.place))
+            }
+            try? store.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
+        }
+        return others.map { .version($0) }
+    }
+
+    /// The item of a file that was renamed over another keeps its history; its last version is what the other's file
+    /// holds now. If its name comes back, so does the item (DESIGN 5.1).
+    private func leaveName(
+        of former: Document, sharing target: inout Document.State, _ move: Move, _ requester: Requester
+    ) {
+        let (rows, wasEphemeral) = former.state.withLock { state -> ([VersionStore.Mutation], Bool) in
+            guard var current = state.current else { return ([], true) }
+            let wasEphemeral = state.maker != nil
+            guard !state.isKept, let holder = target.current?.content else { return ([], wasEphemeral) }
+            target.sharesContent = true
+            guard current.content != holder else { return ([], wasEphemeral) }
+            let prefixes = share(holder, with: current, of: state)
+            current.content = holder
+            state.current = current
+            current.kind = .history
+            return (prefixes + [.version(current)], wasEphemeral)
+        }
+        record(move.source.parent, rows)
+        guard let actor = requester.actor, !wasEphemeral else { return }
+        tombstones.leave(
+            Tombstone(document: former, destination: .moved, actor: actor.ref, time: now), at: move.source.place)
+        expireTombstones()
     }
 
     /// A file is renamed to a name that was just taken away: a save of the document that had it.
@@ -310,17 +406,7 @@ extension LiveContainer {
     ) throws(Errno) -> SavedByRename? {
         let hash = markRenamed(move)
         try Backing.rename(move)
-        guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else {
-            // Nothing came back: the file is a document of its own, under its new name.
-            moveNode(move)
-            let document = try moved(move)
-            try store(throwing: .ioError) { () throws(StoreError) in
-                try documents.remove(at: move.source.place)
-                if let document { try documents.insert(document, at: move.newPlace) }
-            }
-            document?.state.withLock { $0.places = [move.newPlace] }
-            return nil
-        }
+        guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else { throw .ioError }
         return try tombstone.document.state.withLock { state throws(Errno) in
             try takeOver(&state, tombstone.document, move, hash, requester)
         }

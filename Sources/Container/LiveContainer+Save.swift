@@ -28,6 +28,8 @@ extension LiveContainer {
     static let appendWindowNanoseconds: Int64 = 60_000_000_000
     /// Contents up to this size are hashed before the save is answered.
     static let hashedAtOnce: UInt64 = 1 << 20
+    /// The same for what was there before anyone looked, when it is renamed.
+    static let hashedOnLeaving: UInt64 = 64 << 10
 
     /// Records the file's content as a version if it differs from the current one.
     /// - Parameters:
@@ -60,7 +62,7 @@ extension LiveContainer {
         if canAmend(state, save, stat) {
             amend(&state, parent, name, stat, hash, save)
         } else if let current = state.current {
-            supersede(current, &state, node, parent, name, stat, hash, save)
+            supersede(current, &state, node, parent, name, stat, hash, save, file: file)
         } else {
             first(&state, parent, name, stat, hash, save)
         }
@@ -95,6 +97,11 @@ extension LiveContainer {
         state.stamp = Stamp(stat)
         state.isAppendedTo = false
         if save.isAppend { state.appended = version.saved }
+        if let actor = save.requester?.actor {
+            // Whoever amends a version has saved it too.
+            state.saver = actor
+            observers.saved(version.id, of: state.item, by: actor, now: version.saved)
+        }
         let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
         record(parent, save.accompanying + [.version(version)] + itemRows(state, stat) + [.change(event)])
         hashLater(version)
@@ -114,11 +121,13 @@ extension LiveContainer {
 
     private func supersede(
         _ current: Version, _ state: inout Document.State, _ node: Node, _ parent: Node, _ name: FileName,
-        _ stat: FileStat, _ hash: [UInt8]?, _ save: PendingSave
+        _ stat: FileStat, _ hash: [UInt8]?, _ save: PendingSave, file: Int32
     ) {
+        var current = current
+        if current.hash == nil { current.hash = hashOfKept(current, state, save.isAppend ? file : nil) }
         let actor = save.requester?.actor
         let base = actor.flatMap { observers.base(of: $0, item: state.item) }
-        let equals = isSame(current, state, stat, hash)
+        let equals = hash != nil && current.hash == hash && current.size == stat.size
         let decision = SaveRule.decide(
             Save(
                 kind: save.kind, actor: actor, base: base, equalsCurrent: equals,
@@ -131,12 +140,20 @@ extension LiveContainer {
         var loser = current
         switch decision {
         case .nothing:
+            var rows: [VersionStore.Mutation] = []
             // The file holds C again; a copy of it that was kept serves the next time it is displaced.
             state.stamp = Stamp(stat)
-            state.isKept = state.isKept || state.isReturning
+            state.current?.hash = current.hash
+            if state.isReturning, !state.isKept {
+                state.isKept = store.contents.contains(current.content)
+                // Or else another item's file has it: this one's is a content of its own from now on.
+                if !state.isKept { rows += ownContent(&state) }
+            }
             state.isReturning = false
+            // What is appended from now on is appended to what was just replaced.
+            if save.kind == .replacing { state.appended = nil }
             observers.saved(current.id, of: state.item, by: actor, now: now)
-            record(parent, save.accompanying + itemRows(state, stat))
+            record(parent, save.accompanying + rows + itemRows(state, stat))
             return
         case .supersede, .orphan:
             loser.kind = .history
@@ -147,7 +164,8 @@ extension LiveContainer {
                 .change(change(.conflict, in: parent, name, item: state.item, version: loser.id, by: save.requester)))
         }
         var sharing = save
-        if save.isAppend, !state.isKept, !state.isReturning, stat.size >= current.size {
+        let isElsewhere = state.sharesContent && store.contents.contains(current.content)
+        if save.isAppend, !state.isKept, !isElsewhere, !state.isReturning, stat.size >= current.size {
             // What is appended to stays the beginning of the file: both versions name one content, C its first bytes.
             sharing.content = current.content
         }
@@ -162,12 +180,22 @@ extension LiveContainer {
         if loser.kind == .conflict { relabel(loser) }
         mutations.append(.version(loser))
         install(version, &state, stat, sharing)
-        state.sharesContent = sharing.content == current.content
+        // What was renamed here may have a history of its own, which is in its file.
+        state.sharesContent = sharing.content != nil
         state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
         events.insert(
             .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
         record(parent, save.accompanying + mutations + [.version(version)] + itemRows(state, stat) + events)
         hashLater(version)
+    }
+
+    /// The current version gets a content that no other has.
+    private func ownContent(_ state: inout Document.State) -> [VersionStore.Mutation] {
+        guard var current = state.current else { return [] }
+        current.content = .random()
+        state.current = current
+        state.sharesContent = false
+        return state.isRecorded ? [.version(current)] : []
     }
 
     /// Whether the item has another version of the same content.
@@ -177,7 +205,7 @@ extension LiveContainer {
     }
 
     /// A conflict version that its author has carried on into a new save is history.
-    private func settle(_ version: VersionID, of item: ItemID) -> VersionStore.Mutation? {
+    func settle(_ version: VersionID, of item: ItemID) -> VersionStore.Mutation? {
         guard var found = try? store.version(version), found.item == item, found.kind == .conflict else { return nil }
         found.kind = .history
         relabel(found)
@@ -193,6 +221,7 @@ extension LiveContainer {
         state.isAppendedTo = false
         state.sharesContent = false
         state.hasParted = false
+        state.isParted = false
         state.isReturning = false
         state.saver = save.requester?.actor
         state.appended = save.isAppend ? version.saved : nil
@@ -209,17 +238,18 @@ extension LiveContainer {
             parents: parents, base: base, hash: hash, attributes: Attributes(stat), flags: save.isSealed ? .sealed : [])
     }
 
-    /// Whether the file holds what the current version was.
-    private func isSame(_ current: Version, _ state: Document.State, _ stat: FileStat, _ hash: [UInt8]?) -> Bool {
-        guard current.size == stat.size, let hash else { return false }
-        if let known = current.hash { return known == hash }
-        guard state.isKept || state.isReturning, let kept = try? store.contents.open(current.content) else { return false }
+    /// The hash of a small content that nobody has hashed yet: of what was there before the container.
+    /// - Parameter appended: the file, if it still begins with that content.
+    private func hashOfKept(_ current: Version, _ state: Document.State, _ appended: Int32?) -> [UInt8]? {
+        guard current.size <= Self.hashedAtOnce else { return nil }
+        if let appended { return ContentHash.sha256(of: appended, size: current.size) }
+        guard state.isKept || state.isReturning, let kept = try? store.contents.open(current.content) else { return nil }
         defer { try? kept.close() }
-        return ContentHash.sha256(of: kept.rawValue, size: current.size) == hash
+        return ContentHash.sha256(of: kept.rawValue, size: current.size)
     }
 
     /// Brings what a kept content says of a version up to date; what is not kept yet is labelled when it is.
-    private func relabel(_ version: Version) {
+    func relabel(_ version: Version) {
         guard var labels = try? store.contents.labels(of: version.content),
             let index = labels.firstIndex(where: { $0.version.id == version.id })
         else { return }

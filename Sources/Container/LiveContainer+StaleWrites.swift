@@ -15,8 +15,8 @@ extension LiveContainer {
     ) throws(Errno) {
         guard settings.staleWrites == .refuse, let current = state.current, !state.isUnversioned else { return }
         guard isStale(&state, parent, name, requester) else { return }
-        if state.refused?.actor != requester.actor?.ref || state.refused?.version != current.id {
-            state.refused = requester.actor.map { .init(actor: $0.ref, version: current.id) }
+        if state.refused?.version != current.id { state.refused = .init(actors: [], version: current.id) }
+        if let actor = requester.actor?.ref, state.refused?.actors.insert(actor).inserted == true {
             let event = change(.conflict, in: parent, name, item: state.item, version: current.id, by: requester)
             record(parent, [.change(event)])
         }
@@ -27,7 +27,7 @@ extension LiveContainer {
     /// (docs/decisions/0008-refused-unlink.md).
     func refuseUnlinkIfRefused(_ state: Document.State, _ requester: Requester) throws(Errno) {
         guard settings.staleWrites == .refuse, let refused = state.refused, let current = state.current,
-            refused.version == current.id, refused.actor == requester.actor?.ref
+            refused.version == current.id, let actor = requester.actor?.ref, refused.actors.contains(actor)
         else { return }
         throw Errno(rawValue: ESTALE)
     }

@@ -40,6 +40,8 @@ public final class LiveContainer: Sendable {
 
     /// How long observations may wait to be worked in.
     private static let notesNanoseconds: Int64 = 200_000_000
+    /// The number of the root's node.
+    public static let rootNode = Node.rootID
 
     public let store: VersionStore
     public let options: Options

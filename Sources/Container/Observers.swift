@@ -22,7 +22,7 @@ final class Observers: Sendable {
         /// The last read of each process, for telling a read that only serves a backup.
         var lastReads: [ActorRef: Read] = [:]
         /// The backup names that a process has just made.
-        var backups: [ActorRef: Place] = [:]
+        var backups: [ActorRef: (place: Place, time: Int64)] = [:]
     }
 
     let books = ObservationBooks()
@@ -98,9 +98,9 @@ final class Observers: Sendable {
     func read(_ version: VersionID, of item: ItemID, at places: [Place], by actor: FileActor, now: Timestamp) {
         let now = Self.now
         let counts = state.withLock { state in
-            if let backup = state.backups[actor.ref],
+            if let backup = state.backups[actor.ref], now - backup.time <= Self.backupWindowNanoseconds,
                 places.contains(where: {
-                    $0.directory == backup.directory && TemporaryNames.isBackup(backup.name, of: $0.name)
+                    $0.directory == backup.place.directory && TemporaryNames.isBackup(backup.place.name, of: $0.name)
                 })
             {
                 return false
@@ -134,7 +134,9 @@ final class Observers: Sendable {
         guard let actor = requester.actor else { return }
         let backedUp: ItemID? = state.withLock { state in
             // Backups made before they are filled: `f~`, by nano -B.
-            if name.bytes.last == 126 { state.backups[actor.ref] = Place(directory: directory, name: name) }
+            if name.bytes.last == 126 {
+                state.backups[actor.ref] = (Place(directory: directory, name: name), Self.now)
+            }
             guard let read = state.lastReads[actor.ref], Self.now - read.time <= Self.backupWindowNanoseconds,
                 read.places.contains(where: {
                     $0.directory == directory && TemporaryNames.isBackup(name, of: $0.name)
@@ -145,9 +147,15 @@ final class Observers: Sendable {
         if let backedUp { books.read { $0.retractLastRead(of: backedUp, by: actor) } }
     }
 
+    /// A file was closed: what its writer reads from now on is not for filling it.
+    /// - Parameter place: nil if it has lost its name meanwhile.
+    func filled(_ place: Place?, by actor: ActorRef) {
+        state.withLock { if place == nil || $0.backups[actor]?.place == place { $0.backups[actor] = nil } }
+    }
+
     func unlinked(_ place: Place, item: ItemID, by requester: Requester) {
         guard let actor = requester.actor else { return }
-        state.withLock { if $0.backups[actor.ref] == place { $0.backups[actor.ref] = nil } }
+        state.withLock { if $0.backups[actor.ref]?.place == place { $0.backups[actor.ref] = nil } }
     }
 
     // MARK: Whose names

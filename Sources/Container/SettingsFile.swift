@@ -34,6 +34,13 @@ public struct SettingsFile {
         ("actors.boundaries", Boundaries.standard.toml), ("packages.extensions", "[]"),
     ]
 
+    /// Settings that have no other value yet, with what they wait for.
+    static let later: [String: String] = [
+        "plain-reads": "reads wait for presenters, of which this version knows none",
+        "scopes.documents": "scopes tell what becomes of names that clash between devices, and this version keeps one device",
+        "packages.extensions": "this version treats the files of a package one by one",
+    ]
+
     private var table: TOMLTable
 
     /// Takes the text of a file.
@@ -70,6 +77,11 @@ public struct SettingsFile {
     public mutating func set(_ key: String, to value: String) throws(SettingsError) {
         guard Self.standards.contains(where: { $0.key == key }) else {
             throw SettingsError(key: key, description: "there is no setting \(key)")
+        }
+        if let later = Self.later[key], value != Self.standards.first(where: { $0.key == key })?.value,
+            Self.quoted(value) != Self.standards.first(where: { $0.key == key })?.value
+        {
+            throw SettingsError(key: key, description: "\(key) cannot be set yet: \(later)")
         }
         // A table is a reference: a value that cannot be used must not stay in it.
         var copy = try SettingsFile(text: table.convert(to: .toml))

@@ -33,6 +33,11 @@ public struct FileActor: Hashable, Sendable {
         self.endsAtTerminal = endsAtTerminal
     }
 
+    /// Whether the two have a process in common: one of them, or an ancestor that counts with both.
+    public func isOfOneFamily(with other: FileActor) -> Bool {
+        !Set([ref] + lineage).isDisjoint(with: [other.ref] + other.lineage)
+    }
+
     /// Whether the two are one process, or one is in the other's lineage. Siblings under one parent are not.
     public func isKin(of other: FileActor) -> Bool {
         ref == other.ref || lineage.contains(other.ref) || other.lineage.contains(ref)

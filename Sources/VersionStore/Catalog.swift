@@ -177,7 +177,11 @@ final class Catalog: Sendable {
 
     /// Brings the log into the database and closes it.
     func close() {
-        try? access { try SQLStatement.run($0, "PRAGMA wal_checkpoint(TRUNCATE)") }
+        try? access { database in
+            try SQLStatement.run(database, "PRAGMA wal_checkpoint(TRUNCATE)")
+            // Without a log it can be read where nothing can be written, not even the log's index.
+            try SQLStatement.run(database, "PRAGMA journal_mode = DELETE")
+        }
         try? queue.close()
     }
 }

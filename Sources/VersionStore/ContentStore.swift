@@ -34,9 +34,9 @@ public final class ContentStore: Sendable {
     /// Whether the file system of the state can reflink; probed when the store was opened.
     public let canReflink: Bool
 
-    init(shelf: Shelf) {
+    init(shelf: Shelf, readOnly: Bool) {
         self.shelf = shelf
-        canReflink = Self.probeReflink(in: shelf.staging)
+        canReflink = readOnly ? false : Self.probeReflink(in: shelf.staging)
     }
 
     /// Gives a file a second name as an object, which keeps its content if the file is then unlinked or replaced.

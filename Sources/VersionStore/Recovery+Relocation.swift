@@ -111,6 +111,10 @@ extension Recovery {
         version.kind = .current
         version.parents = [recorded.id]
         version.base = nil
+        if file.size != recorded.size || file.modified != recorded.modified {
+            version.content = .random()
+            (version.size, version.modified, version.hash) = (file.size, file.modified, nil)
+        }
         return [.version(version), .item(Item(id: version.item, places: places, current: version.id, file: file))]
     }
 }

@@ -257,9 +257,7 @@ struct Recovery {
         _ recorded: Version, at spots: Zip2Sequence<[TreePath], [Place]>
     ) throws -> [VersionStore.Mutation] {
         spots.flatMap { path, place -> [VersionStore.Mutation] in
-            guard let live = tree.file(path), live.file.size == recorded.size, live.file.modified == recorded.modified
-            else { return [] }
-            return parted(recorded, at: [place], live.file)
+            tree.file(path).map { parted(recorded, at: [place], $0.file) } ?? []
         }
     }
 

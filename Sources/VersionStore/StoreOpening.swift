@@ -52,7 +52,7 @@ struct StoreOpening {
             let rootDevice = try? System.extendedStatus("", in: root).device
             fileIdentity = FileIdentity(container: line.container, rootDevice: rootDevice)
             let objects = Shelf(directory: directory.objects, staging: directory.staging, space: SpaceMeter())
-            contents = ContentStore(shelf: objects)
+            contents = ContentStore(shelf: objects, readOnly: options.readOnly)
             deletedArea = DeletedArea(
                 shelf: Shelf(directory: directory.deleted, staging: directory.staging, space: SpaceMeter()),
                 contents: objects)

@@ -46,7 +46,7 @@ extension VersionStore {
                 guard let version = try version(id), version.kind != .current, !version.flags.contains(.contentLost),
                     try check.problem(version) != nil
                 else { continue }
-                commit([.version(try shortened(version, check))])
+                commit([.version(try shortened(version))])
                 count += 1
             }
             return count
@@ -54,9 +54,9 @@ extension VersionStore {
     }
 
     /// A version as what there is of its content.
-    private func shortened(_ version: Version, _ check: StoreCheck) throws -> Version {
+    public func shortened(_ version: Version) throws -> Version {
         var version = version
-        guard let file = try check.open(version) else {
+        guard let file = try StoreCheck(store: self, repairs: false).open(version) else {
             version.flags.insert(.contentLost)
             return version
         }
@@ -71,6 +71,49 @@ extension VersionStore {
         version.flags.formUnion([.sealed, .unfinished])
         return version
     }
+
+    /// Sees to it that a version's content is among the objects; copies it from the file of another item if it is there.
+    /// - Returns: false if it is not whole anywhere.
+    public func keepWhole(_ version: Version, path: TreePath, place: Place) throws -> Bool {
+        if isWhole(version) { return true }
+        let check = StoreCheck(store: self, repairs: false)
+        guard !contents.contains(version.content), try check.problem(version) == nil, let file = try check.open(version)
+        else { return false }
+        defer { System.close(file) }
+        var kept = version
+        kept.kind = .history
+        _ = try contents.keep(copying: file, as: version.content, ContentStore.Label(version: kept, path: path, place: place))
+        return true
+    }
+
+    /// Makes durable what was saved or deleted in the last minute, before the catalog says that all is in order.
+    func synchronizeRecent() throws {
+        let since = options.clock.now().advanced(byNanoseconds: -Self.dirtyNanoseconds)
+        let (versions, deletions) = try read { database in
+            (
+                try Query.versions(since: since, database),
+                try Query.deletions(within: nil, database).prefix { $0.deleted >= since }
+            )
+        }
+        guard versions.count + deletions.count > 0 else { return }
+        guard versions.count + deletions.count < Self.manyFiles else { return _ = linux_synchronize_all(state.rawValue) }
+        let check = StoreCheck(store: self, repairs: false)
+        var parents: [Version] = []
+        for id in Set(versions.flatMap(\.parents)) { if let parent = try version(id) { parents.append(parent) } }
+        for version in versions + parents {
+            guard let file = try check.open(version) else { continue }
+            fdatasync(file.rawValue)
+            System.close(file)
+        }
+        for deletion in deletions where deletion.type == .file {
+            guard let file = try? deletedArea.open(deletion.id) else { continue }
+            fdatasync(file.rawValue)
+            System.close(file)
+        }
+    }
+
+    /// More are not worth to be looked for one by one.
+    private static let manyFiles = 500
 
     /// Whether a content is here, and is what a version of it was as far as its hash is known.
     public func isWhole(_ version: Version) -> Bool {
@@ -110,17 +153,14 @@ extension ContentStore {
         return (try? LabelCoding.contents(Array(buffer.prefix(count)))) ?? []
     }
 
-    /// Puts a copy of a content in the place of a file: content, owner, mode, ACL, attributes and times. The copy is
-    /// durable before it takes the name.
-    public func restore(_ id: ContentID, over name: FileName, in directory: FileDescriptor) throws(Errno) {
-        let content = try open(id)
-        defer { System.close(content) }
+    /// Puts a copy of a version in the place of a file: content, owner, mode, ACL, attributes and times. The copy is durable
+    /// before it takes the name.
+    public func restore(_ version: Version, over name: FileName, in directory: FileDescriptor) throws(Errno) {
         let temporary = Shelf.temporaryName()
         let copy = try System.open(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         defer { System.close(copy) }
         do throws(Errno) {
-            _ = try FileCopy.copy(content, to: copy, reflink: canReflink)
-            try System.call { fsync(copy.rawValue) }
+            try fill(copy, with: version)
             try System.rename(temporary, in: shelf.staging, to: name.cName, in: directory)
         } catch {
             try? System.unlink(temporary, in: shelf.staging)
@@ -128,12 +168,22 @@ extension ContentStore {
         }
     }
 
-    /// Puts a content into a file that has several names, in place.
-    public func restore(_ id: ContentID, into file: FileDescriptor) throws(Errno) {
-        let content = try open(id)
-        defer { System.close(content) }
+    /// Puts a version into a file that has several names, in place.
+    public func restore(_ version: Version, into file: FileDescriptor) throws(Errno) {
         try System.call { ftruncate(file.rawValue, 0) }
+        try fill(file, with: version)
+    }
+
+    /// A version is the first bytes of its content.
+    private func fill(_ file: FileDescriptor, with version: Version) throws(Errno) {
+        let content = try open(version.content)
+        defer { System.close(content) }
         _ = try FileCopy.copy(content, to: file, reflink: canReflink)
+        let size = off_t(clamping: version.size)
+        if try System.status(file).st_size > size { try System.call { ftruncate(file.rawValue, size) } }
+        let time = timespec(
+            tv_sec: Int(version.modified.nanoseconds / 1_000_000_000), tv_nsec: Int(version.modified.nanoseconds % 1_000_000_000))
+        if version.modified.nanoseconds >= 0 { try System.call { futimens(file.rawValue, [time, time]) } }
         try System.call { fsync(file.rawValue) }
     }
 }

@@ -21,7 +21,7 @@ struct Session {
     ) async throws(ControlError) -> Session {
         let (place, target) = try locate(typed?.path, option.container?.path, followingLastLink)
         let client: VersionsClient
-        if offline, !place.isMounted {
+        if offline, place.state == .unmounted {
             client = try await Daemon.serveOffline(place.root)
         } else {
             client = try await VersionsClient.connect(to: place, program: "versionsctl", version: toolVersion)

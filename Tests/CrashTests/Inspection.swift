@@ -4,6 +4,7 @@ import CrashLoad
 import Crypto
 import Foundation
 import Logging
+import Synchronization
 import SystemPackage
 import VersionModel
 @testable import VersionStore
@@ -86,6 +87,16 @@ struct Inspection {
         }
     }
 
+    /// Whether any file of a container, live, kept or deleted, begins so.
+    static func isBeginning(_ bytes: [UInt8], in path: String) throws -> Bool {
+        for file in try FileManager.default.subpathsOfDirectory(atPath: path) {
+            guard let handle = FileHandle(forReadingAtPath: "\(path)/\(file)") else { continue }
+            defer { try? handle.close() }
+            if let beginning = try? handle.read(upToCount: bytes.count), beginning.elementsEqual(bytes) { return true }
+        }
+        return false
+    }
+
     private mutating func note(_ bytes: [UInt8]?) {
         if let bytes { contents.insert(SHA256.hash(data: bytes)) }
     }
@@ -111,12 +122,12 @@ extension Ledger {
             let found = live[file]
             let (problem, content) = judge(file, found, ending, mayBeTorn: mayBeTorn)
             if let problem { problems.append(problem) }
-            for saved in saved[file] ?? [] where found != saved.content.bytes && (ending == .kill || saved.isSynced) {
+            for saved in saved[file] ?? [] where ending == .kill || saved.isSynced {
                 totals.contents += 1
-                let digest = SHA256.hash(data: saved.content.bytes)
+                let digest = Self.digest(of: saved.content)
                 if inspection.contents.contains(digest) || digests.contains(digest) { continue }
                 // What was appended to is the beginning of the file still.
-                if ending == .powerCut, live.values.contains(where: { $0.starts(with: saved.content.bytes) }) { continue }
+                if ending == .powerCut, try Inspection.isBeginning(saved.content.bytes, in: path) { continue }
                 // Without reflinks, what a mapping may write to unseen is not durable when it may (docs/decisions/0003).
                 if mayBeTorn, wasWrittenInPlace(saved, file) { continue }
                 let isNameless = inspection.nameless.contains(digest)
@@ -127,6 +138,17 @@ extension Ledger {
             settle(file, on: content, found)
         }
         return problems
+    }
+}
+
+extension Ledger {
+    private static let digests = Mutex<[Content: SHA256.Digest]>([:])
+
+    fileprivate static func digest(of content: Content) -> SHA256.Digest {
+        if let known = digests.withLock({ $0[content] }) { return known }
+        let digest = SHA256.hash(data: content.bytes)
+        digests.withLock { $0[content] = digest }
+        return digest
     }
 }
 

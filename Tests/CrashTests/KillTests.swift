@@ -23,7 +23,7 @@ extension Crashes {
 
         @Test("The same on a file system with reflinks", .enabled(if: getuid() == 0, "only root may mount images"))
         func killedOnReflinks() throws {
-            try withFileSystem(.xfs, megabytes: 4096) { try crash(Workplace.count(250), on: $0, seed: Self.seed &+ 1) }
+            try withFileSystem(.xfs, megabytes: 32_768) { try crash(Workplace.count(250), on: $0, seed: Self.seed &+ 1) }
         }
 
         @Test("A daemon that keeps nothing is found out", .enabled(if: getuid() == 0, "only root may abort mounts"))

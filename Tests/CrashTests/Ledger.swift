@@ -147,7 +147,8 @@ struct Ledger {
         }
         if ending == .powerCut, isTorn(found, possible, mayBeTorn) { return (nil, nil) }
         // A name that was taken away just before may have come back with what it had.
-        if possible.contains(where: { !$0.isThere }), let match = states.last(where: { $0.isThere && $0.bytes == found }) {
+        if possible.contains(where: { !$0.isThere }), let match = states.flatMap({ $0.before + [$0] }).last(where: { $0.isThere && $0.bytes == found })
+        {
             return (nil, match.content)
         }
         let whose = states.compactMap(\.content).first { $0.bytes == found }.map { "\($0), which is older" }
@@ -165,11 +166,22 @@ struct Ledger {
     /// synchronised, and where `inPlace`, any that was written to in place. (A page may go to the disk while it is filled.)
     private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>, _ inPlace: Bool) -> Bool {
         let isNew = possible.contains { !$0.isThere }
-        guard isNew || inPlace && possible.dropFirst().contains(where: \.isInPlace) else { return false }
+        let isAppended = possible.dropFirst().contains { $0.action == .append && !$0.isSynced }
+        guard isNew || isAppended && isZeroFilled(found, possible) || inPlace && possible.dropFirst().contains(where: \.isInPlace) else { return false }
         let contents = possible.compactMap(\.bytes)
         guard found.count <= contents.map(\.count).max() ?? 0 else { return false }
         return found.indices.allSatisfy { index in
             found[index] == 0 || contents.contains { index < $0.count && $0[index] == found[index] }
+        }
+    }
+
+    /// Whether the beginning is one of the contents, and what was appended to that has not arrived in part.
+    private func isZeroFilled(_ found: [UInt8], _ possible: ArraySlice<State>) -> Bool {
+        zip(possible, possible.dropFirst()).contains { before, state in
+            guard state.action == .append, let old = before.bytes, let new = state.bytes, found.count <= new.count,
+                found.starts(with: old)
+            else { return false }
+            return found.indices.dropFirst(old.count).allSatisfy { found[$0] == 0 || found[$0] == new[$0] }
         }
     }
 

@@ -41,7 +41,8 @@ extension Crashes {
         /// One load, and some cuts anywhere in it.
         private func record(_ type: FileSystemType, _ cuts: Int, _ dice: Dice, _ name: String, _ totals: inout Totals) throws {
             var dice = dice
-            let disk = try RecordedDisk(type, megabytes: type == .xfs ? 512 : 256)
+            // Big enough that a tenth of it holds the history: nothing may be given up for space.
+            let disk = try RecordedDisk(type, megabytes: 8192)
             var isWhole = false
             defer { if isWhole || ProcessInfo.processInfo.environment["VERSIONSFS_KEEP"] != "1" { disk.remove() } }
             let load = try RecordedLoad(disk, &dice)

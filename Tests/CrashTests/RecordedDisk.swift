@@ -125,6 +125,9 @@ final class RecordedDisk {
             }
         }
         try file.close()
+        if ProcessInfo.processInfo.environment["VERSIONSFS_KEEP"] == "1" {
+            try mustRun("cp", ["--sparse=always", image, image + ".before"])
+        }
         let point = place + "/cut"
         try mustRun("mount", ["-o", "loop", image, point], seconds: 60)
         defer { umount2(point, 0) }

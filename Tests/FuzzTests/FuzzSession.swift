@@ -71,7 +71,9 @@ final class FuzzSession {
         guard message.count >= 40, message.count <= lane.request.count else { return false }
         // What an earlier message left behind it has no NUL: a name that does not end would run on.
         let trail = lane.request[message.count..<min(message.count + 65_536, lane.request.count)]
-        UnsafeMutableRawBufferPointer(rebasing: trail).copyBytes(from: repeatElement(0x41, count: trail.count))
+        if let start = trail.isEmpty ? nil : UnsafeMutableRawBufferPointer(rebasing: trail).baseAddress {
+            memset(start, 0x41, trail.count)
+        }
         lane.request.copyBytes(from: message)
         lane.message = UnsafeRawBufferPointer(rebasing: lane.request[..<message.count])
         return true

@@ -72,7 +72,7 @@ extension ContainerBackend {
     // MARK: Resolving
 
     func resolve(_ request: ResolveRequest, _ call: ControlCall) throws(ControlError) -> Resolution {
-        try answering {
+        try changing {
             let document = try document(request.target, call)
             let choice: ResolutionChoice =
                 switch request.keep {
@@ -87,7 +87,7 @@ extension ContainerBackend {
     }
 
     func resolveAll(_ request: ResolveAllRequest, _ call: ControlCall) throws(ControlError) -> [Resolution] {
-        try answering {
+        try changing {
             try container.resolveAll(within: path(request.target, call), as: call.principal) { done, total in
                 try call.checkCancellation()
                 call.report(done: UInt64(done), of: UInt64(total), unit: "documents")
@@ -104,7 +104,7 @@ extension ContainerBackend {
     func simulateConflict(
         _ request: SimulateConflictRequest, _ call: ControlCall
     ) throws(ControlError) -> ConflictedDocument {
-        try answering {
+        try changing {
             let made = try container.simulateConflict(document(request.target, call), as: call.principal)
             guard let result = conflicted(made) else { throw ControlError(.failed, "no conflict came of it") }
             return result
@@ -114,7 +114,7 @@ extension ContainerBackend {
     // MARK: Bringing back
 
     func restore(_ request: RestoreRequest, _ call: ControlCall) throws(ControlError) -> Restored {
-        try answering {
+        try changing {
             let (version, document) = try version(request.target, request.version, call)
             let target = try request.to.map { try tree($0) }
             return restored(try container.restore(version, of: document, to: target, as: call.principal))
@@ -122,7 +122,7 @@ extension ContainerBackend {
     }
 
     func undelete(_ request: UndeleteRequest, _ call: ControlCall) throws(ControlError) -> Restored {
-        try answering {
+        try changing {
             let deletion: Deletion
             switch request.target {
             case .id:
@@ -157,7 +157,7 @@ extension ContainerBackend {
     }
 
     func restoreDirectory(_ request: RestoreDirectoryRequest, _ call: ControlCall) throws(ControlError) -> Restored {
-        try answering {
+        try changing {
             let target = try request.to.map { try tree($0) }
             return restored(
                 try container.restoreDirectory(
@@ -172,7 +172,7 @@ extension ContainerBackend {
     // MARK: Keeping and giving up
 
     func pin(_ request: PinRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
-        try answering {
+        try changing {
             let (version, document) = try version(request.target, request.version, call)
             return info(
                 try container.pin(version, of: document, request.pinned, as: call.principal), of: document)
@@ -190,7 +190,7 @@ extension ContainerBackend {
     }
 
     func purge(_ request: PurgeRequest, _ call: ControlCall) throws(ControlError) -> Removed {
-        try answering {
+        try changing {
             let document: DocumentRecord
             var version: Version?
             switch try subject(request.target, call) {
@@ -203,7 +203,7 @@ extension ContainerBackend {
     }
 
     func purgeDeleted(_ request: PurgeDeletedRequest, _ call: ControlCall) throws(ControlError) -> Removed {
-        try answering {
+        try changing {
             removed(
                 try container.purgeDeleted(before: request.before, as: call.principal) { done, total in
                     try call.checkCancellation()
@@ -229,6 +229,9 @@ extension ContainerBackend {
                 throw OperationError(.denied, "only root and the container's user may check it")
             }
             var contents = 0
+            if request.repair, container.options.isReadOnly {
+                throw ControlError(.denied, "the container is mounted read-only", advice: "mount it without -o ro")
+            }
             let findings = try store.check(repair: request.repair) { done, total in
                 contents = total
                 call.report(done: UInt64(done), of: UInt64(total), unit: "versions")
@@ -257,7 +260,7 @@ extension ContainerBackend {
     }
 
     func setConfig(_ request: SetConfigRequest, _ call: ControlCall) throws(ControlError) -> Setting {
-        try answering {
+        try changing {
             guard container.knowsAll(call.principal) else {
                 throw OperationError(.denied, "only root and the container's user may change settings")
             }

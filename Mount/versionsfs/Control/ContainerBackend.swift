@@ -25,6 +25,8 @@ final class ContainerBackend: ControlBackend {
         var forget: (@Sendable () throws -> Void)?
         /// Sentences for `status`.
         var notes: @Sendable () -> [String] = { [] }
+        /// The container's file system, and those mounted below it.
+        var fileSystems: @Sendable () -> [ContainerStatus.FileSystem] = { [] }
     }
 
     let container: LiveContainer
@@ -58,6 +60,7 @@ final class ContainerBackend: ControlBackend {
             }
             notes += container.spaceNotes
             if store.isWritingStuck { notes.append("the catalog cannot be written; changes wait in memory") }
+            if container.options.isReadOnly { notes.append("mounted read-only: nothing is saved or resolved") }
             if store.identity.wasCopied { notes.append("the directory was copied: it has a new device id") }
             return ContainerStatus(
                 container: store.identity.container, mountpoint: surroundings.mountpoint,
@@ -65,9 +68,7 @@ final class ContainerBackend: ControlBackend {
                 conflicts: counts.conflicts, deleted: .init(count: counts.deletions, bytes: counts.deletedBytes),
                 space: SpaceUse(live: space.live, history: space.history, deleted: space.deleted),
                 transport: surroundings.transport(), log: surroundings.log, version: surroundings.version,
-                fileSystems: [
-                    .init(path: Path(TreePath.root), type: "root", can: store.contents.canReflink ? ["versions", "reflink"] : ["versions"])
-                ], notes: notes)
+                fileSystems: surroundings.fileSystems(), notes: notes)
         }
     }
 
@@ -86,6 +87,14 @@ final class ContainerBackend: ControlBackend {
     }
 
     // MARK: Help for all
+
+    /// As ``answering(_:)`` for what changes the container: not when it is mounted read-only.
+    func changing<Result>(_ body: () throws -> Result) throws(ControlError) -> Result {
+        guard !container.options.isReadOnly else {
+            throw ControlError(.denied, "the container is mounted read-only", advice: "mount it without -o ro")
+        }
+        return try answering(body)
+    }
 
     /// Runs an operation; what it throws becomes an error of the protocol.
     func answering<Result>(_ body: () throws -> Result) throws(ControlError) -> Result {

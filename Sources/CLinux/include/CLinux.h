@@ -32,6 +32,7 @@ ssize_t linux_getdents(int directory, void *buffer, size_t size);
 int linux_unshare(int flags);
 int linux_clone_file(int to, int from);              // FICLONE
 int linux_is_ext4(int file);
+int linux_synchronize_all(int file);                 // syncfs(2): everything on its file system
 int linux_start_writing(int file);                   // of all dirty pages: allocates their blocks, does not wait
 int linux_await_writing(int file);                   // the same, and waits until they are written
 int linux_set_lease(int file, int type);             // F_SETLEASE: F_RDLCK, F_UNLCK

@@ -31,19 +31,21 @@ public struct Observations: Sendable {
         var before: Mark?
         /// The actor has unlinked the name itself: whatever it knows is not what it will save from.
         var isBlind = false
+        /// How many observations of this trail were reads that still count.
+        var reads = 0
         /// Some observation of this trail was a read.
-        var includesRead = false
+        var includesRead: Bool { reads > 0 }
 
         /// Adds an observation; true if it is the first of its trail.
         static func add(_ mark: Mark, of item: ItemID, to trails: inout [ItemID: Trail]) -> Bool {
             guard let index = trails.index(forKey: item) else {
-                trails[item] = Trail(last: mark, includesRead: mark.isRead)
+                trails[item] = Trail(last: mark, reads: mark.isRead ? 1 : 0)
                 return true
             }
             // What a blind actor knew before is nothing to fall back to.
             let before = trails.values[index].isBlind ? nil : trails.values[index].last
-            let includesRead = mark.isRead || trails.values[index].includesRead
-            trails.values[index] = Trail(last: mark, before: before, includesRead: includesRead)
+            let reads = trails.values[index].reads + (mark.isRead ? 1 : 0)
+            trails.values[index] = Trail(last: mark, before: before, reads: reads)
             return false
         }
     }
@@ -179,8 +181,9 @@ public struct Observations: Sendable {
         guard var trail = ledgers[actor]?[keyPath: ledger][item] else { return }
         if trail.before == mark {
             trail.before = nil
+            trail.reads -= mark.isRead ? 1 : 0
         } else if trail.last == mark, let before = trail.before {
-            trail = Trail(last: before, before: nil, includesRead: before.isRead || trail.includesRead)
+            trail = Trail(last: before, before: nil, reads: trail.reads - (mark.isRead ? 1 : 0))
             order.append(Trace(sequence: before.sequence, actor: actor, item: item, isOwn: isOwn))
         } else if trail.last == mark {
             drop(item, of: actor, isOwn: isOwn)

@@ -107,11 +107,13 @@ extension LiveContainer {
             try store.versions(sharing: version.content)
         }
         for other in sharing where other.kind == .current {
-            guard let item = try? store.item(other.item), let path = try? store.path(of: item) else { continue }
             // Paths of ours are relative to the root below the mount.
-            if let file = try? Backing.open(path.bytes, in: root.raw, flags: O_RDONLY | O_NOFOLLOW) {
+            if let item = try? store.item(other.item), let path = try? store.path(of: item),
+                let file = try? Backing.open(path.bytes, in: root.raw, flags: O_RDONLY | O_NOFOLLOW)
+            {
                 return SharedDescriptor(file)
             }
+            if let file = try? deletedFile(of: other.item) { return file }
         }
         throw .noSuchFileOrDirectory
     }

@@ -42,12 +42,13 @@ struct CommandRun {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
-        // First out of the way of the numbers they are to have, then onto them.
+        // First to numbers that are neither theirs nor those that they are to have, then onto these.
+        let beyond = max(descriptors.max() ?? 0, 2 + Int32(descriptors.count)) + 1
         for (index, descriptor) in descriptors.enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, descriptor, 100 + Int32(index))
+            posix_spawn_file_actions_adddup2(&actions, descriptor, beyond + Int32(index))
         }
         for index in descriptors.indices {
-            posix_spawn_file_actions_adddup2(&actions, 100 + Int32(index), 3 + Int32(index))
+            posix_spawn_file_actions_adddup2(&actions, beyond + Int32(index), 3 + Int32(index))
         }
         // Nothing of the mount may be run or touched from here: the root directory is always beneath it.
         linux_spawn_chdir(&actions, "/")

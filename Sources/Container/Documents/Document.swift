@@ -14,9 +14,10 @@ final class Document: Sendable {
         var time: Timestamp
     }
 
-    /// A save that was refused.
+    /// Saves that were refused.
     struct Refusal {
-        var actor: ActorRef
+        /// Who had not seen it.
+        var actors: Set<ActorRef>
         var version: VersionID
     }
 
@@ -62,6 +63,10 @@ final class Document: Sendable {
         var isAppendedTo = false
         /// A handle that could be mapped for writing was closed, and the mapping may go on.
         var mayBeMapped = false
+        /// Its file was renamed over another document: it has no name, and its last content is the other's too.
+        var isAbsorbed = false
+        /// It began as another item's file under a name that only its maker wanted, and holds nothing else.
+        var isParted = false
         /// Handles open for writing.
         var writers = 0
         /// Versions and names of this document are not recorded: it is ephemeral or ignored.
@@ -71,7 +76,7 @@ final class Document: Sendable {
         /// For a document that a rename made out of another: the version it started as.
         var origin: VersionID?
 
-        /// The last save that was refused as stale, so that it is told once.
+        /// The saves that were refused as stale, so that each is told once.
         var refused: Refusal?
         /// The conflict that the last save made, until someone has tried to merge it.
         var conflict: Clash?

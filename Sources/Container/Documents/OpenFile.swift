@@ -13,6 +13,8 @@ final class OpenFile: Sendable {
     struct State {
         /// The version that its last save made; amended by the next.
         var saved: VersionID?
+        /// A close(2) of its opener has been answered; what changes before the release that follows is another's.
+        var isFlushed = false
         /// It truncated the file to nothing: a replacing save.
         var isReplacing = false
     }

@@ -9,7 +9,7 @@ struct Orphan: Sendable {
     /// The directory that the name was in.
     let parent: Node
     /// The file when it lost its name; nil if it was being changed then.
-    let stamp: Stamp?
+    var stamp: Stamp?
     /// What the writer started from.
     let base: VersionID?
 

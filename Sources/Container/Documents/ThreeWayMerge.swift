@@ -25,7 +25,7 @@ enum ThreeWayMerge {
         let files = all.compactMap { MemoryFile($0) }
         guard files.count == 3 else { return nil }
         let run = CommandRun(
-            "/usr/bin/diff3", ["-m", "/proc/self/fd/3", "/proc/self/fd/4", "/proc/self/fd/5"],
+            "/usr/bin/diff3", ["-m", "-E", "/proc/self/fd/3", "/proc/self/fd/4", "/proc/self/fd/5"],
             descriptors: files.map(\.descriptor.raw), milliseconds: maximumMilliseconds)
         // The program reads the files by their numbers, which says nothing to the optimiser about their lifetime.
         return withExtendedLifetime(files) {

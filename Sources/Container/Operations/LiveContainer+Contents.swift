@@ -68,7 +68,7 @@ extension LiveContainer {
         }
     }
 
-    private func deletedFile(of item: ItemID) throws -> SharedDescriptor? {
+    func deletedFile(of item: ItemID) throws -> SharedDescriptor? {
         for deletion in try store.deletions(of: item) where deletion.type == .file {
             if let file = try? store.deletedArea.open(deletion.id) { return SharedDescriptor(file.rawValue) }
         }

@@ -35,7 +35,10 @@ extension LiveContainer {
                 let back = try undelete(deletion, as: principal)
                 document = try self.document(at: back.path, as: principal)
             }
-            guard version.id != document.current?.id else { return RestoreOutcome(path: document.path, entries: 1) }
+            guard version.id != document.current?.id else {
+                try looking(as: principal) { walk in try walk.require(.write, on: try walk.document(document.path).spot) }
+                return RestoreOutcome(path: document.path, entries: 1)
+            }
             let staged = try stage(version, of: document, as: principal)
             _ = try replace(
                 document.path, with: Replacement(staged: staged, parents: [version.id], expected: document.current?.id),

@@ -20,7 +20,7 @@ extension CrashRecovery {
         if let appended = older.first(where: { $0.content == current.content }) {
             return try settleAppended(item, current, appended, live)
         }
-        guard let former = older.first(where: { $0.kind == .history && store.isWhole($0) }) else {
+        guard let former = try wholeVersion(of: item, before: current, live) else {
             amend(current, item, live)
             return "shortened"
         }

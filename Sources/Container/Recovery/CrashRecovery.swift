@@ -60,41 +60,49 @@ struct CrashRecovery {
 
     /// - Returns: what was done, in a word; nil if nothing had to be.
     private func settle(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
-        guard try isKept(current, of: item, live) else { return nil }
+        let isHere = store.contents.contains(current.content)
+        let isWhole = try store.keepWhole(current, path: live.path, place: live.place)
+        guard isHere || isWhole else { return nil }
         switch try judge(item, current, live) {
-        case .current(isSameFile: true), .gone: return nil
-        case .current(isSameFile: false):
-            store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))])
-            return nil
+        case .current(let isSameFile):
+            // A copy that has not reached the disk was made before anything was done to the file.
+            if !isWhole { try store.contents.remove(current.content) }
+            if !isSameFile { store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))]) }
+            return isWhole ? nil : "copy not arrived"
+        case .gone: return nil
         case .beingWritten: return "being written"
         case .saved(let version):
+            if !isWhole { store.commit([.version(try store.shortened(current))]) }
             adopt(version, item, current, live)
             return "saved"
         case .unfinished:
-            try setAside(item, current, live)
-            return "unfinished"
+            guard !isWhole else {
+                try setAside(item, current, live)
+                return "unfinished"
+            }
+            var lost = try store.shortened(current)
+            lost.kind = .history
+            guard let former = try wholeVersion(of: item, before: current, live) else {
+                adopt(nil, item, lost, live)
+                store.commit([.version(lost)])
+                return "saved"
+            }
+            store.commit([.version(lost), .kind(former.id, .current)])
+            try setAside(item, former, live)
+            return "older"
         }
     }
 
-    /// Has the current version among the objects; where it went with the name that the file was renamed to, copies it.
-    private func isKept(_ current: Version, of item: Item, _ live: Live) throws -> Bool {
-        if store.contents.contains(current.content) {
-            // A copy that has not reached the disk was made before anything could be done to the file.
-            return store.isWhole(current)
+    /// The newest version before one whose content is whole.
+    func wholeVersion(of item: Item, before current: Version, _ live: Live) throws -> Version? {
+        for version in try store.versions(of: item.id) where version.time < current.time && version.kind == .history {
+            if version.flags.isDisjoint(with: [.unfinished, .contentLost]),
+                try store.keepWhole(version, path: live.path, place: live.place)
+            {
+                return version
+            }
         }
-        for other in try store.versions(sharing: current.content) where other.item != item.id && other.kind == .current {
-            guard let place = try store.item(other.item)?.places.first, let source = try self.live(at: place),
-                source.stat.size >= current.size
-            else { continue }
-            var version = current
-            version.kind = .history
-            let label = ContentStore.Label(version: version, path: live.path, place: live.place)
-            let also = ContentStore.Label(version: other, path: source.path, place: source.place)
-            _ = try store.contents.keep(
-                copying: FileDescriptor(rawValue: source.file.raw), as: current.content, label, also: [also])
-            return true
-        }
-        return false
+        return nil
     }
 
     // MARK: Finding
@@ -144,7 +152,9 @@ struct CrashRecovery {
             }
         }
         let mark = SaveMark(of: live.file.raw)
-        if let mark, mark.isWhole(live.file.raw, size: live.stat.size) { return .saved(nil) }
+        // The same file as the current version's, so written in place of it.
+        let isSame = mark == .renamed(size: current.size, hash: current.hash)
+        if let mark, !isSame, mark.isWhole(live.file.raw, size: live.stat.size) { return .saved(nil) }
         // Of those that took a name back, an empty one was made a moment before it would have been marked.
         if mark == nil, live.stat.size > 0 || !item.isReturning, try isAnotherFile(item, current, live) {
             return .saved(nil)
@@ -215,9 +225,9 @@ struct CrashRecovery {
         if live.stat.links > 1 {
             let file = SharedDescriptor(
                 try Backing.open(name.bytes, in: live.directory.raw, flags: O_RDWR | O_NOFOLLOW))
-            try store.contents.restore(current.content, into: FileDescriptor(rawValue: file.raw))
+            try store.contents.restore(current, into: FileDescriptor(rawValue: file.raw))
         } else {
-            try store.contents.restore(current.content, over: name, in: directory)
+            try store.contents.restore(current, over: name, in: directory)
         }
         let stat = try Backing.stat(name.bytes, in: live.directory.raw)
         store.commit([.version(torn), .item(item.now(current, stat, container.fileID(stat)))])

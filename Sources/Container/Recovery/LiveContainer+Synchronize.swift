@@ -10,7 +10,7 @@ import VersionStore
 extension LiveContainer {
     public func synchronize(node id: UInt64, handle: UInt64, dataOnly: Bool) throws(Errno) {
         let descriptor = try descriptor(id, handle)
-        let isLabelled = nodes[id].map { label($0, descriptor) } ?? false
+        let isLabelled = nodes[id].map { label($0, handle, descriptor) } ?? false
         // What is kept of the content before lies in the same journal: fsync, not fdatasync, makes that durable too,
         // before what was overwritten can be.
         try store.contents.synchronizing { () throws(Errno) in
@@ -20,23 +20,17 @@ extension LiveContainer {
 
     /// Records what a file holds as a version and has the file say so itself: after a crash this is no unfinished save,
     /// even if the catalog's end was lost.
-    private func label(_ node: Node, _ descriptor: SharedDescriptor) -> Bool {
+    private func label(_ node: Node, _ handle: UInt64, _ descriptor: SharedDescriptor) -> Bool {
         guard node.isRegular, !node.isForeign, let name = nodes.location(node).name, let document = knownDocument(of: node)
         else { return false }
-        guard let writer = openFiles.all.first(where: { $0.node === node && $0.isWritable }) else { return false }
-        let (isReplacing, saved) = writer.state.withLock { ($0.isReplacing, $0.saved) }
+        guard let writer = writer(of: node, handle) else { return false }
+        let isReplacing = writer.state.withLock(\.isReplacing)
         do {
             return try document.state.withLock { state throws(Errno) in
                 guard !state.isUnversioned else { return false }
-                if !isReplacing {
-                    // What is written in place is set aside after a crash only where the version before it was kept. A
-                    // database is left alone then; it is synchronised too often to be labelled (DESIGN 5.1: captured
-                    // when quiet).
-                    guard state.isKept || saved != nil && saved == state.current?.id,
-                        !isDatabase(name.name, descriptor)
-                    else { return false }
-                }
-                try saveForLabel(&state, node, name, descriptor)
+                // A database is left alone after a crash, and is synchronised too often (DESIGN 5.1: captured when quiet).
+                if !isReplacing, isDatabase(name.name, descriptor) { return false }
+                try saveForLabel(&state, node, name, writer)
                 guard let current = state.current, state.isRecorded, let stamp = state.stamp, state.labelled != stamp
                 else { return state.isRecorded }
                 let label = ContentStore.Label(
@@ -56,20 +50,24 @@ extension LiveContainer {
         }
     }
 
+    /// Whose changes are synchronised: those made through the handle, or any others'.
+    private func writer(of node: Node, _ handle: UInt64) -> OpenFile? {
+        if let file = openFiles[handle], file.isWritable { return file }
+        return openFiles.all.first { $0.node === node && $0.isWritable }
+    }
+
     private func saveForLabel(
-        _ state: inout Document.State, _ node: Node, _ name: Node.Name, _ descriptor: SharedDescriptor
+        _ state: inout Document.State, _ node: Node, _ name: Node.Name, _ writer: OpenFile
     ) throws(Errno) {
-        let stat = try Backing.stat(descriptor.raw)
+        let stat = try Backing.stat(writer.descriptor.raw)
         guard state.current == nil || state.isReturning || state.differs(from: stat) else { return }
-        let writer = openFiles.all.first { $0.node === node && $0.isWritable }
-        let isReplacing = writer?.state.withLock(\.isReplacing) ?? false
-        let isAppend = writer.map { $0.isAppending && !isReplacing } ?? false
+        let isReplacing = writer.state.withLock(\.isReplacing)
         let saved = try save(
-            &state, node, in: name.parent, name.name, file: descriptor.raw,
+            &state, node, in: name.parent, name.name, file: writer.descriptor.raw,
             PendingSave(
-                kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: isAppend, requester: writer?.requester,
-                amends: writer?.state.withLock(\.saved)))
-        writer?.state.withLock { $0.saved = saved }
+                kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: writer.isAppending && !isReplacing,
+                requester: writer.requester, amends: writer.state.withLock(\.saved)))
+        writer.state.withLock { $0.saved = saved }
     }
 
     private func isDatabase(_ name: FileName, _ file: SharedDescriptor) -> Bool {

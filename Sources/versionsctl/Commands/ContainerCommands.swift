@@ -78,12 +78,12 @@ struct ForgetCommand: AsyncParsableCommand {
             let goes = "This removes \(Words.count(status.versions, "version")) of \(Words.count(status.items, "document")), "
                 + "\(Words.count(status.conflicts, "unresolved conflict")) and "
                 + "\(Words.count(status.deleted.count, "deleted entry")) of \(Style.printable(place.root)) for good, "
-                + "\(Words.size(status.space.history + status.space.deleted)) in all. The files stay as they are."
+                + "\(Words.size(status.space.history + status.space.deleted)) in all; the files stay as they are"
             guard Question.canAsk else {
                 throw ControlError(
                     .invalidValue, goes, path: directory.path, advice: "add --yes if that is what you want")
             }
-            guard try Question.confirm(goes) else { throw ExitCode(1) }
+            guard try Question.confirm(goes + ".") else { throw ExitCode(1) }
         }
         let gone = try await client.call(ForgetRequest(confirmed: true), progress: Printer.progress("forgetting"))
         Printer.endProgress()

@@ -24,6 +24,8 @@ struct MountCommand: AsyncParsableCommand {
         let beneath = BusyProcess.using(source)
         let arguments = [source] + (mountpoint == nil ? [] : [point]) + o.flatMap { [Path("-o"), Path(bytes: ArgumentBytes.bytes($0))] }
         let status = try Subprocess.run(Daemon.program(), arguments)
+        // It has said itself why.
+        if status == 1 { throw ExitCode(1) }
         guard status == 0 else {
             let advice = status == 127 ? "install versionsfs beside versionsctl or in PATH" : "see the line above, or syslog"
             throw ControlError(.failed, "versionsfs could not mount it (status \(status))", path: directory.path, advice: advice)
@@ -48,8 +50,9 @@ struct MountCommand: AsyncParsableCommand {
     }
 
     private func detachDeadMount(_ point: Path) throws(ControlError) {
-        var status = stat()
-        guard point.withCString({ stat($0, &status) }) != 0, errno == ENOTCONN else { return }
+        // The kernel may still know the attributes of a dead mount's root; the file system's own it has to ask for.
+        var status = statvfs()
+        guard point.withCString({ statvfs($0, &status) }) != 0, errno == ENOTCONN else { return }
         try Unmounting.unmount(point, lazily: true)
         Printer.note("\(Style.printable(point)): a dead mount was detached")
     }

@@ -64,7 +64,7 @@ struct ThreeWayMerge {
         guard ftruncate(output, 0) == 0, lseek(output, 0, SEEK_SET) == 0 else {
             throw ControlError(system: "cannot be written", path: merged)
         }
-        let second = try Subprocess.run("diff3", [Path("-m"), local, base, remote], standard: [1: output])
+        let second = try Subprocess.run("diff3", [Path("-m"), Path("-E"), local, base, remote], standard: [1: output])
         guard second <= 1 else {
             throw ControlError(
                 .failed, "cannot be merged as text", path: name, advice: "--merge --tool PROGRAM, or --keep")

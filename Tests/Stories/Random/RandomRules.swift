@@ -6,6 +6,15 @@ import Testing
 
 @Suite(.serialized) struct RandomRules {
     private static let length = 50
+    /// A merge that takes 200 ms is given up (DESIGN 6.3), which a busy machine may bring about.
+    private static let mergeTime = Duration.milliseconds(190)
+
+    /// An episode in which product and model differ.
+    private struct Fault {
+        var operations: [RuleOperation]
+        var problems: [String]
+        var tookTooLong = false
+    }
 
     @Test("keep: random operations of five process trees agree with a model of the rules")
     func keep() throws { try run(.keep, operations: Workplace.count(10_000)) }
@@ -35,16 +44,26 @@ import Testing
         ) { container in
             let player = try RulePlayer(in: container.path)
             let socket = try ControlSocket(of: container)
+            var givenUp = 0
             for episode in 0..<episodes {
                 var generator = RuleGenerator(setting, seed: seed &+ UInt64(episode))
                 let comparison = RuleComparison(container: container, socket: socket, directory: "e\(episode)")
-                let operations = try play(setting, player, comparison, generator: &generator)
-                guard let operations else { continue }
+                let fault = try play(setting, player, comparison, generator: &generator)
+                guard let fault else { continue }
+                if fault.tookTooLong {
+                    givenUp += 1
+                    continue
+                }
                 let again = RuleComparison(container: container, socket: socket, directory: "e\(episodes)")
-                let prefix = try shortest(setting, player, again, operations)
+                let prefix = try shortest(setting, player, again, fault.operations) ?? """
+                    \(Self.text(fault.operations[...]))
+                    \(fault.problems.joined(separator: "\n"))
+                    The second time all agreed, step by step: it depends on time.
+                    """
                 return ["stale-writes \(setting.rawValue), seed \(seed), episode \(episode):\n" + prefix]
             }
-            return try container.checkFindings()
+            let tooMany = givenUp > episodes / 3 ? ["merging took too long in \(givenUp) of \(episodes) episodes"] : []
+            return try tooMany + container.checkFindings()
         }
     }
 
@@ -55,28 +74,40 @@ import Testing
     }
 
     /// Plays an episode and compares at its end.
-    /// - Returns: its operations if something differs.
+    /// - Returns: its operations and what differs, if anything does.
     private func play(
         _ setting: RuleModel.StaleWrites, _ player: RulePlayer, _ comparison: RuleComparison,
         generator: inout RuleGenerator
-    ) throws -> [RuleOperation]? {
+    ) throws -> Fault? {
         var model = fresh(setting)
         try player.begin(in: comparison.directory, &model)
         var operations: [RuleOperation] = []
+        var slowest = Duration.zero
         for _ in 0..<Self.length {
             let operation = generator.next(model)
             operations.append(operation)
             let expected = model.apply(operation)
-            guard let outcome = try? player.perform(operation), outcome == expected else { return operations }
+            do {
+                let began = ContinuousClock.now
+                let outcome = try player.perform(operation)
+                slowest = max(slowest, .now - began)
+                if outcome != expected {
+                    return Fault(operations: operations, problems: ["it came to \(outcome), the model has \(expected)"])
+                }
+            } catch {
+                return Fault(operations: operations, problems: ["\(error)"])
+            }
         }
-        return try comparison.problems(model, player.pids).isEmpty ? nil : operations
+        let problems = try comparison.problems(model, player.pids)
+        if problems.isEmpty { return nil }
+        return Fault(operations: operations, problems: problems, tookTooLong: setting == .merge && slowest > Self.mergeTime)
     }
 
     /// The same operations once more, compared after each: what was done until the first difference.
     private func shortest(
         _ setting: RuleModel.StaleWrites, _ player: RulePlayer, _ comparison: RuleComparison,
         _ operations: [RuleOperation]
-    ) throws -> String {
+    ) throws -> String? {
         var model = fresh(setting)
         try player.begin(in: comparison.directory, &model)
         for (index, operation) in operations.enumerated() {
@@ -94,7 +125,7 @@ import Testing
                 return Self.text(operations[...index]) + "\n" + problems.joined(separator: "\n") + "\n(\(pids.joined(separator: ", ")))"
             }
         }
-        return Self.text(operations[...]) + "\nThe second time all agreed, step by step: it depends on time."
+        return nil
     }
 
     private static func text(_ operations: ArraySlice<RuleOperation>) -> String {

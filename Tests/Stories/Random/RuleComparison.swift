@@ -37,7 +37,9 @@ struct RuleComparison {
         }
         let history: HistoryRecord = try socket.call("history", target: path)
         var contents: [String: String] = [:]
-        for version in history.versions { contents[version.id] = String(decoding: try container.content(of: version), as: UTF8.self) }
+        for version in history.versions {
+            contents[version.id] = (try? container.content(of: version)).map { String(decoding: $0, as: UTF8.self) } ?? "UNREADABLE"
+        }
         let found = history.versions.map { version in
             line(
                 version.kind, contents[version.id] ?? "?", version.pid ?? 0,

@@ -30,6 +30,8 @@ struct RuleModel {
         var takesAppends = false
         /// The process that renamed the document to a backup name: it may throw it away.
         var backupOf: Int?
+        /// It began as the file of another document, whose name came back, and nobody has saved it since.
+        var isParted = false
         /// The process that was refused, and the version it had not seen.
         var refused: [Int: Int] = [:]
         var name: String
@@ -68,6 +70,8 @@ struct RuleModel {
     private(set) var deleted: [Int: Deletion] = [:]
     private var tombstones: [String: Tombstone] = [:]
     private var observations: [Observation] = []
+    /// What each process read last: if it writes a backup of that, it read it for that.
+    private var lastReads: [Int: (name: String, item: Int)] = [:]
     private var count = 0
 
     init(_ setting: StaleWrites) { self.setting = setting }
@@ -139,6 +143,16 @@ struct RuleModel {
     mutating func load(_ process: Int, _ name: String) {
         guard let item = names[name], let current = items[item]?.current else { return }
         observe(process, item, current, isRead: true)
+        lastReads[process] = (name, item)
+    }
+
+    /// A process creates or empties a file. A read that it copies to a backup is no observation.
+    mutating func begin(_ process: Int, _ name: String) {
+        guard let read = lastReads[process], Self.isBackup(name, of: read.name),
+            let own = observations.lastIndex(where: { $0.process == process && $0.item == read.item }),
+            observations[own].isRead
+        else { return }
+        observations.remove(at: own)
     }
 
     // MARK: Saves (6.1, 6.3)
@@ -158,7 +172,7 @@ struct RuleModel {
     mutating func refuses(_ process: Int, _ name: String) -> Bool {
         guard setting == .refuse, let id = names[name], staleBase(process, id) != nil else { return false }
         let current = items[id]?.current
-        items[id]?.refused = current.map { [process: $0] } ?? [:]
+        items[id]?.refused[process] = current
         return true
     }
 
@@ -215,6 +229,7 @@ struct RuleModel {
         items[id]?.current = version.id
         items[id]?.saver = process
         items[id]?.takesAppends = way == .append
+        items[id]?.isParted = false
         observe(process, id, version.id)
     }
 
@@ -236,6 +251,7 @@ struct RuleModel {
     mutating func saveOrphan(_ process: Int, _ id: Int, _ content: String, overwritten: Int?) {
         guard let item = items[id], let current = item.current, item.versions[current]?.content != content else { return }
         let rival = exists(content, in: id, besides: nil) ? nil : staleBase(process, id)
+        if let rival, item.versions[rival]?.kind == .conflict { items[id]?.versions[rival]?.kind = .history }
         let parent = rival ?? overwritten
         let version = Version(
             id: next(), content: content, author: process, parents: parent.map { [$0] } ?? [], base: rival,
@@ -256,7 +272,8 @@ struct RuleModel {
 
     /// A name is created: a new document's, or the one's that had it until just now.
     @discardableResult
-    mutating func create(_ process: Int, _ name: String) -> Int {
+    mutating func create(_ process: Int, _ name: String, byRename: Bool = false) -> Int {
+        if !byRename { begin(process, name) }
         if let tombstone = tombstones[name] {
             comeBack(tombstone, name, process)
             return tombstone.item
@@ -286,7 +303,7 @@ struct RuleModel {
         guard let item = items[id], let current = item.current, let old = item.versions[current] else { return }
         let new = next()
         let first = Version(id: next(), content: old.content, author: old.author, parents: [current], kind: .current)
-        items[new] = Item(versions: [first.id: first], current: first.id, backupOf: item.backupOf, name: other)
+        items[new] = Item(versions: [first.id: first], current: first.id, backupOf: item.backupOf, isParted: true, name: other)
         names[other] = new
     }
 
@@ -302,11 +319,12 @@ struct RuleModel {
         names[from] = nil
         names[to] = id
         items[id]?.name = to
+        let wasBackup = items[id]?.backupOf != nil
         items[id]?.backupOf = Self.isBackup(to, of: from) ? process : nil
         if tombstones[to] != nil {
             // Home again: it was only away.
             tombstones = tombstones.filter { $0.value.item != id }
-        } else {
+        } else if !wasBackup {
             tombstones[from] = Tombstone(item: id, actor: process)
         }
     }
@@ -315,7 +333,11 @@ struct RuleModel {
         _ process: Int, _ from: String, _ source: Int, _ to: String, _ target: Int, _ content: String
     ) {
         names[from] = nil
-        if !isScaffolding(source, process) || Self.isBackup(to, of: from) {
+        let isGone = isScaffolding(source, process) && !Self.isBackup(to, of: from)
+        // What goes without a trace does not come back to the names it had before.
+        if isGone { tombstones = tombstones.filter { $0.value.item != source } }
+        // A backup is its maker's to throw away: its name comes back to nothing.
+        if items[source]?.backupOf == nil, !isGone {
             tombstones[from] = Tombstone(item: source, actor: process)
         }
         save(process, target, content, .replacing)
@@ -325,10 +347,10 @@ struct RuleModel {
     /// has a name that may come back.
     private func isScaffolding(_ id: Int, _ process: Int) -> Bool {
         guard let item = items[id], item.versions.count == 1, let only = item.versions.values.first, only.parents.isEmpty,
-            let author = only.author
+            let saver = item.saver
         else { return false }
         let family = Set([process] + (everyLineage[process] ?? []))
-        return !family.isDisjoint(with: [author] + (everyLineage[author] ?? []))
+        return !family.isDisjoint(with: [saver] + (everyLineage[saver] ?? []))
     }
 
     /// Names that programs move a document to before they save it.
@@ -337,7 +359,10 @@ struct RuleModel {
     /// A name is unlinked.
     mutating func unlink(_ process: Int, _ name: String) {
         guard let id = names.removeValue(forKey: name), let item = items[id] else { return }
-        if let maker = item.backupOf, areKin(maker, process) { return }
+        if item.isParted, let maker = item.backupOf, areKin(maker, process) {
+            tombstones = tombstones.filter { $0.value.item != id }
+            return
+        }
         let deletion = next()
         deleted[deletion] = Deletion(name: name, content: item.current.flatMap { item.versions[$0]?.content } ?? "")
         tombstones[name] = Tombstone(item: id, actor: process, deletion: deletion)

@@ -68,13 +68,14 @@ extension RuleModel {
 
     private mutating func saveInPlace(_ process: Int, _ name: String, _ text: String) -> Outcome {
         guard !refuses(process, name) else { return .refused }
+        if names[name] != nil { begin(process, name) }
         save(process, names[name] ?? create(process, name), text, .replacing)
         return .done
     }
 
     private mutating func saveByRename(_ process: Int, _ name: String, _ text: String) -> Outcome {
         guard !refuses(process, name) else { return .refused }
-        save(process, names[name] ?? create(process, name), text, .replacing)
+        save(process, names[name] ?? create(process, name, byRename: true), text, .replacing)
         return .done
     }
 
@@ -105,9 +106,12 @@ extension RuleModel {
     private mutating func copyBackup(_ operation: RuleOperation) -> [Outcome] {
         let (process, backup) = (operation.process, operation.name + "~")
         guard let old = content(operation.name) else { return [] }
+        load(process, operation.name)
         let isScaffolding = names[backup] == nil && !hasTombstone(backup)
             && Self.isScaffolding(backup, madeBy: program(process))
-        if !isScaffolding {
+        if isScaffolding {
+            begin(process, backup)
+        } else {
             let copied = saveInPlace(process, backup, old)
             guard copied == .done else { return [copied] }
         }
@@ -136,6 +140,7 @@ extension RuleModel {
     private mutating func closeAfterRename(_ operation: RuleOperation) -> [Outcome] {
         guard let id = names[operation.name] else { return [] }
         guard !refuses(operation.process, operation.name) else { return [.refused] }
+        begin(operation.process, operation.name)
         let overwritten = items[id]?.current
         let renamed = saveByRename(operation.second, operation.name, operation.secondText)
         if renamed == .done {
@@ -149,6 +154,7 @@ extension RuleModel {
     private mutating func closeAfterLoad(_ operation: RuleOperation) -> [Outcome] {
         guard let id = names[operation.name] else { return [] }
         guard !refuses(operation.process, operation.name) else { return [.refused] }
+        begin(operation.process, operation.name)
         load(operation.second, operation.name)
         save(operation.process, id, operation.text, .replacing)
         return [.done]

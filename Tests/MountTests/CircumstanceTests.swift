@@ -1,0 +1,283 @@
+// A mount in unusual circumstances: what DESIGN 3 says of each, with one clear line.
+
+import CTestSupport
+import Foundation
+import Support
+import Testing
+
+@Suite struct CircumstanceTests {
+    /// A directory for containers that the test itself mounts with versionsctl, as people do.
+    private func withPlace(_ body: (String) throws -> Void) throws {
+        let place = try Workplace.fresh("circumstance")
+        try FileManager.default.createDirectory(atPath: place + "/c", withIntermediateDirectories: false)
+        try "one\n".write(toFile: place + "/c/f", atomically: false, encoding: .utf8)
+        defer {
+            // Deepest first; whatever the test has left.
+            for mount in ((try? Mounts.all()) ?? []).map(\.path).filter({ $0.hasPrefix(place) }).sorted(by: >) {
+                umount2(mount, VFS_MNT_DETACH)
+            }
+            _ = try? run("rm", ["-rf", "--one-file-system", place])
+        }
+        try body(place)
+    }
+
+    private func ctl(_ arguments: String..., in place: String, asUser user: UInt32? = nil) throws -> Output {
+        try run(Workplace.control, arguments, in: place, asUser: user, seconds: 60)
+    }
+
+    private func daemon(_ arguments: String..., in place: String) throws -> Output {
+        try run(Workplace.daemon, arguments, in: place, seconds: 60)
+    }
+
+    /// It failed with status 1 and this one line on standard error.
+    private func expectLine(_ output: Output, _ words: String..., from line: Int = #line) {
+        #expect(output.status == 1, "line \(line): status \(output.status): \(output.errors)")
+        #expect(!output.errors.contains("\n"), "line \(line): more than one line: \(output.errors)")
+        for word in words { #expect(output.errors.contains(word), "line \(line): no \"\(word)\" in: \(output.errors)") }
+    }
+
+    private func mustMount(_ name: String, options: String = "defaults", in place: String) throws -> Output {
+        let output = try ctl("mount", name, "-o", options, in: place)
+        guard output.status == 0 else { throw Failure("mount \(name): \(output.errors)") }
+        return output
+    }
+
+    private func mustUnmount(_ name: String, in place: String) throws {
+        let output = try ctl("unmount", name, in: place)
+        guard output.status == 0 else { throw Failure("unmount \(name): \(output.errors)") }
+    }
+
+    private func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+
+    @Test("A second daemon is turned away, over the mount and beside it")
+    func secondDaemon() throws {
+        try withPlace { place in
+            _ = try mustMount("c", in: place)
+            expectLine(try daemon("c", "-f", in: place), "mounted already", "versionsctl status")
+            expectLine(try ctl("mount", "c", in: place), "already mounted")
+            mkdir(place + "/beside", 0o755)
+            try mustRun("mount", ["--bind", place, place + "/beside"])
+            expectLine(try daemon("beside/c", "-f", in: place), "in use by another process", "mounted already")
+            try mustRun("umount", [place + "/beside"])
+            #expect(text(place + "/c/f") == "one\n")
+            try mustUnmount("c", in: place)
+        }
+    }
+
+    @Test("A copied container gets a new device, keeps its history and says so")
+    func copied() throws {
+        try withPlace { place in
+            _ = try mustMount("c", in: place)
+            try shell("echo two > c/f", in: place)
+            let before = try ctl("status", "c", "--json", in: place).text
+            try mustUnmount("c", in: place)
+            try mustRun("cp", ["-a", "c", "d"], in: place)
+            let mounted = try mustMount("d", in: place)
+            #expect(mounted.errors.contains("copied") && mounted.errors.contains("new device id"), "\(mounted.errors)")
+            let after = try ctl("status", "d", "--json", in: place).text
+            #expect(after.contains("the directory was copied"))
+            #expect(before != after)
+            let device = { (name: String) in
+                try JSONDecoder().decode(
+                    HistoryRecord.self, from: Data(try ctl("history", name + "/f", "--json", in: place).stdout)).versions
+            }
+            let versions = try device("d")
+            #expect(versions.count == 2)
+            // The original goes on as if nothing had happened, beside its copy.
+            let original = try mustMount("c", in: place)
+            #expect(!original.errors.contains("copied"), "\(original.errors)")
+            try shell("echo three > c/f; echo drei > d/f", in: place)
+            #expect(try device("c").count == 3)
+            #expect(try device("d").count == 3)
+            for name in ["c", "d"] { try mustUnmount(name, in: place) }
+        }
+    }
+
+    @Test("A dead mount says so, and the next mount detaches it")
+    func deadMount() throws {
+        try withPlace { place in
+            let child = try Child(.init(Workplace.daemon, [place + "/c", "-f"]))
+            _ = try Mounts.wait(.after(seconds: 20), watching: child) { $0.contains { $0.path == place + "/c" } }
+            try shell("echo two > f", in: place + "/c")
+            child.kill()
+            expectLine(try ctl("status", "c", in: place), "daemon of this mount is gone", "versionsctl mount")
+            expectLine(try ctl("history", "c/f", in: place), "daemon of this mount is gone")
+            expectLine(try daemon("c", "-f", in: place), "daemon of this mount is gone", "versionsctl mount")
+            let again = try mustMount("c", in: place)
+            #expect(again.errors.contains("dead mount was detached"), "\(again.errors)")
+            #expect(text(place + "/c/f") == "two\n")
+            #expect(try ctl("history", "c/f", in: place).text.contains("2 versions"))
+            try mustUnmount("c", in: place)
+        }
+    }
+
+    @Test("Mounted read-only a container shows everything and changes nothing")
+    func readOnly() throws {
+        try withPlace { place in
+            expectLine(try ctl("mount", "c", "-o", "ro", in: place), "not a container yet", "without -o ro")
+            _ = try mustMount("c", in: place)
+            try shell("echo two > c/f; echo x > c/gone; rm c/gone", in: place)
+            let history = Data(try ctl("history", "c/f", "--json", in: place).stdout)
+            let oldest = try JSONDecoder().decode(HistoryRecord.self, from: history).versions.last?.id ?? ""
+            try mustUnmount("c", in: place)
+            let before = try shell("find c -printf '%p %s %T@ %C@\\n' | sort; sha256sum c/.versionsfs/catalog.sqlite", in: place).text
+            _ = try mustMount("c", options: "ro", in: place)
+            #expect(try shell("cat c/.versions/f/history/*", in: place).text == "one")
+            for command in ["echo x > c/f", "rm c/f", "touch c/new", "mv c/.versions/.deleted/gone c/back"] {
+                let output = try run("sh", ["-c", command], in: place)
+                #expect(output.status != 0 && output.errors.contains("Read-only"), "\(command): \(output.errors)")
+            }
+            for words in [
+                ["restore", "c/f", "--version", oldest], ["undelete", "c/gone"], ["purge", "c/f"], ["purge", "--deleted", "--container", "c"],
+                ["config", "stale-writes", "merge", "--container", "c"], ["pin", "c/f", "--version", oldest],
+            ] { expectLine(try run(Workplace.control, words, in: place), "read-only", "without -o ro") }
+            #expect(try ctl("status", "c", in: place).text.contains("read-only"))
+            try mustUnmount("c", in: place)
+            let after = try shell("find c -printf '%p %s %T@ %C@\\n' | sort; sha256sum c/.versionsfs/catalog.sqlite", in: place).text
+            #expect(after == before)
+        }
+    }
+
+    @Test("On a read-only file system it says how to mount it")
+    func readOnlyFileSystem() throws {
+        try withPlace { place in
+            _ = try mustMount("c", in: place)
+            try shell("echo two > c/f", in: place)
+            try mustUnmount("c", in: place)
+            mkdir(place + "/fixed", 0o755)
+            try mustRun("mount", ["--bind", place + "/c", place + "/fixed"])
+            try mustRun("mount", ["-o", "remount,ro,bind", place + "/fixed"])
+            expectLine(try ctl("mount", "fixed", in: place), "read-only", "-o ro")
+            _ = try mustMount("fixed", options: "ro", in: place)
+            #expect(text(place + "/fixed/f") == "two\n")
+            #expect(try ctl("history", "fixed/f", in: place).text.contains("2 versions"))
+            try mustUnmount("fixed", in: place)
+        }
+    }
+
+    @Test("Another file system inside is shown and passed through, without versions")
+    func fileSystemInside() throws {
+        try withPlace { place in
+            mkdir(place + "/c/sub", 0o755)
+            try mustRun("mount", ["-t", "tmpfs", "none", place + "/c/sub"])
+            try shell("echo in > c/sub/g", in: place)
+            _ = try mustMount("c", in: place)
+            #expect(text(place + "/c/sub/g") == "in\n")
+            try shell("echo changed > c/sub/g; mkdir c/sub/d; ln c/sub/g c/sub/h; mv c/sub/h c/sub/d", in: place)
+            #expect(text(place + "/c/sub/d/h") == "changed\n")
+            #expect(rename(place + "/c/f", place + "/c/sub/f") != 0 && errno == EXDEV)
+            #expect(rename(place + "/c/sub/g", place + "/c/g") != 0 && errno == EXDEV)
+            #expect(link(place + "/c/f", place + "/c/sub/f") != 0 && errno == EXDEV)
+            try shell("mv c/f c/sub/f; mv c/sub/f c/f", in: place)
+            expectLine(try ctl("history", "c/sub/g", in: place), "another file system, without versions")
+            let status = try ctl("status", "c", in: place).text
+            #expect(status.contains("sub") && status.contains("tmpfs: no versions"), "\(status)")
+            #expect(try ctl("check", "--container", "c", in: place).status == 0)
+            try mustUnmount("c", in: place)
+            #expect(text(place + "/c/sub/d/h") == "changed\n")
+        }
+    }
+
+    @Test("An ordinary user without passthrough keeps versions all the same, and status says so")
+    func withoutPassthrough() throws {
+        try withContainer(named: "user", asUser: 65534) { container in
+            try mustRun("sh", ["-ec", "cd \(container.path); echo one > f; echo two > f; rm f; echo three > f"], asUser: 65534)
+            // Not `must`: root, who starts it, may not enter the mount.
+            let status = try mustRun(Workplace.control, ["status", container.path], asUser: 65534).text
+            var problems: [String] = []
+            if !status.contains("passthrough off") || !status.contains("reads and writes go through the daemon") {
+                problems.append("status does not say it: \(status)")
+            }
+            let history = try mustRun(Workplace.control, ["history", container.file("f")], asUser: 65534).text
+            if !history.contains("3 versions") { problems.append(history) }
+            return problems
+        }
+    }
+
+    @Test("A shell that stood in DIR before the mount is named, and goes on beneath it")
+    func shellInside() throws {
+        try withPlace { place in
+            let actor = try ActorProcess("oldshell", in: place + "/c")
+            let mounted = try mustMount("c", in: place)
+            #expect(mounted.errors.contains("oldshell (\(actor.pid))") && mounted.errors.contains("cd . again"), "\(mounted.errors)")
+            #expect(!mounted.errors.contains("\n"), "\(mounted.errors)")
+            try mustUnmount("c", in: place)
+        }
+    }
+
+    @Test("forget says what goes, removes the state and leaves the tree")
+    func forget() throws {
+        try withPlace { place in
+            _ = try mustMount("c", in: place)
+            try shell("echo two > c/f; echo x > c/gone; rm c/gone", in: place)
+            expectLine(try ctl("forget", "c", "--yes", in: place), "mounted", "unmount it first")
+            try mustUnmount("c", in: place)
+            expectLine(try ctl("forget", "c", in: place), "3 versions of 2 documents", "1 deleted entry", "--yes")
+            #expect(access(place + "/c/.versionsfs", F_OK) == 0)
+            let gone = try ctl("forget", "c", "--yes", in: place)
+            #expect(gone.status == 0 && gone.text.contains("ordinary directory again"), "\(gone.errors)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place + "/c") == ["f"])
+            #expect(text(place + "/c/f") == "two\n")
+            expectLine(try ctl("forget", "c", "--yes", in: place), "not in a container")
+        }
+    }
+
+    @Test("Mounted elsewhere, the directory itself is covered; source-open leaves it open")
+    func elsewhere() throws {
+        try withPlace { place in
+            mkdir(place + "/m", 0o755)
+            #expect(try ctl("mount", "c", "m", in: place).status == 0)
+            #expect(access(place + "/c/.versionsfs", F_OK) != 0)
+            // An edit by either way is a save.
+            try shell("echo two > c/f; echo three > m/f", in: place)
+            #expect(try ctl("history", "c/f", in: place).text.contains("3 versions"))
+            try mustUnmount("m", in: place)
+            #expect(access(place + "/c/.versionsfs", F_OK) == 0)
+            #expect(text(place + "/c/f") == "three\n")
+            // A signal ends both as well.
+            let child = try Child(.init(Workplace.daemon, [place + "/c", place + "/m", "-f"]))
+            let came = try Mounts.wait(.after(seconds: 20), watching: child) { all in all.count { $0.path.hasPrefix(place) } == 2 }
+            #expect(came)
+            Foundation.kill(child.pid, SIGTERM)
+            #expect(try child.wait(.after(seconds: 30)) == 0)
+            #expect(try !Mounts.all().contains { $0.path.hasPrefix(place) })
+
+            #expect(try ctl("mount", "c", "m", "-o", "source-open", in: place).status == 0)
+            #expect(access(place + "/c/.versionsfs", F_OK) == 0)
+            #expect(text(place + "/m/f") == "three\n")
+            try mustUnmount("m", in: place)
+        }
+    }
+
+    @Test("list-versions shows .versions in the root's listing, and nowhere else")
+    func listVersions() throws {
+        try withPlace { place in
+            try shell("mkdir c/sub; for i in $(seq 1 300); do echo $i > c/sub/file-with-a-long-name-$i; done", in: place)
+            _ = try mustMount("c", options: "list-versions", in: place)
+            try shell("echo two > c/f", in: place)
+            #expect(try shell("ls -a c", in: place).text.split(separator: "\n") == [".", "..", ".versions", "f", "sub"])
+            #expect(try shell("ls -la c", in: place).text.contains(".versions"))
+            #expect(try !shell("ls -a c/sub", in: place).text.contains(".versions"))
+            #expect(try shell("ls c/.versions", in: place).text == "f")
+            #expect(try shell("find c -name history | wc -l", in: place).text == "1")
+            try mustUnmount("c", in: place)
+            _ = try mustMount("c", in: place)
+            #expect(try !shell("ls -a c", in: place).text.contains(".versions"))
+            try mustUnmount("c", in: place)
+        }
+    }
+
+    @Test("A setting that waits for a later feature cannot be set, and says so")
+    func laterSettings() throws {
+        try withPlace { place in
+            _ = try mustMount("c", in: place)
+            for (key, value) in [("plain-reads", "wait"), ("scopes.documents", "[\"/x\"]"), ("packages.extensions", "[\"rtfd\"]")] {
+                expectLine(try ctl("config", key, value, "--container", "c", in: place), key, "cannot be set yet")
+            }
+            for (key, value) in [("plain-reads", "observe"), ("stale-writes", "merge"), ("replace-wait", "1s")] {
+                #expect(try ctl("config", key, value, "--container", "c", in: place).status == 0)
+            }
+            try mustUnmount("c", in: place)
+        }
+    }
+}
