@@ -37,7 +37,7 @@ struct Table {
             let ratio = row.unit.isRate ? base / value : value / base
             return right(row.unit.show(value) + (index == 0 ? "" : String(format: " (%.2f)", ratio)))
         }
-        let verdict = row.bar.verdict(row.values, row.unit).map { ($0.isReached ? "  ok    " : "  MISSED") + " " + $0.text }
+        let verdict = row.bar.verdict(row.values, row.unit).map { ($0.isReached ? "  ok     " : "  MISSED ") + $0.text }
         return padded(row.title) + cells.joined() + (verdict ?? "")
     }
 

@@ -37,7 +37,9 @@ struct Workload {
             try mustRun("tar", ["-C", directory, "-xf", source.archive], seconds: 300)
         }
         return [
-            Workload(key: "untar", title: "untar \(scale.files) files", unit: .milliseconds, bar: .rivals) { directory, _ in
+            Workload(
+                key: "untar", title: "untar \(scale.files) files", unit: .milliseconds, bar: .rivals
+            ) { directory, _ in
                 _ = try Glue.fresh(directory)
                 return try Glue.time { _ = try mustRun("tar", ["-C", directory, "-xf", source.archive], seconds: 300) }
             },
@@ -81,7 +83,9 @@ struct Workload {
                     }
                 } / Double(count)
             },
-            Workload(key: "open", title: "open + read 4 KiB + close", unit: .microseconds, bar: .rivals) { directory, _ in
+            Workload(
+                key: "open", title: "open + read 4 KiB + close", unit: .microseconds, bar: .rivals
+            ) { directory, _ in
                 let file = try Glue.fresh(directory) + "/f"
                 try Glue.write(text, to: file, O_CREAT)
                 var buffer = [UInt8](repeating: 0, count: 4096)
@@ -108,7 +112,9 @@ struct Workload {
         let megabytes = scale.largeBytes >> 20
         let block = [UInt8](repeating: 7, count: 1 << 20)
         return [
-            Workload(key: "read", title: "read \(megabytes) MiB, warm", unit: .rate, bar: .bare(0.95)) { directory, round in
+            Workload(
+                key: "read", title: "read \(megabytes) MiB, warm", unit: .rate, bar: .bare(0.95)
+            ) { directory, round in
                 let file = directory + "/large"
                 if round == 0 { try Glue.large(Glue.fresh(directory) + "/large", blocks: megabytes, block) }
                 if round == 0 { try Glue.readAll(file) }
@@ -139,14 +145,18 @@ struct Workload {
                 return Double(scale.largeBytes)
                     / (try Glue.time { try Glue.overwrite(descriptor, blocks: megabytes, block) })
             },
-            Workload(key: "document", title: "rename over \(scale.documentBytes >> 20) MiB", unit: .milliseconds, bar: .seconds(0.005)) {
-                directory, _ in
+            Workload(
+                key: "document", title: "rename over \(scale.documentBytes >> 20) MiB", unit: .milliseconds,
+                bar: .seconds(0.005)
+            ) { directory, _ in
                 let file = try Glue.fresh(directory) + "/document"
                 try Glue.large(file, blocks: scale.documentBytes >> 20, block)
                 try Glue.large(file + ".tmp.1.a", blocks: scale.documentBytes >> 20, block)
                 return try Glue.time { if rename(file + ".tmp.1.a", file) != 0 { throw Failure.call("rename") } }
             },
-            Workload(key: "patch", title: "change 4 KiB of \(megabytes) MiB", unit: .milliseconds, bar: scale.patchBar) { directory, round in
+            Workload(
+                key: "patch", title: "change 4 KiB of \(megabytes) MiB", unit: .milliseconds, bar: scale.patchBar
+            ) { directory, round in
                 let file = directory + "/large"
                 if round == 0 { try Glue.large(Glue.fresh(directory) + "/large", blocks: megabytes, block) }
                 return try Glue.time {

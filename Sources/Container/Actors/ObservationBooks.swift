@@ -3,8 +3,8 @@
 import Synchronization
 import VersionModel
 
-/// What an open or a save adds is only noted; who asks has the notes worked in first, so the answer is what it would have
-/// been. Lock order: `books`, then `notes`; nothing else is locked under them.
+/// What an open or a save adds is only noted; who asks has the notes worked in first, so the answer is what it would
+/// have been. Lock order: `books`, then `notes`; nothing else is locked under them.
 final class ObservationBooks: Sendable {
     private struct Note {
         var kind: Observations.Kind

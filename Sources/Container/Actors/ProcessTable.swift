@@ -76,7 +76,9 @@ public final class ProcessTable: Sendable {
     /// where the executable may not be seen or is many programs in one. Reads one link (about a microsecond).
     public func program(of process: Int32) -> String {
         if let path = reader.target(of: "\(process)/exe") {
-            if let known = state.withLock({ $0.processes[process]?.program }), known.executable == path { return known.name }
+            if let known = state.withLock({ $0.processes[process]?.program }), known.executable == path {
+                return known.name
+            }
             if let name = Self.lastComponent(path), !Self.manyInOne.contains(name) {
                 state.withLock { $0.processes[process]?.program = (path, name) }
                 return name

@@ -32,7 +32,11 @@ extension LiveContainer {
             guard let file = openFiles[id] else { continue }
             let age = Scheduler.now - file.opened
             // What was opened late is looked at when its time has come.
-            if age >= Self.quietNanoseconds { lookAt(file) } else { lookAgain(at: file, in: Self.quietNanoseconds - age) }
+            if age >= Self.quietNanoseconds {
+                lookAt(file)
+            } else {
+                lookAgain(at: file, in: Self.quietNanoseconds - age)
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-// Keeping the daemon small: what can be made again is let go once there is much of it (issue: 200,000 files under 150 MiB).
+// Keeping the daemon small: what can be made again is let go once there is much of it.
 
 import CLinux
 import Collections
