@@ -20,7 +20,8 @@ extension Observations {
                 for (item, trail) in trails {
                     writer.put(item)
                     writer.put(trail.last)
-                    writer.put(UInt64((trail.before == nil ? 0 : 1) | (trail.isBlind ? 2 : 0)))
+                    let reads = UInt64(clamping: trail.reads) << 2
+                    writer.put(reads | (trail.before == nil ? 0 : 1) | (trail.isBlind ? 2 : 0))
                     if let before = trail.before { writer.put(before) }
                 }
             }
@@ -36,7 +37,7 @@ extension Observations {
         guard reader.take(Self.magic.count).map(Array.init) == Self.magic, reader.takeBytes() == boot,
             let actors = reader.takeNumber()
         else { return nil }
-        var found: [(mark: Mark, before: Mark?, isBlind: Bool, item: ItemID, actor: ActorRef, isOwn: Bool)] = []
+        var found: [(mark: Mark, before: Mark?, isBlind: Bool, reads: Int, item: ItemID, actor: ActorRef, isOwn: Bool)] = []
         for _ in 0..<actors {
             guard let process = reader.takeNumber(), let started = reader.takeNumber() else { return nil }
             let actor = ActorRef(process: Int32(truncatingIfNeeded: process), started: started)
@@ -45,11 +46,11 @@ extension Observations {
                 guard let count = reader.takeNumber() else { return nil }
                 for _ in 0..<count {
                     guard let item: ItemID = reader.takeIdentifier(), let last = reader.takeMark(),
-                        let flags = reader.takeNumber(), flags < 4
+                        let flags = reader.takeNumber(), flags >> 2 <= UInt64(Int32.max)
                     else { return nil }
                     let before = flags & 1 != 0 ? reader.takeMark() : nil
                     guard flags & 1 == 0 || before != nil else { return nil }
-                    if keeps { found.append((last, before, flags & 2 != 0, item, actor, isOwn)) }
+                    if keeps { found.append((last, before, flags & 2 != 0, Int(clamping: flags >> 2), item, actor, isOwn)) }
                 }
             }
         }
@@ -57,7 +58,7 @@ extension Observations {
         // In the order in which they were made, so that the oldest are the first to go.
         for one in found.sorted(by: { $0.mark.sequence < $1.mark.sequence }) {
             add(one.mark, of: one.item, to: one.actor, isOwn: one.isOwn)
-            let trail = Trail(last: one.mark, before: one.before, isBlind: one.isBlind, reads: 1)
+            let trail = Trail(last: one.mark, before: one.before, isBlind: one.isBlind, reads: one.reads)
             if one.isOwn {
                 ledgers[one.actor]?.own[one.item] = trail
             } else {
