@@ -335,7 +335,8 @@ extension LiveContainer {
     private func share(
         _ content: ContentID, with current: Version, of state: Document.State
     ) -> [VersionStore.Mutation] {
-        var others = ((try? store.versions(sharing: current.content)) ?? []).filter { $0.id != current.id }
+        // What is current somewhere has its bytes there.
+        var others = ((try? store.versions(sharing: current.content)) ?? []).filter { $0.id != current.id && $0.kind != .current }
         for index in others.indices { others[index].content = content }
         if var labels = try? store.contents.labels(of: content), let like = labels.first {
             var own = current
