@@ -373,7 +373,8 @@ extension LiveContainer {
             row.kind = .history
             return (prefixes + [.version(row)] + itemRows(state, move.source.stat), state.maker != nil)
         }
-        record(move.source.parent, rows)
+        let item = former.state.withLock(\.item)
+        record(move.source.parent, rows.isEmpty ? [] : rows + [renamed(move, item: item, requester)])
         guard let actor = requester.actor, !wasEphemeral else { return }
         tombstones.leave(
             Tombstone(document: former, destination: .moved, actor: actor.ref, time: now), at: move.source.place)

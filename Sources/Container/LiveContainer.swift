@@ -36,6 +36,7 @@ public final class LiveContainer: Sendable {
         }
     }
 
+    private static let clockKey = "clock"
     /// The number of the root's node.
     public static let rootNode = Node.rootID
 
@@ -89,7 +90,7 @@ public final class LiveContainer: Sendable {
         nodes = NodeTable(root: stat)
         directories = DirectoryDescriptors(root: self.root)
         documents = DocumentIndex(store: store, recorded: try store.recordedDirectories())
-        time = ContainerClock(wall: options.clock)
+        time = ContainerClock(wall: options.clock, last: try store.setting(Self.clockKey))
         retention = Retention(store: store, wall: options.clock)
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
@@ -114,6 +115,7 @@ public final class LiveContainer: Sendable {
         chores.end()
         for file in openFiles.all where file.isWritable { seal(file) }
         settleSurvivors()
+        if !options.isReadOnly { store.commit([.setting(key: Self.clockKey, value: time.bytes)]) }
         store.close()
     }
 
