@@ -120,6 +120,11 @@ extension LiveContainer {
                 try keep(deletion, of: document, &state, label)
                 rows = [.removeDeletion(deletion)]
             } else if state.isAbsorbed {
+                // While it had no name, its content may have been found to be another's.
+                if var recorded = try? store.version(current.id) {
+                    recorded.kind = .current
+                    state.current = recorded
+                }
                 rows = [.kind(current.id, .current)]
             } else {
                 return nil

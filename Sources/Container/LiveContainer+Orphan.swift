@@ -118,6 +118,12 @@ extension LiveContainer {
             guard let current = state.current, let place = state.places.first else { return }
             let hash = contentHash(file, stat)
             let versions = (try? store.versions(of: state.item)) ?? []
+            // Nothing was written since, or the same again: the version before is this one.
+            if hash != nil, let before = versions.first(where: { $0.id == orphan.base }), before.hash == hash,
+                before.size == stat.size
+            {
+                return
+            }
             let pending = Save(
                 kind: .orphaned, actor: requester.actor,
                 base: requester.actor.flatMap { observers.base(of: $0, item: state.item) },

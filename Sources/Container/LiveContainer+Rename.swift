@@ -362,7 +362,8 @@ extension LiveContainer {
     private func share(
         _ content: ContentID, with current: Version, of state: Document.State
     ) -> [VersionStore.Mutation] {
-        var others = ((try? store.versions(sharing: current.content)) ?? []).filter { $0.id != current.id }
+        // What is current somewhere has its bytes there.
+        var others = ((try? store.versions(sharing: current.content)) ?? []).filter { $0.id != current.id && $0.kind != .current }
         for index in others.indices { others[index].content = content }
         if var labels = try? store.contents.labels(of: content), let like = labels.first {
             var own = current
@@ -393,7 +394,8 @@ extension LiveContainer {
             current.kind = .history
             return (prefixes + [.version(current)], wasEphemeral)
         }
-        record(move.source.parent, rows)
+        let item = former.state.withLock(\.item)
+        record(move.source.parent, rows.isEmpty ? [] : rows + [renamed(move, item: item, requester)])
         guard let actor = requester.actor, !wasEphemeral else { return }
         tombstones.leave(
             Tombstone(document: former, destination: .moved, actor: actor.ref, time: now), at: move.source.place)

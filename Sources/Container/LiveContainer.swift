@@ -40,6 +40,7 @@ public final class LiveContainer: Sendable {
 
     /// How long observations may wait to be worked in.
     private static let notesNanoseconds: Int64 = 200_000_000
+    private static let clockKey = "clock"
     /// The number of the root's node.
     public static let rootNode = Node.rootID
 
@@ -97,7 +98,7 @@ public final class LiveContainer: Sendable {
         nodes = NodeTable(root: stat)
         directories = DirectoryDescriptors(root: self.root)
         documents = DocumentIndex(store: store, recorded: try store.recordedDirectories())
-        time = ContainerClock(wall: options.clock)
+        time = ContainerClock(wall: options.clock, last: try store.setting(Self.clockKey))
         retention = Retention(store: store, wall: options.clock)
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
@@ -128,6 +129,7 @@ public final class LiveContainer: Sendable {
         chores.end()
         for file in openFiles.all where file.isWritable { seal(file) }
         settleSurvivors()
+        if !options.isReadOnly { store.commit([.setting(key: Self.clockKey, value: time.bytes)]) }
         store.close()
     }
 

@@ -31,6 +31,35 @@ import Testing
         } + ["\(changes.count) lines differ"]
     }
 
+    @Test("restore --at brings back what was renamed over another document")
+    func renamedOver() throws {
+        try withContainer(named: "over", files: ["d/f": "f one\n", "d/g": "g one\n"]) { container in
+            try shell("echo f two > d/f; echo g two > d/g; touch before", in: container.path)
+            let time = try shell("date -u +%Y-%m-%dT%H:%M:%S.%NZ; sleep 0.02", in: container.path).text
+            try shell("mv d/g d/f", in: container.path)
+            try container.must("restore", "d", "--at", time, "--to", "copy")
+            var problems: [String] = []
+            for (name, text) in ["copy/f": "f two\n", "copy/g": "g two\n", "d/f": "g two\n"] where container.text(of: name) != text {
+                problems.append("\(name) holds \(container.text(of: name) ?? "nothing")")
+            }
+            try container.must("restore", "d", "--at", time)
+            for (name, text) in ["d/f": "f two\n", "d/g": "g two\n"] where container.text(of: name) != text {
+                problems.append("in place \(name) holds \(container.text(of: name) ?? "nothing")")
+            }
+            return try problems + container.checkFindings()
+        }
+    }
+
+    @Test("What is renamed over another name, as logs are turned, goes on with its history when its name comes back")
+    func turnedLog() throws {
+        try withContainer(named: "turned") { container in
+            try shell("echo a > notes; echo b > notes; echo x > notes.1; mv notes notes.1; echo c > notes", in: container.path)
+            let versions = try container.history(of: "notes").versions
+            let contents = try versions.map { String(decoding: try container.content(of: $0), as: UTF8.self) }
+            return contents == ["c\n", "b\n", "a\n"] ? try container.checkFindings() : ["notes has \(contents)"]
+        }
+    }
+
     @Test("A removed checkout of 5,000 files comes back byte for byte")
     func checkoutComesBack() throws {
         try withContainer(named: "checkout", seconds: 600) { container in

@@ -50,6 +50,16 @@ public final class ControlSocket {
         return reply.result
     }
 
+    /// Sends bytes as they are.
+    public func send(_ bytes: [UInt8]) throws { try writeAll(bytes, to: descriptor) }
+
+    /// Sends lines that may be anything, and waits until the daemon has come to their end.
+    public func flood(_ lines: [[UInt8]]) throws {
+        try send(lines.flatMap { $0 + [10] } + Array("{\"jsonrpc\":\"2.0\",\"id\":\"the-end\",\"method\":\"claims\"}\n".utf8))
+        let end = Array("the-end".utf8)
+        while try !nextLine().split(separator: 34).contains(where: { $0.elementsEqual(end) }) {}
+    }
+
     private struct Answer<Reply: Decodable>: Decodable { var result: Reply }
 
     private func nextLine() throws -> [UInt8] {

@@ -66,6 +66,13 @@ extension LiveContainer {
             }, open: { try self.openLive(path, principal) })
             try make(source, target, time, principal)
             return stat
+        case .nameless(let document):
+            guard let then = versionAt(time, of: document) ?? document.versions.last else { return nil }
+            let content = try content(of: then, in: document)
+            let stat = try Backing.stat(content.raw)
+            let source = Source(stat: stat, link: { [] }, document: { document }, open: { content.descriptor })
+            try make(source, target, time, principal)
+            return stat
         case .deleted(let deletion):
             guard mayKnow(deletion, principal) else { throw OperationError.denied(deletion.path) }
             let place = self.place(of: deletion.id)

@@ -24,7 +24,7 @@ extension LiveContainer {
             let plan = try namesSince(time, within: path)
             for change in plan {
                 try report(outcome.entries + outcome.displaced)
-                try undo(change, path, principal, &outcome)
+                try undo(change, path, at: time, principal, &outcome)
             }
             for document in try documentsChanged(since: time, within: path, principal) {
                 try report(outcome.entries + outcome.displaced)
@@ -92,7 +92,7 @@ extension LiveContainer {
     }
 
     private func undo(
-        _ change: Change, _ root: TreePath, _ principal: Principal, _ outcome: inout RestoreOutcome
+        _ change: Change, _ root: TreePath, at time: Timestamp, _ principal: Principal, _ outcome: inout RestoreOutcome
     ) throws {
         switch change.event {
         case .created, .undeleted:
@@ -103,6 +103,16 @@ extension LiveContainer {
             outcome.entries += 1
         case .renamed:
             guard let from = change.from else { return }
+            if let item = change.item, let lost = try namelessDocument(item, at: from) {
+                // It was renamed over another document, which has its name still.
+                guard from.isWithin(root), try isFree(from, principal), let then = versionAt(time, of: lost) else { return }
+                let staged = try stage(then, of: lost, as: principal)
+                _ = try putNew(
+                    staged, at: from, mode: then.attributes.mode, modified: then.modified, parents: [then.id],
+                    as: principal)
+                outcome.entries += 1
+                return
+            }
             if try isFree(change.path, principal) { return }
             guard from.isWithin(root), try isFree(from, principal) else {
                 // It was elsewhere, or its name is taken by what it was then: the newer name goes.
@@ -113,6 +123,12 @@ extension LiveContainer {
             outcome.entries += 1
         default: return
         }
+    }
+
+    /// A document whose file was renamed over another: its versions are there, and no name has it.
+    func namelessDocument(_ item: ItemID, at path: TreePath) throws -> DocumentRecord? {
+        guard let row = try store.item(item), row.places.isEmpty, try store.deletions(of: item).isEmpty else { return nil }
+        return DocumentRecord(path: path, item: item, versions: try store.versions(of: item))
     }
 
     private func isFree(_ path: TreePath, _ principal: Principal) throws -> Bool {

@@ -10,6 +10,8 @@ final class PastEntry {
     enum Source {
         case live(TreePath)
         case deleted(Deletion)
+        /// Its file was renamed over another document; only its versions are left.
+        case nameless(DocumentRecord)
     }
 
     let source: Source
@@ -77,7 +79,11 @@ struct PastTree {
                 insert(PastEntry(.deleted(deletion), isDirectory: deletion.type == .directory), at: change.path)
             }
         case .renamed:
-            if let from = change.from, let entry = remove(change.path) { insert(entry, at: from) }
+            if let from = change.from, let item = change.item,
+                let lost = try container.namelessDocument(item, at: from)
+            {
+                insert(PastEntry(.nameless(lost), isDirectory: false), at: from)
+            } else if let from = change.from, let entry = remove(change.path) { insert(entry, at: from) }
         default: break
         }
     }

@@ -75,7 +75,28 @@ struct UnmountCommand: AsyncParsableCommand {
         guard !points.isEmpty else { throw ControlError(.notMounted, "not mounted", path: path.path) }
         for point in points { try Unmounting.unmount(point, lazily: lazy || place.state == .dead) }
         // The daemon lets go of its clients last: then the directory can be mounted again.
-        if let client, !lazy { _ = try? await client.watch(.path(Path(""))) { _ in } }
+        if let client, !lazy { await Self.awaitEnd(of: client) }
+    }
+}
+
+extension UnmountCommand {
+    /// How long the daemon may take to write down what it has in hand.
+    private static let patience = Duration.seconds(30)
+
+    private static func awaitEnd(of client: VersionsClient) async {
+        let ended = await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                _ = try? await client.watch(.path(Path(""))) { _ in }
+                return true
+            }
+            group.addTask {
+                try? await Task.sleep(for: patience)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? true
+        }
+        if !ended { Printer.note("unmounted; the daemon is still at work: see its log before you mount again") }
     }
 }
 

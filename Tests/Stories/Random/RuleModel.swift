@@ -249,7 +249,9 @@ struct RuleModel {
 
     /// A save closes on a file whose name another save has taken. What it wrote over was `overwritten`.
     mutating func saveOrphan(_ process: Int, _ id: Int, _ content: String, overwritten: Int?) {
-        guard let item = items[id], let current = item.current, item.versions[current]?.content != content else { return }
+        guard let item = items[id], let current = item.current, item.versions[current]?.content != content,
+            overwritten.flatMap({ item.versions[$0] })?.content != content
+        else { return }
         let rival = exists(content, in: id, besides: nil) ? nil : staleBase(process, id)
         if let rival, item.versions[rival]?.kind == .conflict { items[id]?.versions[rival]?.kind = .history }
         let parent = rival ?? overwritten
