@@ -168,7 +168,10 @@ extension LiveContainer {
         do {
             try document.state.withLock { state throws(Errno) in
                 let stat = try Backing.stat(file.descriptor.raw)
-                let isReplacing = file.state.withLock(\.isReplacing)
+                let (isReplacing, wasFlushed) = file.state.withLock { state in
+                    defer { state.isFlushed = true }
+                    return (state.isReplacing, state.isFlushed)
+                }
                 // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
                 if !file.isAppending, state.writers > 1, state.differs(from: stat), isShared(file, isReplacing) {
                     if isLast { bequeath(file, state) }
@@ -176,10 +179,7 @@ extension LiveContainer {
                 }
                 // close(2) returns before its release: what changed since the save at the close is another opening's if
                 // that has had the saved content kept.
-                let wasSaved = file.state.withLock { state in
-                    defer { state.isFlushed = true }
-                    return state.saved != nil || state.isFlushed
-                }
+                let wasSaved = wasFlushed || file.state.withLock { $0.saved != nil }
                 if isLast, wasSaved, state.isKept, state.writers > 1, state.differs(from: stat) { return }
                 // An emptied file may be about to be written: only its last close says that it was meant (5.1).
                 if isReplacing, stat.size == 0, !isLast, state.current != nil { return }
@@ -214,11 +214,14 @@ extension LiveContainer {
     }
 
     /// Whether others write in place to the same file; replacing writers take turns and do not count among themselves.
+    ///
+    /// What the same program has closed is done, though its release may be on its way.
     private func isShared(_ file: OpenFile, _ isReplacing: Bool) -> Bool {
-        guard isReplacing else { return true }
-        return openFiles.all.contains { other in
-            other.node === file.node && other.isWritable && other.id != file.id && !other.isAppending
-                && !other.state.withLock(\.isReplacing)
+        openFiles.all.contains { other in
+            guard other.node === file.node, other.isWritable, other.id != file.id else { return false }
+            let (replaces, isFlushed) = other.state.withLock { ($0.isReplacing, $0.isFlushed) }
+            if isFlushed, let actor = file.requester.actor?.ref, other.requester.actor?.ref == actor { return false }
+            return !isReplacing || !other.isAppending && !replaces
         }
     }
 

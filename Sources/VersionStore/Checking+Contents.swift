@@ -26,7 +26,7 @@ extension StoreCheck {
     func open(_ version: Version) throws -> FileDescriptor? {
         if let file = try? store.contents.open(version.content) { return file }
         for other in try store.versions(sharing: version.content) {
-            guard let item = try store.item(other.item), item.current == other.id else { continue }
+            guard let item = try store.item(other.item), item.current == other.id, !item.isReturning else { continue }
             if let path = try store.path(of: item) {
                 if let file = openLive(path) { return file }
             } else if let deletion = try store.catalog.access({ try Query.deletions(item: item.id, $0) }).first {

@@ -151,6 +151,12 @@ struct Ledger {
         {
             return (nil, match.content)
         }
+        // Where the copy of what was overwritten in place has not arrived either, the newest that is whole is current.
+        if mayBeTorn, possible.dropFirst().contains(where: { $0.action == .overwrite || $0.action == .mapped }),
+            let match = states.last(where: { $0.isThere && $0.bytes == found })
+        {
+            return (nil, match.content)
+        }
         let whose = states.compactMap(\.content).first { $0.bytes == found }.map { "\($0), which is older" }
         return ("\(file) holds \(whose ?? Self.head(found)); it had \(Self.text(states))", nil)
     }
