@@ -35,6 +35,8 @@ let package = Package(
         .executable(name: "versionsfs", targets: ["versionsfs"]),
         .executable(name: "versionsctl", targets: ["versionsctl"]),
         .library(name: "VersionsClient", targets: ["VersionsClient"]),
+        // Preloaded by tests.
+        .library(name: "FaultShim", type: .dynamic, targets: ["FaultShim"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -82,6 +84,8 @@ let package = Package(
         library("CrashLoad", path: "Tests/CrashLoad"),
         .executableTarget(
             name: "CrashWorker", dependencies: ["CrashLoad"], path: "Tests/CrashWorker", swiftSettings: settings),
+        .executableTarget(name: "BlockRecorder", dependencies: ["CFuse3"], path: "Tests/BlockRecorder"),
+        .target(name: "FaultShim", path: "Tests/FaultShim"),
         tests("VersionModelTests", ["VersionModel"]),
         tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
         tests("ContainerTests", ["Container", "VersionStore", "VersionModel", "CLinux", system, logging]),
@@ -104,7 +108,7 @@ let package = Package(
         tests(
             "CrashTests",
             [
-                "versionsfs", "CrashLoad", "CrashWorker", "Container", "VersionStore", "VersionModel", "FUSE", "CLinux",
+                "versionsfs", "versionsctl", "CrashLoad", "CrashWorker", "BlockRecorder", "FaultShim", "Container", "VersionStore", "VersionModel", "FUSE", "CLinux",
                 logging, system, crypto,
             ]),
         tests("LoadTests", ["versionsfs", "versionsctl", "TestActor"]),

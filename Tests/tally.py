@@ -3,7 +3,7 @@
 
     tally.py EVENTS STATUS [ALLOWED-SKIP...]
 
-Prints `PASSED FAILED` on stdout and what failed, or was skipped, on stderr. A test that began and did not end (a crash, a time limit), one
+Prints `PASSED FAILED` on stdout and what failed, or was skipped, with what was said of it, on stderr. A test that began and did not end (a crash, a time limit), one
 that was planned and never began, and one that was skipped without being allowed to count as failed: nothing drops out silently. Cases of a
 parameterised test count one by one.
 """
@@ -33,7 +33,7 @@ def is_failure(event):
 def main():
     events, status, allowed = sys.argv[1], int(sys.argv[2]), set(sys.argv[3:])
     planned, began, ended, skipped = {}, set(), set(), set()
-    cases, failed_cases, issues = {}, {}, []
+    cases, failed_cases, issues, words = {}, {}, [], {}
     for record in read(events):
         payload = record.get("payload", {})
         if record.get("kind") == "test":
@@ -52,6 +52,8 @@ def main():
             cases[test] = cases.get(test, 0) + 1
         elif kind == "issueRecorded" and is_failure(payload):
             issues.append(test)
+            text = " ".join(message.get("text", "") for message in payload.get("messages", []))
+            words.setdefault(test, []).append(text[:2000])
             failed_cases.setdefault(test, set()).add(case)
 
     passed = failed = 0
@@ -70,10 +72,14 @@ def main():
             bad, why = min(count, len(failed_cases.get(test, ()))), "failed"
         if bad:
             print(f"{why}: {name} ({test})", file=sys.stderr)
+            for text in words.get(test, [])[:5]:
+                print(f"    {text}", file=sys.stderr)
         passed += count - bad
         failed += bad
     # Issues outside any test, and a run that failed in a way no test shows.
     stray = sum(1 for test in issues if test not in planned)
+    for text in [text for test in words if test not in planned for text in words[test]][:5]:
+        print(f"outside any test: {text}", file=sys.stderr)
     if status != 0 and failed == 0 and stray == 0:
         print(f"the test program ended with status {status} though no test failed", file=sys.stderr)
         stray = 1

@@ -18,8 +18,9 @@ final class DeviceTransport: Transport {
     private let descriptor: Int32
     private let serve: @Sendable (Lane) -> Void
     private let most: Int
-    /// Readers wait first in, first out: the fewer wait, the warmer is the one that wakes.
-    private let mostIdle = 4
+    /// No more than were once needed at a time, and one, come to wait here. Starting a thread costs as much as several
+    /// requests, so only a crowd that has dispersed ends.
+    private let mostIdle = 8
     private let idle = Atomic<Int>(0)
     private let threads = Monitor(Threads())
 

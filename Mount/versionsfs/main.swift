@@ -1,5 +1,6 @@
 // versionsfs: mounts a container.
 
+import CLinux
 import ControlProtocol
 import Glibc
 import Logging
@@ -43,6 +44,8 @@ func run() -> Int32 {
     case .mount:
         if !arguments.inForeground, arguments.readyDescriptor == nil { return Detaching.startAndWait(words) }
         SignalThread.block()
+        // Memory that one thread has freed should serve the others, not lie in an arena of its own.
+        linux_limit_arenas(2)
         do {
             try Daemon(arguments: arguments, logger: .daemon(arguments)).run()
             return 0

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -71,7 +72,11 @@ int linux_is_ext4(int file) {
     struct statfs s;
     return fstatfs(file, &s) == 0 && s.f_type == EXT4_SUPER_MAGIC;
 }
+int linux_synchronize_all(int file) { return syncfs(file); }
 int linux_start_writing(int file) { return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
+int linux_await_writing(int file) {
+    return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+}
 int linux_set_lease(int file, int type) { return fcntl(file, F_SETLEASE, type); }
 int linux_ioctl(int file, unsigned long request, void *argument) { return ioctl(file, request, argument); }
 
@@ -140,4 +145,11 @@ int linux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int linux_spawn_chdir(void *actions, const char *path) {
     return posix_spawn_file_actions_addchdir_np(actions, path);
+}
+
+void linux_limit_arenas(int arenas) { mallopt(M_ARENA_MAX, arenas); }
+void linux_return_memory(void) { malloc_trim(0); }
+void linux_be_batch(void) {
+    struct sched_param none = {0};
+    sched_setscheduler(0, SCHED_BATCH, &none);
 }

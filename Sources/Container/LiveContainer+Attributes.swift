@@ -107,7 +107,7 @@ extension LiveContainer {
 
     /// truncate(2) and ftruncate(2).
     private func resize(_ caller: Caller, _ node: Node, _ handle: UInt64?, to size: off_t) throws(Errno) {
-        guard node.isRegular else { throw .invalidArgument }
+        guard node.isRegular, size >= 0 else { throw .invalidArgument }
         let open = handle.flatMap { openFiles[$0] }
         let descriptor: SharedDescriptor
         if let open { descriptor = open.descriptor } else { descriptor = try openForTruncation(node) }

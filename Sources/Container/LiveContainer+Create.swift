@@ -17,7 +17,7 @@ extension LiveContainer {
         let requester = requester(caller)
         let made: (Found, SharedDescriptor)? = try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
-            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK)
+            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
             umask(caller.umask)
             let file: SharedDescriptor
             do throws(Errno) {
@@ -33,7 +33,8 @@ extension LiveContainer {
             }
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
-            if !parent.isForeign, try begin(name, in: parent, found.node, stat, requester) { SaveMark.set(on: file.raw) }
+            nodes[found.node]?.mayHaveCapability.store(false, ordering: .releasing)
+            if !parent.isForeign, try begin(name, in: parent, found.node, stat, requester) { SaveMark.created.set(on: file.raw) }
             return (found, file)
         }
         guard let (found, file) = made else {
@@ -116,8 +117,7 @@ extension LiveContainer {
                 version.kind = .history
                 let label = ContentStore.Label(
                     version: version, path: path(of: place.name, in: parent), place: place)
-                try store.deletedArea.moveToContents(deletion, as: current.content, label)
-                nodes.relocate(deletion, to: current.content)
+                try keep(deletion, of: document, &state, label)
                 rows = [.removeDeletion(deletion)]
             } else if state.isAbsorbed {
                 // While it had no name, its content may have been found to be another's.
@@ -166,6 +166,7 @@ extension LiveContainer {
         new.stamp = state.stamp
         new.maker = state.maker
         new.sharesContent = true
+        state.hasParted = true
         new.isParted = true
         new.isKept = state.isKept
         var first = current

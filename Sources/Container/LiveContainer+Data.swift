@@ -29,7 +29,15 @@ extension LiveContainer {
         node: UInt64, handle: UInt64, into buffer: UnsafeMutableRawBufferPointer, offset: off_t
     ) throws(Errno) -> Int {
         let descriptor = try descriptor(node, handle)
+        leaveAccessTime(descriptor)
         return try Backing.check { pread(descriptor.raw, buffer.baseAddress, buffer.count, offset) }
+    }
+
+    /// What is read for a program is an access; from now on through this descriptor (see ``quietly``).
+    private func leaveAccessTime(_ descriptor: SharedDescriptor) {
+        let flags = fcntl(descriptor.raw, F_GETFL)
+        guard flags >= 0, flags & linux_O_NOATIME != 0 else { return }
+        _ = fcntl(descriptor.raw, F_SETFL, flags & ~linux_O_NOATIME)
     }
 
     public func write(
@@ -46,7 +54,7 @@ extension LiveContainer {
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
     func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
-        guard let document = knownDocument(of: file.node) else { return }
+        guard let document = knownDocument(of: file.node) ?? orphans.document(of: file.node) else { return }
         if appends {
             return try document.state.withLock { state throws(Errno) in
                 guard !state.isAppendedTo, !state.isKept, state.current != nil else { return }
@@ -59,7 +67,7 @@ extension LiveContainer {
             if file.state.withLock({ $0.saved == current.id }), !current.flags.contains(.sealed) { return }
             let stat = try Backing.stat(file.descriptor.raw)
             guard !state.contentDiffers(from: stat) else { return }
-            try keepCopy(&state, of: file.node, from: file.descriptor.raw)
+            try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
         }
     }
 
@@ -97,6 +105,7 @@ extension LiveContainer {
         _ caller: Caller, from source: CopyEnd, to target: CopyEnd, length: Int
     ) throws(Errno) -> Int {
         let from = try descriptor(source.node, source.handle)
+        leaveAccessTime(from)
         let file = try openFile(target.handle)
         try willChange(file, appends: false)
         if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
@@ -138,11 +147,14 @@ extension LiveContainer {
             if isWriter { state.closeWriter() } else { state.closeReader() }
         }
         if let claim = file.claim { arbiter.closed(claim) }
-        if isWriter {
-            knownDocument(of: file.node)?.state.withLock { state in
-                state.writers = max(0, state.writers - 1)
-                dropUnneededCopy(&state, file)
-            }
+        guard isWriter else { return }
+        guard let document = knownDocument(of: file.node) else {
+            // It may have been deleted since it was sealed.
+            return settleOrphan(file, file.requester, isLast: true)
+        }
+        document.state.withLock { state in
+            state.writers = max(0, state.writers - 1)
+            dropUnneededCopy(&state, file)
         }
     }
 
@@ -158,10 +170,16 @@ extension LiveContainer {
                 let stat = try Backing.stat(file.descriptor.raw)
                 let isReplacing = file.state.withLock(\.isReplacing)
                 // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
-                if !file.isAppending, state.writers > 1, state.differs(from: stat), isShared(file, isReplacing) { return }
+                if !file.isAppending, state.writers > 1, state.differs(from: stat), isShared(file, isReplacing) {
+                    if isLast { bequeath(file, state) }
+                    return
+                }
                 // close(2) returns before its release: what changed since the save at the close is another opening's if
                 // that has had the saved content kept.
-                let wasSaved = file.state.withLock { $0.saved != nil }
+                let wasSaved = file.state.withLock { state in
+                    defer { state.isFlushed = true }
+                    return state.saved != nil || state.isFlushed
+                }
                 if isLast, wasSaved, state.isKept, state.writers > 1, state.differs(from: stat) { return }
                 // An emptied file may be about to be written: only its last close says that it was meant (5.1).
                 if isReplacing, stat.size == 0, !isLast, state.current != nil { return }
@@ -187,6 +205,14 @@ extension LiveContainer {
         state.isKept = false
     }
 
+    /// What a writer has synchronised before the others are done is amended by them.
+    private func bequeath(_ file: OpenFile, _ state: Document.State) {
+        guard let saved = file.state.withLock(\.saved), saved == state.current?.id else { return }
+        for other in openFiles.all where other.node === file.node && other.isWritable && other.id != file.id {
+            other.state.withLock { $0.saved = $0.saved ?? saved }
+        }
+    }
+
     /// Whether others write in place to the same file; replacing writers take turns and do not count among themselves.
     private func isShared(_ file: OpenFile, _ isReplacing: Bool) -> Bool {
         guard isReplacing else { return true }
@@ -201,7 +227,11 @@ extension LiveContainer {
         guard file.flags & O_ACCMODE == O_RDWR, kernel.side?.passesThrough == true else { return }
         guard let check = try? openForLease(file.node) else { return }
         let mapped = WritableMappings.exist(on: check.raw)
-        file.node.openings.state.withLock { $0.maybeMapped = mapped && $0.writers <= 1 }
+        let mayBeMapped = file.node.openings.state.withLock { openings in
+            openings.maybeMapped = mapped && openings.writers <= 1
+            return mapped
+        }
+        knownDocument(of: file.node)?.state.withLock { $0.mayBeMapped = mayBeMapped }
     }
 
     private func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor {

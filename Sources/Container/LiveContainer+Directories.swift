@@ -122,7 +122,7 @@ extension LiveContainer {
             let directory = try descriptor(of: node)
             return SharedDescriptor(try Backing.open(path: ".", in: directory.raw, flags: O_RDONLY | O_DIRECTORY))
         }
-        try Backing.check { fsync(file.raw) }
+        try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(file.raw) } }
     }
 
     /// Tells the container of the mount that serves it.

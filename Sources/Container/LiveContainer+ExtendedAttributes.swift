@@ -17,11 +17,13 @@ private struct AttributePath {
 extension LiveContainer {
     /// Ours on the files below; nobody sees them through the mount.
     private static let hiddenPrefix = Array("user.versionsfs.".utf8)
+    private static let capability = Array("security.capability".utf8)
     private static let trustedPrefix = Array("trusted.".utf8)
     private static let toldPrefix = Array("user.versions.".utf8)
 
     public func extendedAttribute(_ caller: Caller, node id: UInt64, name: [UInt8]) throws(Errno) -> [UInt8] {
         let node = try node(id)
+        if name == Self.capability, !node.mayHaveCapability.load(ordering: .acquiring) { throw .noData }
         if name.starts(with: Self.hiddenPrefix) { throw .noData }
         if name.starts(with: Self.toldPrefix), !node.isForeign {
             return try told(String(decoding: name.dropFirst(Self.toldPrefix.count), as: UTF8.self), of: node)
@@ -52,6 +54,7 @@ extension LiveContainer {
         _ caller: Caller, node id: UInt64, name: [UInt8], value: UnsafeRawBufferPointer, flags: Int32
     ) throws(Errno) {
         let node = try changeable(id, name)
+        if name == Self.capability { node.mayHaveCapability.store(true, ordering: .releasing) }
         try names.reading { () throws(Errno) in
             try preservingStamp(of: node.isRegular ? knownDocument(of: node) : nil, node) { () throws(Errno) in
                 try withPathLocked(node) { path throws(Errno) in

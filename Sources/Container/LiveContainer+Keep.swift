@@ -11,8 +11,10 @@ extension LiveContainer {
     static let copiedAtOnce: UInt64 = 1 << 20
 
     /// Keeps the current version's content by copying it out of the live file, which is about to change in place.
+    ///
+    /// - Parameter isDurable: the next thing is a write, not a truncation, which the file system orders by itself.
     func keepCopy(
-        _ state: inout Document.State, of node: Node, from descriptor: Int32
+        _ state: inout Document.State, of node: Node, from descriptor: Int32, isDurable: Bool = false
     ) throws(Errno) {
         guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return }
         guard store.contents.canReflink || current.size <= settings.maxFile else {
@@ -23,7 +25,8 @@ extension LiveContainer {
         let labels = labels(of: current, state, node)
         try retryingWhenFull(wanted: store.contents.canReflink ? 0 : current.size) { () throws(Errno) in
             _ = try store.contents.keep(
-                copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others)
+                copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others,
+                isDurable: isDurable)
         }
         state.isKept = true
     }
@@ -71,7 +74,7 @@ extension LiveContainer {
     }
 
     private func needsKeeping(_ state: Document.State) -> Bool {
-        !state.isKept && !state.isReturning && !state.isUnversioned && !PlantedBug.keepsNothing
+        !state.isKept && !state.isReturning && !state.isUnversioned
     }
 
     /// What a kept content says of itself: every version that it is the content of.
@@ -81,7 +84,11 @@ extension LiveContainer {
         let own = label(of: version, state, node)
         guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else { return (own, []) }
         let others = sharing.filter { $0.id != version.id }.compactMap { other -> ContentStore.Label? in
-            guard let item = try? store.item(other.item), let place = item.places.first else { return nil }
+            guard let item = try? store.item(other.item) else { return nil }
+            // One without a name stays so.
+            guard let place = item.places.first else {
+                return .init(version: other, path: .root, place: Place(directory: .root, name: Self.nameless))
+            }
             return .init(version: other, path: (try? store.path(of: item)) ?? own.path, place: place)
         }
         return (own, others)

@@ -85,7 +85,7 @@ extension LiveContainer {
     private func openForWriting(
         _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: (any WaitingOpen)?
     ) throws(Errno) -> OpenReply? {
-        let requester = requester(caller)
+        let requester = requester(caller, isOpening: true)
         let descriptor = try openBelow(node, flags)
         let document = try document(of: node, try Backing.stat(descriptor.raw))
         let writing = Writing(
@@ -207,11 +207,15 @@ extension LiveContainer {
         state.isKept = true
     }
 
+    /// Where the kernel reads by itself, what is read through our own descriptors is read by us, to hash or to copy it,
+    /// and leaves no access time.
+    var quietly: Int32 { kernel.side?.passesThrough == true ? linux_O_NOATIME : 0 }
+
     /// A descriptor of the file below that can do what the flags ask and be read by us.
     private func openBelow(_ node: Node, _ flags: Int32) throws(Errno) -> SharedDescriptor {
         try names.reading { () throws(Errno) in
             let place = try location(of: node)
-            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | O_NOFOLLOW
+            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | O_NOFOLLOW | quietly
             do throws(Errno) {
                 return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept | O_RDWR))
             } catch {
@@ -236,7 +240,8 @@ extension LiveContainer {
             return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept))
         }
         return try serve(
-            node, flags, isWriter: isWriter, isMediated: false, descriptor: descriptor, requester: requester(caller))
+            node, flags, isWriter: isWriter, isMediated: false, descriptor: descriptor,
+            requester: requester(caller, isOpening: true))
     }
 
     /// Decides how the kernel serves a handle. All handles of a file open at one time must agree (fs/fuse/iomode.c).
@@ -297,6 +302,7 @@ extension LiveContainer {
             return made
         }
         if surplus != 0 { kernel.side?.unregister(backing: surplus) }
+        if made != 0, made == chosen { noteRegistration(node) }
         return chosen
     }
 

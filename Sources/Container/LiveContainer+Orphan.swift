@@ -1,5 +1,6 @@
 // Saves that end on a file whose name is no longer its own: another save took it, or it was deleted.
 
+import CLinux
 import Glibc
 import Logging
 import Synchronization
@@ -11,7 +12,8 @@ extension LiveContainer {
     /// The last close of a writer of a displaced or deleted file: what it wrote is a version too (DESIGN 5.1).
     /// - Parameter isLast: false for the close(2) of a handle whose release is still to come.
     func settleOrphan(_ file: OpenFile, _ requester: Requester, isLast: Bool) {
-        if !isLast, openFiles.all.contains(where: { $0.node === file.node && $0.isWritable && $0.id != file.id }) { return }
+        // Another writer of it has still to be heard.
+        if openFiles.all.contains(where: { $0.node === file.node && $0.isWritable && $0.id != file.id }) { return }
         guard let orphan = orphans.take(file.node) else { return }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
@@ -21,9 +23,9 @@ extension LiveContainer {
                 rest.stamp = Stamp(stat)
                 orphans.add(rest, file.node)
             }
-            guard Stamp(stat) != orphan.stamp else { return }
+            guard orphan.isChanged(stat) else { return isLast ? dropUnneededCopy(orphan) : () }
             switch nodes.location(file.node).whereabouts {
-            case .deleted(let deletion): try settleDeleted(orphan, deletion, stat, requester)
+            case .deleted(let deletion): try settleDeleted(orphan, deletion, file, stat, requester)
             default: try settleDisplaced(orphan, file, stat, requester)
             }
         } catch {
@@ -31,22 +33,71 @@ extension LiveContainer {
         }
     }
 
-    /// The content is the deleted entry itself: the item's current version and the entry's size follow it.
+    /// The content is the deleted entry itself: what it holds now is the item's current version, which the one that was
+    /// deleted precedes.
     private func settleDeleted(
-        _ orphan: Orphan, _ deletion: DeletionID, _ stat: FileStat, _ requester: Requester
+        _ orphan: Orphan, _ deletion: DeletionID, _ file: OpenFile, _ stat: FileStat, _ requester: Requester
     ) throws(Errno) {
         guard var entry = try store(throwing: .ioError, { () throws(StoreError) in try store.deletion(deletion) }) else { return }
         entry.size = stat.size
-        var rows: [VersionStore.Mutation] = [.deletion(entry)]
-        orphan.document.state.withLock { state in
-            guard var current = state.current, state.isRecorded else { return }
-            current.size = stat.size
-            current.modified = stat.modified
-            current.hash = nil
-            state.current = current
-            rows.append(.version(current))
+        let hash = contentHash(file, stat)
+        let rows: [VersionStore.Mutation] = orphan.document.state.withLock { state in
+            guard var current = state.current, hash == nil || hash != current.hash || stat.size != current.size else {
+                return []
+            }
+            // What was appended to still begins the file: then both versions name its content.
+            let isAppended = !state.isKept
+            let version = Version(
+                id: .random(), item: state.item, kind: .current, content: isAppended ? current.content : .random(),
+                size: stat.size, modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
+                author: requester.author, parents: [current.id], base: nil, hash: hash, attributes: Attributes(stat),
+                flags: .sealed)
+            current.kind = .history
+            state.current = version
+            state.isRecorded = true
+            (state.isKept, state.sharesContent) = (false, isAppended)
+            return [.version(current), .version(version)] + itemRows(state, stat)
         }
-        store.commit(rows)
+        store.commit([.deletion(entry)] + rows)
+    }
+
+    /// A copy that was made before a writer could change the file is nobody's if it did not, and the document has no rows.
+    private func dropUnneededCopy(_ orphan: Orphan) {
+        orphan.document.state.withLock { state in
+            guard state.isKept, !state.isRecorded, let current = state.current else { return }
+            try? store.contents.remove(current.content)
+            state.isKept = false
+        }
+    }
+
+    private func contentHash(_ file: OpenFile, _ stat: FileStat) -> [UInt8]? {
+        stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file.descriptor.raw, size: stat.size) : nil
+    }
+
+    /// The name of a deleted file came back: the version that it was is a kept content from now on. The file itself is
+    /// that content, unless it was copied already, or somebody goes on writing to it: what they write is settled when
+    /// they close it, and they reach the file by their descriptors until then.
+    func keep(
+        _ deletion: DeletionID, of document: Document, _ state: inout Document.State, _ label: ContentStore.Label
+    ) throws(Errno) {
+        let content = label.version.content
+        guard state.isKept || orphans.hold(document) else {
+            try store.deletedArea.moveToContents(deletion, as: content, label)
+            return nodes.relocate(deletion, to: content)
+        }
+        let entry = store.deletedArea.name(of: deletion)
+        let path = Array(entry.name.utf8)
+        if !state.isKept {
+            let file = try Backing.openQuietly(path, in: entry.directory.rawValue)
+            defer { Glibc.close(file) }
+            try retryingWhenFull(wanted: store.contents.canReflink ? 0 : label.version.size) { () throws(Errno) in
+                _ = try store.contents.keep(copying: FileDescriptor(rawValue: file), as: content, label)
+            }
+            state.isKept = true
+        }
+        let held = try Backing.open(path, in: entry.directory.rawValue, flags: linux_O_PATH | O_NOFOLLOW)
+        nodes.letGo(deletion, SharedDescriptor(held))
+        try store.deletedArea.remove(deletion)
     }
 
     /// The file that has the name now.
@@ -65,7 +116,7 @@ extension LiveContainer {
         let live = liveStat(of: orphan)
         try orphan.document.state.withLock { state throws(Errno) in
             guard let current = state.current, let place = state.places.first else { return }
-            let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file.descriptor.raw, size: stat.size) : nil
+            let hash = contentHash(file, stat)
             let versions = (try? store.versions(of: state.item)) ?? []
             // Nothing was written since, or the same again: the version before is this one.
             if hash != nil, let before = versions.first(where: { $0.id == orphan.base }), before.hash == hash,

@@ -10,8 +10,8 @@ import VersionStore
 
 extension LiveContainer {
     /// Who is behind a request.
-    func requester(_ caller: Caller) -> Requester {
-        observers.requester(thread: caller.thread, user: caller.user)
+    func requester(_ caller: Caller, isOpening: Bool = false) -> Requester {
+        observers.requester(thread: caller.thread, user: caller.user, isOpening: isOpening)
     }
 
     /// The document of a regular file that is in use or recorded; nil if nothing is known of it.
@@ -160,7 +160,11 @@ enum DerivedIdentity {
 extension VersionID {
     /// The first version of a document that was there before the container: the same as long as nobody touches it.
     init(derivedFrom item: ItemID, _ stat: FileStat) {
-        let state = DerivedIdentity.mix(stat.size ^ UInt64(bitPattern: stat.modified.nanoseconds))
+        self.init(derivedFrom: item, size: stat.size, modified: stat.modified)
+    }
+
+    init(derivedFrom item: ItemID, size: UInt64, modified: Timestamp) {
+        let state = DerivedIdentity.mix(size ^ UInt64(bitPattern: modified.nanoseconds))
         self.init(high: DerivedIdentity.mix(item.high ^ state), low: DerivedIdentity.mix(item.low &+ state))
     }
 }

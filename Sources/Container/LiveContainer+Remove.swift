@@ -117,7 +117,7 @@ extension LiveContainer {
 
     /// What git removes inside `.git` it has no more use for.
     private func isRepositorys(_ parent: Node, _ requester: Requester) -> Bool {
-        isRepositoryInternal(parent) && requester.author.program.hasPrefix("git")
+        requester.author.program.hasPrefix("git") && isRepositoryInternal(parent)
     }
 
     /// Drops a document without a trace.
@@ -131,13 +131,27 @@ extension LiveContainer {
 
     /// Removes an item's rows and the contents that only it had.
     func forget(_ state: Document.State) {
-        guard let current = state.current else { return }
-        var contents: [ContentID] = state.isKept ? [current.content] : []
-        let isShared = state.sharesContent || !current.parents.isEmpty
-        if isShared { contents = (try? store.versions(of: state.item).map(\.content)) ?? [] }
+        guard state.current != nil else { return }
+        let contents = ownContents(of: state)
         store.commit([.forgetItem(state.item)])
-        for content in Set(contents) {
-            if isShared, (try? store.versions(sharing: content).isEmpty) != true { continue }
+        remove(contents, of: state)
+    }
+
+    private func mayShare(_ state: Document.State) -> Bool {
+        state.sharesContent || state.hasParted || state.current?.parents.isEmpty == false
+    }
+
+    /// What may go with an item, while it has its rows.
+    func ownContents(of state: Document.State) -> Set<ContentID> {
+        guard let current = state.current else { return [] }
+        if mayShare(state) { return Set((try? store.versions(of: state.item).map(\.content)) ?? []) }
+        return state.isKept ? [current.content] : []
+    }
+
+    /// Removes those of an item's contents that nobody else has, once its rows are removed.
+    func remove(_ contents: Set<ContentID>, of state: Document.State) {
+        for content in contents {
+            if mayShare(state), (try? store.versions(sharing: content).isEmpty) != true { continue }
             try? store.contents.remove(content)
         }
     }
@@ -218,12 +232,15 @@ extension LiveContainer {
     }
 
     /// Lets the kernel free the blocks of a file that is gone and not open.
-    func dropRegistration(_ node: Node) {
-        let backing: Int32 = node.openings.state.withLock { state in
-            guard state.count == 0 else { return 0 }
+    /// - Returns: whether it has no registration now.
+    @discardableResult
+    func dropRegistration(_ node: Node) -> Bool {
+        let backing: Int32? = node.openings.state.withLock { state in
+            guard state.count == 0 else { return nil }
             defer { state.backing = 0 }
             return state.backing
         }
-        if backing != 0 { kernel.side?.unregister(backing: backing) }
+        if let backing, backing != 0 { kernel.side?.unregister(backing: backing) }
+        return backing != nil
     }
 }

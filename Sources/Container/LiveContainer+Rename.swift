@@ -201,6 +201,10 @@ extension LiveContainer {
         var target = target
         target.node = node
         let document = try document(of: node, target.stat)
+        // What comes may have a history of its own: it is told apart from an edit nobody saw before it is taken over.
+        if let source = move.source.node, knownDocument(of: source)?.state.withLock(\.isVerified) == false {
+            _ = try moved(move)
+        }
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
             let wasClean = !state.contentDiffers(from: target.stat)
@@ -217,6 +221,7 @@ extension LiveContainer {
             }
             // Also where the file becomes an object: that may be given up while somebody is about to open the file.
             hold(target)
+            let hash = markRenamed(move)
             do throws(Errno) {
                 try Backing.rename(move)
             } catch {
@@ -236,7 +241,7 @@ extension LiveContainer {
             }
             let content = state.current?.content
             leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
-            return try takeOver(&state, document, move, requester)
+            return try takeOver(&state, document, move, hash, requester)
         }
     }
 
@@ -265,7 +270,7 @@ extension LiveContainer {
 
     /// The document's file is now what was renamed over it: records the save.
     private func takeOver(
-        _ state: inout Document.State, _ document: Document, _ move: Move, _ requester: Requester
+        _ state: inout Document.State, _ document: Document, _ move: Move, _ hash: [UInt8]?, _ requester: Requester
     ) throws(Errno) -> SavedByRename {
         let former = try moved(move)
         try store(throwing: .ioError) { () throws(StoreError) in
@@ -285,8 +290,10 @@ extension LiveContainer {
         let saved = try save(
             &state, node, in: move.newParent, move.newName, file: file,
             PendingSave(
-                kind: .replacing, requester: requester, content: absorbed.content, isSealed: absorbed.writers == 0))
+                kind: .replacing, requester: requester, content: absorbed.content, isSealed: absorbed.writers == 0,
+                accompanying: absorbed.rows, known: hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
         state.writers = absorbed.writers
+        if let forgotten = absorbed.forgotten { remove(forgotten.contents, of: forgotten.state) }
         if let former, absorbed.isKept { leaveName(of: former, sharing: &state, move, requester) }
         for file in openFiles.all where file.node === node && file.isWritable { file.state.withLock { $0.saved = saved } }
         return SavedByRename(document: document, node: node, version: saved)
@@ -299,6 +306,10 @@ extension LiveContainer {
         var writers = 0
         /// It keeps its history, without a name.
         var isKept = false
+        /// It goes without a trace.
+        var forgotten: (state: Document.State, contents: Set<ContentID>)?
+        /// Its rows, for the transaction of the save that has its content: without that it would be nowhere.
+        var rows: [VersionStore.Mutation] = []
     }
 
     /// What was made to be renamed here goes without a trace; anything else stays as an item whose name may come back.
@@ -307,14 +318,30 @@ extension LiveContainer {
         return former.state.withLock { state in
             state.places.removeAll { $0 == move.source.place }
             var result = Absorbed(writers: state.writers)
-            guard state.places.isEmpty, !state.isUnversioned, let current = state.current else { return result }
+            guard state.places.isEmpty, !state.isUnversioned, var current = state.current else { return result }
             if isScaffolding(state, move, requester) {
-                if state.isRecorded { forget(state) }
+                guard state.isRecorded else { return result }
+                result.rows = [.forgetItem(state.item)]
+                result.forgotten = (state, ownContents(of: state))
                 return result
             }
             result.isKept = true
             // A content that is kept already is the file's no more: the file is to be kept for itself.
-            if !state.isKept, !state.contentDiffers(from: move.source.stat) { result.content = current.content }
+            if !state.isKept {
+                if state.contentDiffers(from: move.source.stat) {
+                    current.flags.insert(.contentLost)
+                } else {
+                    result.content = current.content
+                }
+            }
+            state.sharesContent = !state.isKept
+            state.isAbsorbed = true
+            state.isRecorded = true
+            state.writers = 0
+            state.current = current
+            var row = current
+            row.kind = .history
+            result.rows = [.version(row)] + itemRows(state, move.source.stat)
             return result
         }
     }
@@ -357,21 +384,15 @@ extension LiveContainer {
     ) {
         let (rows, wasEphemeral) = former.state.withLock { state -> ([VersionStore.Mutation], Bool) in
             guard var current = state.current else { return ([], true) }
-            var prefixes: [VersionStore.Mutation] = []
-            if !state.isKept, let holder = target.current?.content {
-                if state.contentDiffers(from: move.source.stat) { current.flags.insert(.contentLost) }
-                if holder != current.content { prefixes = share(holder, with: current, of: state) }
-                current.content = holder
-                target.sharesContent = true
-            }
-            state.sharesContent = !state.isKept
-            state.isAbsorbed = true
+            let wasEphemeral = state.maker != nil
+            guard !state.isKept, let holder = target.current?.content else { return ([], wasEphemeral) }
+            target.sharesContent = true
+            guard current.content != holder else { return ([], wasEphemeral) }
+            let prefixes = share(holder, with: current, of: state)
+            current.content = holder
             state.current = current
-            state.isRecorded = true
-            state.writers = 0
-            var row = current
-            row.kind = .history
-            return (prefixes + [.version(row)] + itemRows(state, move.source.stat), state.maker != nil)
+            current.kind = .history
+            return (prefixes + [.version(current)], wasEphemeral)
         }
         let item = former.state.withLock(\.item)
         record(move.source.parent, rows.isEmpty ? [] : rows + [renamed(move, item: item, requester)])
@@ -385,11 +406,30 @@ extension LiveContainer {
     private func comeBack(
         _ move: Move, _ tombstone: Tombstone, _ requester: Requester
     ) throws(Errno) -> SavedByRename? {
+        let hash = markRenamed(move)
         try Backing.rename(move)
         guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else { throw .ioError }
         return try tombstone.document.state.withLock { state throws(Errno) in
-            try takeOver(&state, tombstone.document, move, requester)
+            try takeOver(&state, tombstone.document, move, hash, requester)
         }
+    }
+
+    /// What was written a moment ago may reach the disk after its new name does: the file says what it has to be.
+    ///
+    /// - Returns: its hash, if it is small.
+    private func markRenamed(_ move: Move) -> [UInt8]? {
+        let stat = move.source.stat
+        guard stat.size > 0, let file = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
+        else { return nil }
+        defer { Glibc.close(file) }
+        guard stat.size <= Self.hashedAtOnce else {
+            let isFull = SaveMark.isWithoutHoles(file, size: stat.size)
+            SaveMark.renamed(size: isFull ? stat.size : 0, hash: nil).set(on: file)
+            return nil
+        }
+        let hash = ContentHash.sha256(of: file, size: stat.size)
+        SaveMark.renamed(size: stat.size, hash: hash).set(on: file)
+        return hash
     }
 
     // MARK: Onto something else

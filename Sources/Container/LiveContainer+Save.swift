@@ -17,6 +17,10 @@ struct PendingSave {
     /// The content that the file has already, if it had one of its own (a file renamed over another).
     var content: ContentID?
     var isSealed = false
+    /// Rows that must not come without those of the save: they go into its transaction, before them.
+    var accompanying: [VersionStore.Mutation] = []
+    /// What the file was hashed as a moment ago.
+    var known: (size: UInt64, modified: Timestamp, hash: [UInt8])?
 }
 
 extension LiveContainer {
@@ -39,10 +43,12 @@ extension LiveContainer {
         var stat = try Backing.stat(file)
         noteIgnoreFile(name, in: parent)
         guard state.isReturning || state.current == nil || state.differs(from: stat) else {
+            record(parent, save.accompanying)
             if save.isSealed { seal(&state, parent) }
             return state.current?.id
         }
         if state.isUnversioned {
+            record(parent, save.accompanying)
             state.stamp = Stamp(stat)
             return nil
         }
@@ -52,7 +58,7 @@ extension LiveContainer {
             // Only the time of the attribute has changed, unless something else has too: then it is another save.
             if let after = try? Backing.stat(file), after.modified == stat.modified, after.size == stat.size { stat = after }
         }
-        let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
+        let hash = hash(of: file, stat, save)
         if canAmend(state, save, stat) {
             amend(&state, parent, name, stat, hash, save)
         } else if let current = state.current {
@@ -61,6 +67,11 @@ extension LiveContainer {
             first(&state, parent, name, stat, hash, save)
         }
         return state.current?.id
+    }
+
+    private func hash(of file: Int32, _ stat: FileStat, _ save: PendingSave) -> [UInt8]? {
+        if let known = save.known, known.size == stat.size, known.modified == stat.modified { return known.hash }
+        return stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
     }
 
     private func canAmend(_ state: Document.State, _ save: PendingSave, _ stat: FileStat) -> Bool {
@@ -92,7 +103,7 @@ extension LiveContainer {
             observers.saved(version.id, of: state.item, by: actor, now: version.saved)
         }
         let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
-        record(parent, [.version(version)] + itemRows(state, stat) + [.change(event)])
+        record(parent, save.accompanying + [.version(version)] + itemRows(state, stat) + [.change(event)])
         hashLater(version)
     }
 
@@ -104,7 +115,7 @@ extension LiveContainer {
         let version = version(state.item, stat, hash, save, parents: state.origin.map { [$0] } ?? [], base: nil)
         install(version, &state, stat, save)
         let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
-        record(parent, [.version(version)] + itemRows(state, stat) + [.change(event)])
+        record(parent, save.accompanying + [.version(version)] + itemRows(state, stat) + [.change(event)])
         hashLater(version)
     }
 
@@ -142,7 +153,7 @@ extension LiveContainer {
             // What is appended from now on is appended to what was just replaced.
             if save.kind == .replacing { state.appended = nil }
             observers.saved(current.id, of: state.item, by: actor, now: now)
-            record(parent, rows + itemRows(state, stat))
+            record(parent, save.accompanying + rows + itemRows(state, stat))
             return
         case .supersede, .orphan:
             loser.kind = .history
@@ -169,11 +180,12 @@ extension LiveContainer {
         if loser.kind == .conflict { relabel(loser) }
         mutations.append(.version(loser))
         install(version, &state, stat, sharing)
-        state.sharesContent = sharing.content == current.content
+        // What was renamed here may have a history of its own, which is in its file.
+        state.sharesContent = sharing.content != nil
         state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
         events.insert(
             .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
-        record(parent, mutations + [.version(version)] + itemRows(state, stat) + events)
+        record(parent, save.accompanying + mutations + [.version(version)] + itemRows(state, stat) + events)
         hashLater(version)
     }
 
@@ -208,6 +220,7 @@ extension LiveContainer {
         state.isKept = false
         state.isAppendedTo = false
         state.sharesContent = false
+        state.hasParted = false
         state.isParted = false
         state.isReturning = false
         state.saver = save.requester?.actor

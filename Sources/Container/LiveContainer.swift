@@ -2,6 +2,8 @@
 // socket and the background work do to a container goes through here.
 
 import CLinux
+import Collections
+import DequeModule
 import Glibc
 import Logging
 import SystemPackage
@@ -37,6 +39,8 @@ public final class LiveContainer: Sendable {
     }
 
     private static let clockKey = "clock"
+    /// How long observations may wait to be worked in.
+    private static let notesNanoseconds: Int64 = 200_000_000
     /// The number of the root's node.
     public static let rootNode = Node.rootID
 
@@ -66,10 +70,14 @@ public final class LiveContainer: Sendable {
     /// For what is due soon and quickly done.
     let timers = Scheduler()
     /// For what may take long: hashing, thinning.
-    let chores = Scheduler()
+    let chores = Scheduler(isPatient: true)
     let arbiter: WriterArbiter
     /// Whether the end of tombstones is scheduled.
     let expiring = Mutex(false)
+    /// Opened for writing, and not looked at since.
+    let newlyOpened = Mutex<[UInt64]>([])
+    /// Nodes with a registration for passthrough, oldest first; some may be gone by now.
+    let registrations = Mutex<Deque<UInt64>>([])
     private let socket = Mutex<String?>(nil)
 
     /// Serves the tree below `root`, which stays the caller's to close after ``close()``.
@@ -105,6 +113,12 @@ public final class LiveContainer: Sendable {
     public func start() {
         timers.start()
         chores.start()
+        observers.books.whenNoted { [weak self] in
+            self?.chores.after(Self.notesNanoseconds) { [weak self] in self?.observers.books.workIn() }
+        }
+        documents.whenCrowded { [weak self] in
+            self?.chores.after(0) { [weak self] in self?.letDocumentsGo() }
+        }
         if !options.isReadOnly { beginUpkeep() }
         if let name = Self.ignoreFileName { noteIgnoreFile(name, in: nodes.root) }
     }

@@ -19,13 +19,13 @@ final class Observers: Sendable {
     }
 
     private struct State {
-        var observations = Observations()
         /// The last read of each process, for telling a read that only serves a backup.
         var lastReads: [ActorRef: Read] = [:]
         /// The backup names that a process has just made.
         var backups: [ActorRef: (place: Place, time: Int64)] = [:]
     }
 
+    let books = ObservationBooks()
     private let state = Mutex(State())
     private let processes: ProcessTable?
     private let users = UserNames()
@@ -43,14 +43,22 @@ final class Observers: Sendable {
 
     func actor(thread: pid_t) -> FileActor? { processes?.actor(thread: thread) }
 
+    /// Whether the process has not ended, as far as anyone has looked.
+    func isKnown(_ actor: ActorRef) -> Bool { processes?.isKnown(actor) ?? false }
+
     func program(of actor: ActorRef) -> String { processes?.program(of: actor.process) ?? "" }
 
-    func requester(thread: pid_t, user: uid_t) -> Requester {
+    /// - Parameter isOpening: what is asked for will be saved later, and the program is looked at anew then: a second open
+    ///   by the same process reads nothing from /proc.
+    func requester(thread: pid_t, user: uid_t, isOpening: Bool = false) -> Requester {
         let actor = actor(thread: thread)
+        let program = actor.map {
+            isOpening ? processes?.lastProgram(of: $0.ref.process) ?? "" : self.program(of: $0.ref)
+        }
         return Requester(
             actor: actor,
             author: Author(
-                userID: user, user: users.name(of: user), program: actor.map { program(of: $0.ref) } ?? "",
+                userID: user, user: users.name(of: user), program: program ?? "",
                 process: actor?.ref.process ?? 0))
     }
 
@@ -76,8 +84,8 @@ final class Observers: Sendable {
     }
 
     private func ended(_ actor: ActorRef) {
+        books.read { $0.exited(actor, now: Self.now) }
         state.withLock { state in
-            state.observations.exited(actor, now: Self.now)
             state.lastReads[actor] = nil
             state.backups[actor] = nil
         }
@@ -89,41 +97,42 @@ final class Observers: Sendable {
     /// was made just before (nano -B), or will be just after (vim, joe, mg; see ``created(_:in:by:)``).
     func read(_ version: VersionID, of item: ItemID, at places: [Place], by actor: FileActor, now: Timestamp) {
         let now = Self.now
-        state.withLock { state in
+        let counts = state.withLock { state in
             if let backup = state.backups[actor.ref], now - backup.time <= Self.backupWindowNanoseconds,
                 places.contains(where: {
                     $0.directory == backup.place.directory && TemporaryNames.isBackup(backup.place.name, of: $0.name)
                 })
             {
-                return
+                return false
             }
-            state.observations.record(.read, of: item, version: version, by: actor, now: now)
             state.lastReads[actor.ref] = Read(item: item, places: places, time: now)
+            return true
         }
+        if counts { books.note(.read, of: item, version: version, by: actor, at: now) }
     }
 
     func saved(_ version: VersionID, of item: ItemID, by actor: FileActor?, now: Timestamp) {
         guard let actor else { return }
-        state.withLock { $0.observations.record(.save, of: item, version: version, by: actor, now: Self.now) }
+        books.note(.save, of: item, version: version, by: actor, at: Self.now)
     }
 
     func base(of actor: FileActor, item: ItemID) -> VersionID? {
-        state.withLock { $0.observations.base(of: item, for: actor, now: Self.now) }
+        books.read { $0.base(of: item, for: actor, now: Self.now) }
     }
 
     /// Whoever unlinks a name before creating it saves without a base.
     func forgetBase(of item: ItemID, _ actor: FileActor?) {
         guard let actor else { return }
-        state.withLock { $0.observations.noBase(for: item, by: actor, now: Self.now) }
+        books.read { $0.noBase(for: item, by: actor, now: Self.now) }
     }
 
     /// Versions that somebody may be working from: not to be thinned.
-    var bases: Set<VersionID> { state.withLock { $0.observations.bases } }
+    var bases: Set<VersionID> { books.read { $0.bases } }
 
     /// A file was created: if it is a backup of what its maker has just read, that read did not count.
     func created(_ name: FileName, in directory: FileID, by requester: Requester) {
         guard let actor = requester.actor else { return }
-        state.withLock { state in
+        let backedUp: ItemID? = state.withLock { state in
             // Backups made before they are filled: `f~`, by nano -B.
             if name.bytes.last == 126 {
                 state.backups[actor.ref] = (Place(directory: directory, name: name), Self.now)
@@ -132,9 +141,10 @@ final class Observers: Sendable {
                 read.places.contains(where: {
                     $0.directory == directory && TemporaryNames.isBackup(name, of: $0.name)
                 })
-            else { return }
-            state.observations.retractLastRead(of: read.item, by: actor)
+            else { return nil }
+            return read.item
         }
+        if let backedUp { books.read { $0.retractLastRead(of: backedUp, by: actor) } }
     }
 
     /// A file was closed: what its writer reads from now on is not for filling it.

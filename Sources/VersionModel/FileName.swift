@@ -6,10 +6,16 @@ public struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible 
     public let bytes: [UInt8]
 
     /// Takes a name as the kernel passes it; nil if it could not be the name of a directory entry.
-    public init?(bytes: some Sequence<UInt8>) {
-        let bytes = Array(bytes)
-        guard !bytes.isEmpty, bytes != [46], bytes != [46, 46] else { return nil }
-        guard !bytes.contains(where: { $0 == 0 || $0 == 47 }) else { return nil }
+    public init?(bytes: some Sequence<UInt8>) { self.init(bytes: Array(bytes)) }
+
+    /// The same for bytes that are an array already: what each request does, without generic code on the way.
+    public init?(bytes: [UInt8]) {
+        switch bytes.count {
+        case 0: return nil
+        case 1, 2: if bytes.allSatisfy({ $0 == 46 }) { return nil }
+        default: break
+        }
+        for byte in bytes where byte == 0 || byte == 47 { return nil }
         self.bytes = bytes
     }
 
@@ -45,7 +51,13 @@ public struct TreePath: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     /// Joins names to a path.
     public init(names: [FileName]) {
-        bytes = Array(names.map(\.bytes).joined(separator: [47]))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(names.reduce(names.count) { $0 + $1.bytes.count })
+        for name in names {
+            if !bytes.isEmpty { bytes.append(47) }
+            bytes += name.bytes
+        }
+        self.bytes = bytes
     }
 
     /// Takes a path as a user or a program writes it, relative to the root; nil if a component is `..` or not a name.
@@ -66,7 +78,12 @@ public struct TreePath: Hashable, Comparable, Sendable, CustomStringConvertible 
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
     /// The path of an entry of this directory.
-    public func appending(_ name: FileName) -> TreePath { TreePath(names: names + [name]) }
+    public func appending(_ name: FileName) -> TreePath {
+        TreePath(joined: bytes.isEmpty ? name.bytes : bytes + CollectionOfOne(47) + name.bytes)
+    }
+
+    /// Names that are joined already.
+    private init(joined bytes: [UInt8]) { self.bytes = bytes }
 
     /// The directory that this path is in; nil for the root.
     public var parent: TreePath? {

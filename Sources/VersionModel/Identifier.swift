@@ -35,7 +35,7 @@ public struct Identifier<Subject>: Hashable, Comparable, Sendable, CustomStringC
 
     /// A fresh identity.
     public static func random() -> Self {
-        var generator = SystemRandomNumberGenerator()
+        var generator = RandomBits()
         return random(using: &generator)
     }
 
@@ -66,7 +66,13 @@ public struct Identifier<Subject>: Hashable, Comparable, Sendable, CustomStringC
 
     /// The identity as 16 bytes, most significant first.
     public var bytes: [UInt8] {
-        [high, low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * UInt64($0))) } }
+        [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
+            for index in 0..<16 {
+                let half = index < 8 ? high : low
+                buffer[index] = UInt8(truncatingIfNeeded: half >> (56 - 8 * UInt64(index & 7)))
+            }
+            count = 16
+        }
     }
 
     /// 32 hex digits.
@@ -76,6 +82,9 @@ public struct Identifier<Subject>: Hashable, Comparable, Sendable, CustomStringC
     public var short: String { String(Self.digits(high).prefix(12)) }
 
     public var description: String { hex }
+
+    /// The bits are random already, or well mixed: half of them tell identities apart.
+    public func hash(into hasher: inout Hasher) { hasher.combine(high ^ low) }
 
     public static func < (left: Self, right: Self) -> Bool {
         (left.high, left.low) < (right.high, right.low)

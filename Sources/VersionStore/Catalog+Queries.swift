@@ -117,6 +117,43 @@ enum Query {
         ).rows(version)
     }
 
+    /// Calls `body` for each content that versions name, in the order of their ids, with those versions.
+    static func forEachContent(
+        _ database: Database, _ body: (ContentID, [(id: VersionID, kind: VersionKind)]) throws -> Void
+    ) throws {
+        let rows = try SQLStatement(database, "SELECT content, id, kind FROM version ORDER BY content")
+        var last: (content: ContentID, versions: [(id: VersionID, kind: VersionKind)])?
+        while try rows.step() {
+            guard let content = ContentID(bytes: rows.blob(0)), let id = VersionID(bytes: rows.blob(1)),
+                let kind = VersionKind(code: UInt8(truncatingIfNeeded: rows.integer(2)))
+            else { continue }
+            if let group = last, group.content != content {
+                try body(group.content, group.versions)
+                last = nil
+            }
+            last = (content, (last?.versions ?? []) + [(id, kind)])
+        }
+        if let last { try body(last.content, last.versions) }
+    }
+
+    /// Items whose current version's content is one of these.
+    static func items(currentIn contents: Set<ContentID>, _ database: Database) throws -> [ItemID] {
+        guard !contents.isEmpty else { return [] }
+        return try SQLStatement(
+            database,
+            "SELECT version.content, item.id FROM version JOIN item ON item.current = version.id WHERE version.kind = 0"
+        ).rows { row in
+            ContentID(bytes: row.blob(0)).flatMap { contents.contains($0) ? ItemID(bytes: row.blob(1)) : nil }
+        }
+    }
+
+    /// Versions saved since then; reads the whole table.
+    static func versions(since time: Timestamp, _ database: Database) throws -> [Version] {
+        try SQLStatement(
+            database, "SELECT \(versionColumns) FROM version WHERE wall >= ? ORDER BY row", .integer(time.nanoseconds)
+        ).rows(version)
+    }
+
     /// Versions whose id lies in a range of bytes.
     static func versions(from low: [UInt8], through high: [UInt8], _ database: Database) throws -> [Version] {
         try SQLStatement(
@@ -190,6 +227,10 @@ enum Query {
         ).rows(deletion)
     }
 
+    static func deletionIDs(_ database: Database) throws -> Set<DeletionID> {
+        Set(try SQLStatement(database, "SELECT id FROM deletion").rows { DeletionID(bytes: $0.blob(0)) })
+    }
+
     /// The deletions of one item, newest first.
     static func deletions(item: ItemID, _ database: Database) throws -> [Deletion] {
         try SQLStatement(
@@ -249,6 +290,14 @@ enum Query {
         ).rows { row in
             var reader = ByteReader(row.blob(1))
             return (try? reader.change()).map { (row.number(0), $0) }
+        }
+    }
+
+    /// The last row of the feed.
+    static func lastChange(_ database: Database) throws -> Change? {
+        try SQLStatement(database, "SELECT record FROM change ORDER BY sequence DESC LIMIT 1").first { row in
+            var reader = ByteReader(row.blob(0))
+            return try? reader.change()
         }
     }
 

@@ -23,7 +23,7 @@ extension StoreCheck {
     }
 
     /// The content among the objects; else the file of an item whose current version names it, live or deleted.
-    private func open(_ version: Version) throws -> FileDescriptor? {
+    func open(_ version: Version) throws -> FileDescriptor? {
         if let file = try? store.contents.open(version.content) { return file }
         for other in try store.versions(sharing: version.content) {
             guard let item = try store.item(other.item), item.current == other.id else { continue }
@@ -51,7 +51,7 @@ extension StoreCheck {
         return try? System.open(TreePath(names: [last]).cName, in: directory, O_RDONLY | O_NOFOLLOW)
     }
 
-    private static func hash(_ file: FileDescriptor, _ size: UInt64) throws(Errno) -> [UInt8] {
+    static func hash(_ file: FileDescriptor, _ size: UInt64) throws(Errno) -> [UInt8] {
         var hasher = SHA256()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         var rest = size

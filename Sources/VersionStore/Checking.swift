@@ -195,11 +195,19 @@ final class StoreCheck {
             let again = try store.version(version.id), again.kind != .current,
             !again.flags.contains(.contentLost), again.content == version.content
         else { return }
-        let path = try store.item(version.item).flatMap { try store.path(of: $0) }
+        let path = try path(of: version)
         report(
             store.contents.contains(version.content) ? .contentChanged : .contentMissing, version.id.hex,
             path: path, text, repair: "mark the version's content as lost; what is there stays"
         ) { [.flags(version.id, again.flags.union(.contentLost))] }
+    }
+
+    /// Where a version's document is, or was when it was deleted, or when the version was kept.
+    private func path(of version: Version) throws -> TreePath? {
+        if let path = try store.item(version.item).flatMap({ try store.path(of: $0) }) { return path }
+        let deletions = try store.catalog.access { try Query.deletions(item: version.item, $0) }
+        if let deletion = deletions.first { return deletion.path }
+        return ((try? store.contents.labels(of: version.content)) ?? []).first { $0.version.id == version.id }?.path
     }
 
     private func checkUnknown(_ objects: Set<ContentID>) throws {

@@ -6,7 +6,7 @@ import Logging
 import SystemPackage
 import VersionModel
 
-/// The queue and its thread. A commit costs an append; the thread gathers for 2 ms, so that a busy file system makes
+/// The queue and its thread. A commit costs an append; the thread gathers for 100 ms, so that a busy file system makes
 /// few transactions; a reader's flush cuts that short. If the disk is full or fails, nothing is dropped: what cannot be
 /// committed stays staged (readers see it) and is tried again with growing pauses.
 final class CommitQueue: @unchecked Sendable {
@@ -18,7 +18,7 @@ final class CommitQueue: @unchecked Sendable {
     static let backlogLimit = 50_000
     /// Rows of one transaction, about.
     static let batchLimit = 4_000
-    private static let gatheringNanoseconds = 2_000_000
+    private static let gatheringNanoseconds = 100_000_000
     private static let firstPauseNanoseconds = 100_000_000
     private static let longestPauseNanoseconds = 10_000_000_000
 
@@ -103,7 +103,7 @@ final class CommitQueue: @unchecked Sendable {
     /// Queues one transaction. Blocks only while the backlog is full.
     func commit(_ call: [VersionStore.Mutation]) {
         guard !call.isEmpty else { return }
-        let record = redo.map { _ in RedoLog.encode(call) }
+        var record = redo.map { _ in RedoLog.encode(call) }
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while backlog >= Self.backlogLimit, !isStopping, !isOnWriter { pthread_cond_wait(progress, mutex) }
@@ -111,7 +111,7 @@ final class CommitQueue: @unchecked Sendable {
         pending.append(call)
         backlog += call.count
         submitted += 1
-        if let redo, let record { try? redo.append(record, number: submitted) }
+        if let redo, let bytes = record.take() { try? redo.append(bytes, number: submitted) }
         if isWriterWaiting {
             isWriterWaiting = false
             pthread_cond_signal(work)
@@ -165,6 +165,8 @@ final class CommitQueue: @unchecked Sendable {
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_SETMASK, &signals, nil)
+        // Whoever saves goes first: what waits here is in the redo log.
+        linux_be_batch()
         while let batch = next() { write(batch[...]) }
         locked {
             hasStopped = true

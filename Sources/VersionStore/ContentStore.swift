@@ -30,6 +30,7 @@ public final class ContentStore: Sendable {
     }
 
     let shelf: Shelf
+    private let arrivals = Arrivals()
     /// Whether the file system of the state can reflink; probed when the store was opened.
     public let canReflink: Bool
 
@@ -68,9 +69,11 @@ public final class ContentStore: Sendable {
     /// Keeps a copy of an open file as it is now, with owner, mode, ACL, attributes and times of the file. The copy
     /// shares blocks where the file system can, and has holes where the file has them.
     ///
-    /// - Parameter file: open for reading.
+    /// - Parameters:
+    ///   - file: open for reading.
+    ///   - isDurable: a copy is synchronised, because the file is about to be written to in place, which nothing orders.
     public func keep(
-        copying file: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = []
+        copying file: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = [], isDurable: Bool = false
     ) throws(Errno) -> Copying {
         let entry = Shelf.name(id)
         let temporary = Shelf.temporaryName()
@@ -79,18 +82,24 @@ public final class ContentStore: Sendable {
         do throws(Errno) {
             let copying = try FileCopy.copy(file, to: copy, reflink: canReflink)
             // The next thing may be a truncation that the file system makes durable before this copy (docs/decisions/0003).
-            if copying == .copied { try FileCopy.order(copy) }
+            if copying == .copied, !isDurable { try FileCopy.order(copy, arrivals) }
             let bytes = LabelCoding.encode([label] + also)
             if !shelf.attach(bytes, to: copy) { try shelf.writeSidecar(bytes, for: entry) }
             try shelf.placing(entry) { () throws(Errno) in
                 try System.rename(temporary, in: self.shelf.staging, to: entry, in: self.shelf.directory)
             }
+            if copying == .copied, isDurable { try synchronizing { () throws(Errno) in _ = try System.call { fsync(copy.rawValue) } } }
             shelf.space.added(entry, allocated: Int64(try System.status(copy).st_blocks) * 512)
             return copying
         } catch {
             try? System.unlink(temporary, in: shelf.staging)
             throw error
         }
+    }
+
+    /// Runs what makes files durable, fsync(2) and the like, not before what was kept of them.
+    public func synchronizing<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+        try arrivals.synchronizing(body)
     }
 
     /// Opens a content for reading; the caller closes it.

@@ -6,6 +6,9 @@ import SystemPackage
 import VersionModel
 
 enum FileCopy {
+    /// Up to this size a file is copied in one call, without looking for holes.
+    private static let smallSize: off_t = 65_536
+
     /// Copies everything of `source` to the empty file `target`.
     static func copy(
         _ source: FileDescriptor, to target: FileDescriptor, reflink: Bool
@@ -13,7 +16,8 @@ enum FileCopy {
         let status = try System.status(source)
         // A description of our own: the seeks below move its offset, and copying leaves no trace in the access time.
         let flags = O_RDONLY | linux_O_NOATIME
-        let own = try? System.open("/proc/self/fd/\(source.rawValue)", in: source, flags)
+        let isQuiet = fcntl(source.rawValue, F_GETFL) & linux_O_NOATIME != 0 && status.st_size <= smallSize
+        let own = isQuiet ? nil : try? System.open("/proc/self/fd/\(source.rawValue)", in: source, flags)
         defer { if let own { System.close(own) } }
         let source = own ?? source
         let isReflinked = reflink && linux_clone_file(target.rawValue, source.rawValue) == 0
@@ -24,18 +28,18 @@ enum FileCopy {
 
     /// Sees to it that a copy's data is durable no later than whatever is done to the original next.
     ///
-    /// ext4 with ordered data (its default) commits a transaction only after the data that was allocated in it: it is
-    /// enough to have the blocks allocated, which starting the writing does. Elsewhere it takes waiting; on tmpfs that
-    /// costs nothing.
-    static func order(_ copy: FileDescriptor) throws(Errno) {
-        if linux_is_ext4(copy.rawValue) == 1, linux_start_writing(copy.rawValue) == 0 { return }
+    /// ext4 makes a truncation durable with the next transaction that anyone has committed. A copy's data belongs to it
+    /// once it was written, which is begun here, and which whoever synchronises waits for. Elsewhere it takes waiting here;
+    /// on tmpfs that costs nothing.
+    static func order(_ copy: FileDescriptor, _ arrivals: Arrivals) throws(Errno) {
+        if linux_is_ext4(copy.rawValue) == 1, linux_start_writing(copy.rawValue) == 0 { return arrivals.began(copy) }
         try System.call { fdatasync(copy.rawValue) }
     }
 
     private static func copyData(_ source: FileDescriptor, to target: FileDescriptor, size: off_t) throws(Errno) {
-        try System.call { ftruncate(target.rawValue, size) }
         // Most files are small and have no holes: one call, no looking for them.
-        if size > 0, size <= 65_536 { return try copyRange(source, to: target, from: 0, to: size) }
+        if size > 0, size <= smallSize { return try copyRange(source, to: target, from: 0, to: size) }
+        try System.call { ftruncate(target.rawValue, size) }
         // The seeks move a file offset: on a description of our own, not on the caller's.
         var position: off_t = 0
         guard let own = try? System.open("/proc/self/fd/\(source.rawValue)", in: source, O_RDONLY) else {

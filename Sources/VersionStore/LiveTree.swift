@@ -6,8 +6,8 @@ import VersionModel
 
 /// Looks below the root without following symbolic links. Remembers directories; made for one pass.
 final class LiveTree {
-    private let root: FileDescriptor
-    private let identity: FileIdentity
+    let root: FileDescriptor
+    let identity: FileIdentity
     private var directories: [TreePath: FileID?] = [:]
 
     init(root: FileDescriptor, identity: FileIdentity) {

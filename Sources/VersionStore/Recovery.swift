@@ -17,6 +17,10 @@ struct Recovery {
     let logger: Logger
     /// Before the container is in use.
     let isOpening: Bool
+    /// The catalog is there, and the container itself looks at the live files next.
+    let isAfterCrash: Bool
+    /// Where a directory is now; without this, labels' paths are believed.
+    var directories: ((FileID) -> TreePath?)?
 
     init(opening: StoreOpening) {
         contents = opening.contents
@@ -26,6 +30,7 @@ struct Recovery {
         device = opening.identity.device
         logger = opening.options.logger
         isOpening = true
+        isAfterCrash = opening.identity.isUnsettled
     }
 
     init(store: VersionStore) {
@@ -36,6 +41,7 @@ struct Recovery {
         device = store.identity.device
         logger = store.options.logger
         isOpening = false
+        isAfterCrash = false
     }
 
     // MARK: After a crash or the loss of the catalog
@@ -43,13 +49,15 @@ struct Recovery {
     /// Records what labels say and the catalog does not know.
     func readLabels() throws {
         let labels = try unknownLabels()
-        let deletions = try unknownDeletions()
+        var entries: Set<DeletionID> = []
+        try deletedArea.forEach { entries.insert($0) }
+        let deletions = try unknownDeletions(entries)
         var items = Set(labels.keys)
         for deletion in deletions {
             try record(deletion)
             if let item = deletion.item { items.insert(item) }
         }
-        items.formUnion(try forgetVanishedDeletions())
+        items.formUnion(try forgetVanishedDeletions(entries))
         // Two items may claim one path, when one was renamed away and another came: the one seen there last has it.
         let ordered = items.map { id in (id, labels[id] ?? []) }
             .sorted { Self.newest($0.1) > Self.newest($1.1) }
@@ -70,28 +78,41 @@ struct Recovery {
     /// kept because a save might follow. Whether one did, the container finds out from the live file
     /// (``VersionStore/keptCurrents()``).
     private func unknownLabels() throws -> [ItemID: [ContentStore.Label]] {
-        var unknown: [ItemID: [ContentStore.Label]] = [:]
         var ids: [ContentID] = []
         try contents.forEach { ids.append($0) }
-        for id in ids {
-            let known = try catalog.access { try Query.versions(sharing: id, $0) }
-            guard known.isEmpty || known.contains(where: { $0.kind == .current }) else { continue }
-            guard let labels = try? contents.labels(of: id) else {
-                logger.warning("an object without a readable label", metadata: ["object": "\(id)"])
-                continue
-            }
-            for label in labels where !known.contains(where: { $0.id == label.version.id }) {
-                unknown[label.version.item, default: []].append(label)
+        ids.sort()
+        // Both are in one order: one pass over the catalog, however many objects there are.
+        var next = 0
+        var unknown: [ItemID: [ContentStore.Label]] = [:]
+        try catalog.access { database in
+            try Query.forEachContent(database) { content, known in
+                while next < ids.count, ids[next] < content {
+                    read(ids[next], known: [], &unknown)
+                    next += 1
+                }
+                guard next < ids.count, ids[next] == content else { return }
+                if known.contains(where: { $0.kind == .current }) { read(content, known: known.map(\.id), &unknown) }
+                next += 1
             }
         }
+        for id in ids[next...] { read(id, known: [], &unknown) }
         return unknown
     }
 
-    private func unknownDeletions() throws -> [Deletion] {
-        var ids: [DeletionID] = []
-        try deletedArea.forEach { ids.append($0) }
-        return try ids.compactMap { id in
-            guard try catalog.access({ try Query.deletion(id, $0) }) == nil else { return nil }
+    private func read(_ id: ContentID, known: [VersionID], _ unknown: inout [ItemID: [ContentStore.Label]]) {
+        guard let labels = try? contents.labels(of: id) else {
+            return logger.warning("an object without a readable label", metadata: ["object": "\(id)"])
+        }
+        for var label in labels where !known.contains(label.version.id) {
+            // Directories may have been renamed since. Nothing is at the root's path.
+            if let directories { label.path = directories(label.place.directory)?.appending(label.place.name) ?? .root }
+            unknown[label.version.item, default: []].append(label)
+        }
+    }
+
+    private func unknownDeletions(_ entries: Set<DeletionID>) throws -> [Deletion] {
+        let known = try catalog.access { try Query.deletionIDs($0) }
+        return entries.subtracting(known).sorted().compactMap { id in
             guard let label = try? deletedArea.label(of: id), label.id == id else {
                 logger.warning("a deleted entry without a readable label", metadata: ["entry": "\(id)"])
                 return nil
@@ -103,7 +124,11 @@ struct Recovery {
     /// A deletion's FileIDs as they are in this container: a label from before a copy has others.
     func corrected(_ label: Deletion) -> Deletion {
         var deletion = label
-        if let parent = label.path.parent, let id = tree.directory(parent) { deletion.place.directory = id }
+        if let path = directories?(label.place.directory) {
+            deletion.path = path.appending(label.place.name)
+        } else if directories == nil, let parent = label.path.parent, let id = tree.directory(parent) {
+            deletion.place.directory = id
+        }
         // A name's entry is not the file itself.
         guard label.type != .link else { return deletion }
         let (directory, name) = deletedArea.name(of: label.id)
@@ -116,11 +141,10 @@ struct Recovery {
     }
 
     /// Deletions whose entry is gone (undeleted or purged, and the end of the catalog lost) lose their row.
-    private func forgetVanishedDeletions() throws -> Set<ItemID> {
+    private func forgetVanishedDeletions(_ entries: Set<DeletionID>) throws -> Set<ItemID> {
         var items: Set<ItemID> = []
-        for deletion in try catalog.access({ try Query.deletions(within: nil, $0) }) {
-            let (directory, name) = deletedArea.name(of: deletion.id)
-            guard (try? System.status(name, in: directory)) == nil else { continue }
+        for id in try catalog.access({ try Query.deletionIDs($0) }).subtracting(entries).sorted() {
+            guard let deletion = try catalog.access({ try Query.deletion(id, $0) }) else { continue }
             try catalog.applyNow([.removeDeletion(deletion.id)])
             guard let id = deletion.item, let file = tree.file(deletion.path),
                 var item = try catalog.access({ try Query.item(id, $0) }), let place = tree.place(deletion.path)
@@ -167,16 +191,24 @@ struct Recovery {
         let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first { $0.type != .link }
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
         let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
-        let lost = recorded.flatMap { successor(of: $0, among: labels) }
+        // Of an item that the catalog does not know, the newest version kept is the last one known to be whole.
+        let isUnknown = row == nil && deletion == nil && isAfterCrash
+        let lost = recorded.map { successor(of: $0, among: labels) } ?? (isUnknown ? labels.lastWhole : nil)
         var (paths, places) = try livePaths(
             row, labels.filter { !claimed.contains($0.path) }, isDeleted: deletion != nil)
-        if let recorded, let label = labels.first(where: { $0.version.id == lost?.id }), !places.isEmpty,
-            !paths.contains(label.path), !claimed.contains(label.path), tree.file(label.path) != nil,
-            let place = tree.place(label.path)
-        {
-            // The item had been renamed, and was back at its name before the end: what was at the other name stays there.
-            mutations += try parted(recorded, at: zip(paths, places))
-            (paths, places) = ([label.path], [place])
+        var isReplaced = lost != nil
+        if let recorded, isAway(recorded, labels, deletion, from: paths) {
+            // The item had been renamed, and was back at its name before the end: what is at the other name stays there.
+            let parted = try parted(recorded, at: zip(paths, places))
+            if !parted.isEmpty {
+                mutations += parted
+                (paths, places, isReplaced) = ([], [], true)
+                if deletion == nil, let path = labels.first(where: { $0.version.id == lost?.id })?.path,
+                    !claimed.contains(path), tree.file(path) != nil, let place = tree.place(path)
+                {
+                    (paths, places) = ([path], [place])
+                }
+            }
         }
         claimed.formUnion(paths)
         for path in paths { mutations += rows(for: path.parent ?? .root) }
@@ -187,7 +219,7 @@ struct Recovery {
                 id: id, places: [], current: newest.id,
                 file: Item.LiveFile(id: FileID(0), size: newest.size, modified: newest.modified))
         item.places = places
-        if let recorded, lost != nil { mutations.append(.kind(recorded.id, .history)) }
+        if let recorded, isReplaced { mutations.append(.kind(recorded.id, .history)) }
         if var successor = lost, !paths.isEmpty {
             // The end of the catalog is lost. What came after this version is the live file, which the container looks
             // at next.
@@ -195,7 +227,7 @@ struct Recovery {
             mutations.append(.version(successor))
             item.current = successor.id
             item.file = Item.LiveFile(id: FileID(0), size: successor.size, modified: successor.modified)
-        } else if recorded == nil || lost != nil {
+        } else if recorded == nil || isReplaced {
             if let path = paths.first, let live = tree.file(path) {
                 item.file = live.file
                 item.current = add(Self.current(of: item, live.status, after: newest, device), &mutations)
@@ -209,32 +241,33 @@ struct Recovery {
         return mutations + [.item(item)]
     }
 
+    /// Whether an item was elsewhere after the catalog's end: a later version was kept, or it was deleted, at a path that
+    /// is none of these.
+    private func isAway(
+        _ recorded: Version, _ labels: [ContentStore.Label], _ deletion: Deletion?, from paths: [TreePath]
+    ) -> Bool {
+        guard isOpening, !paths.isEmpty else { return false }
+        if let deletion { return deletion.deleted > recorded.saved && !paths.contains(deletion.path) }
+        let successor = successor(of: recorded, among: labels)
+        return labels.contains { $0.version.id == successor?.id && !paths.contains($0.path) }
+    }
+
     /// Items of their own for files that still hold a version of an item that is elsewhere now (DESIGN 5.1).
     private func parted(
         _ recorded: Version, at spots: Zip2Sequence<[TreePath], [Place]>
     ) throws -> [VersionStore.Mutation] {
-        var mutations: [VersionStore.Mutation] = []
-        for (path, place) in spots {
-            guard let live = tree.file(path), live.file.size == recorded.size, live.file.modified == recorded.modified
-            else { continue }
-            var version = recorded
-            version.id = .random()
-            version.item = .random()
-            version.parents = [recorded.id]
-            version.base = nil
-            mutations.append(.version(version))
-            mutations.append(.item(Item(id: version.item, places: [place], current: version.id, file: live.file)))
+        spots.flatMap { path, place -> [VersionStore.Mutation] in
+            guard let file = tree.file(path)?.file else { return [] }
+            let isWhole = file.size == recorded.size && file.modified == recorded.modified
+            return parted(recorded, at: [place], file, isWhole: isWhole)
         }
-        return mutations
     }
 
     /// The newest version that only labels know and that was the item's after `recorded`; nil if the catalog knew the
     /// end. Only while opening: later the container itself knows what is current.
     private func successor(of recorded: Version, among labels: [ContentStore.Label]) -> Version? {
         guard isOpening else { return nil }
-        return labels.map(\.version)
-            .filter { $0.kind == .history && !$0.flags.contains(.unfinished) && $0.time > recorded.time }
-            .max { $0.time < $1.time }
+        return labels.lastWhole.flatMap { $0.time > recorded.time ? $0 : nil }
     }
 
     private func add(_ version: Version, _ mutations: inout [VersionStore.Mutation]) -> VersionID {
@@ -318,5 +351,12 @@ struct Recovery {
             mutations.append(.deletion(corrected(deletion)))
         }
         try catalog.applyNow(mutations)
+    }
+}
+
+extension [ContentStore.Label] {
+    /// The newest whole version that the file itself had.
+    fileprivate var lastWhole: Version? {
+        map(\.version).filter { $0.kind == .history && !$0.flags.contains(.unfinished) }.max { $0.time < $1.time }
     }
 }

@@ -33,22 +33,31 @@ final class RedoLog {
 
     deinit { System.close(file) }
 
+    /// A record but for its number and checksum, which it gets when it is its turn.
     static func encode(_ call: [VersionStore.Mutation]) -> [UInt8] {
         var writer = ByteWriter(capacity: 1024)
+        writer.fixed(UInt32(0))
+        writer.fixed(UInt64(0))
         writer.count(UInt64(call.count))
         for mutation in call { writer.mutation(mutation) }
         return writer.bytes
     }
 
-    func append(_ call: [UInt8], number: UInt64) throws(Errno) {
-        var writer = ByteWriter(capacity: call.count + 16)
-        writer.fixed(UInt32(clamping: call.count + 8))
-        writer.fixed(number)
-        let bytes = writer.bytes + call
-        var tail = ByteWriter(capacity: 4)
-        tail.fixed(LabelCoding.checksum(bytes[4...]))
-        try System.writeAll(bytes + tail.bytes, to: file)
-        length += bytes.count + 4
+    func append(_ record: [UInt8], number: UInt64) throws(Errno) {
+        var record = record
+        Self.put(UInt64(UInt32(clamping: record.count - 4)), 4, into: &record, at: 0)
+        Self.put(number, 8, into: &record, at: 4)
+        Self.put(UInt64(LabelCoding.checksum(record[4...])), 4, into: &record, at: record.count)
+        try System.writeAll(record, to: file)
+        length += record.count
+    }
+
+    /// Writes the low bytes of a number, little-endian, over what is there or behind it.
+    private static func put(_ value: UInt64, _ count: Int, into bytes: inout [UInt8], at position: Int) {
+        for index in 0..<count {
+            let byte = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))
+            if position + index < bytes.count { bytes[position + index] = byte } else { bytes.append(byte) }
+        }
     }
 
     /// Drops everything but these calls.

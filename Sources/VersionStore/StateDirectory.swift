@@ -151,7 +151,9 @@ struct StateDirectory {
             var system = statvfs()
             try System.call { fstatvfs(state.rawValue, &system) }
             let status = try System.extendedStatus("", in: state)
-            return [UInt64(system.f_fsid), status.inode, UInt64(bitPattern: status.birth.nanoseconds)]
+            // xfs gives the number of its device, which may be another after a reboot.
+            let fileSystem = UInt64(system.f_fsid) == status.device ? 0 : UInt64(system.f_fsid)
+            return [fileSystem, status.inode, UInt64(bitPattern: status.birth.nanoseconds)]
                 .map { String($0, radix: 16) }.joined(separator: ":")
         } catch { throw .io(error, "looking at \(name)") }
     }

@@ -76,11 +76,12 @@ struct StoreOpening {
         restoreSpace()
         guard !options.readOnly else { return }
         do {
-            let recovery = Recovery(opening: self)
-            if !identity.cleanShutdown, !identity.rebuilt, !identity.wasCopied { try redo() }
+            var recovery = Recovery(opening: self)
+            if !identity.cleanShutdown, !identity.rebuilt { try redo() }
             applied = number(RedoLog.appliedKey)
             if identity.wasCopied, !identity.rebuilt { try recovery.translateFileIDs() }
             if identity.rebuilt || identity.wasCopied || !identity.cleanShutdown && !identity.wasCreated {
+                if !identity.rebuilt, !identity.wasCopied { recovery = try recovery.relocated(now: options.clock.now()) }
                 try recovery.readLabels()
             }
             try catalog.setMeta(Self.containerKey, identity.container.bytes)
@@ -103,6 +104,8 @@ struct StoreOpening {
         writer.fixed(applied + UInt64(calls.count))
         _ = try catalog.stage((calls + [[.setting(key: RedoLog.appliedKey, value: writer.bytes)]])[...])
         try catalog.commitStaged()
+        // Before the log is begun anew: the catalog alone has it then.
+        catalog.makeDurable()
         options.logger.notice("brought the catalog up to date after a crash", metadata: ["transactions": "\(calls.count)"])
     }
 

@@ -78,6 +78,11 @@ enum System {
 
     /// The names in a directory, `.` and `..` left out.
     static func names(in directory: FileDescriptor) throws(Errno) -> [FileName] {
+        try entries(in: directory).map(\.name)
+    }
+
+    /// The names in a directory with their types (`DT_...`).
+    static func entries(in directory: FileDescriptor) throws(Errno) -> [(name: FileName, type: UInt8)] {
         let copy = try open(".", in: directory, O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(copy.rawValue) else {
             let error = Errno(rawValue: errno)
@@ -85,15 +90,16 @@ enum System {
             throw error
         }
         defer { closedir(stream) }
-        var names: [FileName] = []
+        var entries: [(name: FileName, type: UInt8)] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
                 guard errno == 0 else { throw Errno(rawValue: errno) }
-                return names
+                return entries
             }
+            let type = entry.pointee.d_type
             let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            if let name = FileName(bytes: bytes) { names.append(name) }
+            if let name = FileName(bytes: bytes) { entries.append((name, type)) }
         }
     }
 

@@ -10,19 +10,117 @@ extension VersionStore {
     /// back: a save may have been about to replace it.
     public func keptCurrents() throws(StoreError) -> [Item] {
         flush()
-        var ids: [ContentID] = []
-        do throws(Errno) { try contents.forEach { ids.append($0) } } catch { throw .io(error, "reading objects") }
+        var ids: Set<ContentID> = []
+        do throws(Errno) { try contents.forEach { ids.insert($0) } } catch { throw .io(error, "reading objects") }
         return try read { database in
             var items = try Query.returningItems(database)
-            for id in ids {
-                for version in try Query.versions(sharing: id, database) where version.kind == .current {
-                    guard let item = try Query.item(version.item, database), item.current == version.id, !item.isReturning
-                    else { continue }
-                    items.append(item)
-                }
+            for id in try Query.items(currentIn: ids, database) {
+                guard let item = try Query.item(id, database), !item.isReturning else { continue }
+                items.append(item)
             }
             return items
         }
+    }
+
+    /// The versions saved in the last minute of what the catalog knows: these may not have reached the disk.
+    public func recentVersions() throws(StoreError) -> [Version] {
+        try read { database in
+            let last = try Query.lastChange(database)?.time.advanced(byNanoseconds: -Self.dirtyNanoseconds)
+            return try Query.versions(since: last ?? Timestamp(nanoseconds: .min), database)
+        }
+    }
+
+    /// How long Linux keeps what was written from the disk at most, and some more.
+    private static let dirtyNanoseconds: Int64 = 60_000_000_000
+
+    /// Looks at what was kept a moment before the end: a content that has not reached the disk whole is marked as
+    /// unfinished, one of which nothing has is marked as lost.
+    /// - Returns: how many were.
+    public func settleContents(of recent: [Version]) throws(StoreError) -> Int {
+        do {
+            let check = StoreCheck(store: self, repairs: false)
+            var ids = Set(recent.map(\.id))
+            ids.formUnion(recent.flatMap(\.parents))
+            var count = 0
+            for id in ids.sorted() {
+                guard let version = try version(id), version.kind != .current, !version.flags.contains(.contentLost),
+                    try check.problem(version) != nil
+                else { continue }
+                commit([.version(try shortened(version))])
+                count += 1
+            }
+            return count
+        } catch let error as StoreError { throw error } catch { throw .catalog(code: 1, "\(error)") }
+    }
+
+    /// A version as what there is of its content.
+    public func shortened(_ version: Version) throws -> Version {
+        var version = version
+        guard let file = try StoreCheck(store: self, repairs: false).open(version) else {
+            version.flags.insert(.contentLost)
+            return version
+        }
+        defer { System.close(file) }
+        let length = UInt64(clamping: try System.status(file).st_size)
+        guard length > 0 else {
+            version.flags.insert(.contentLost)
+            return version
+        }
+        version.size = min(length, version.size)
+        version.hash = version.hash == nil ? nil : try StoreCheck.hash(file, version.size)
+        version.flags.formUnion([.sealed, .unfinished])
+        return version
+    }
+
+    /// Sees to it that a version's content is among the objects; copies it from the file of another item if it is there.
+    /// - Returns: false if it is not whole anywhere.
+    public func keepWhole(_ version: Version, path: TreePath, place: Place) throws -> Bool {
+        if isWhole(version) { return true }
+        let check = StoreCheck(store: self, repairs: false)
+        guard !contents.contains(version.content), try check.problem(version) == nil, let file = try check.open(version)
+        else { return false }
+        defer { System.close(file) }
+        var kept = version
+        kept.kind = .history
+        _ = try contents.keep(copying: file, as: version.content, ContentStore.Label(version: kept, path: path, place: place))
+        return true
+    }
+
+    /// Makes durable what was saved or deleted in the last minute, before the catalog says that all is in order.
+    func synchronizeRecent() throws {
+        let since = options.clock.now().advanced(byNanoseconds: -Self.dirtyNanoseconds)
+        let (versions, deletions) = try read { database in
+            (
+                try Query.versions(since: since, database),
+                try Query.deletions(within: nil, database).prefix { $0.deleted >= since }
+            )
+        }
+        guard versions.count + deletions.count > 0 else { return }
+        guard versions.count + deletions.count < Self.manyFiles else { return _ = linux_synchronize_all(state.rawValue) }
+        let check = StoreCheck(store: self, repairs: false)
+        var parents: [Version] = []
+        for id in Set(versions.flatMap(\.parents)) { if let parent = try version(id) { parents.append(parent) } }
+        for version in versions + parents {
+            guard let file = try check.open(version) else { continue }
+            fdatasync(file.rawValue)
+            System.close(file)
+        }
+        for deletion in deletions where deletion.type == .file {
+            guard let file = try? deletedArea.open(deletion.id) else { continue }
+            fdatasync(file.rawValue)
+            System.close(file)
+        }
+    }
+
+    /// More are not worth to be looked for one by one.
+    private static let manyFiles = 500
+
+    /// Whether a content is here, and is what a version of it was as far as its hash is known.
+    public func isWhole(_ version: Version) -> Bool {
+        guard let file = try? contents.open(version.content) else { return false }
+        defer { System.close(file) }
+        guard let status = try? System.status(file), UInt64(clamping: status.st_size) >= version.size else { return false }
+        return (try? version.hash.map { try StoreCheck.hash(file, version.size) == $0 }) ?? true
     }
 
     /// The live files are in order again.
@@ -55,17 +153,14 @@ extension ContentStore {
         return (try? LabelCoding.contents(Array(buffer.prefix(count)))) ?? []
     }
 
-    /// Puts a copy of a content in the place of a file: content, owner, mode, ACL, attributes and times. The copy is
-    /// durable before it takes the name.
-    public func restore(_ id: ContentID, over name: FileName, in directory: FileDescriptor) throws(Errno) {
-        let content = try open(id)
-        defer { System.close(content) }
+    /// Puts a copy of a version in the place of a file: content, owner, mode, ACL, attributes and times. The copy is durable
+    /// before it takes the name.
+    public func restore(_ version: Version, over name: FileName, in directory: FileDescriptor) throws(Errno) {
         let temporary = Shelf.temporaryName()
         let copy = try System.open(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         defer { System.close(copy) }
         do throws(Errno) {
-            _ = try FileCopy.copy(content, to: copy, reflink: canReflink)
-            try System.call { fsync(copy.rawValue) }
+            try fill(copy, with: version)
             try System.rename(temporary, in: shelf.staging, to: name.cName, in: directory)
         } catch {
             try? System.unlink(temporary, in: shelf.staging)
@@ -73,12 +168,22 @@ extension ContentStore {
         }
     }
 
-    /// Puts a content into a file that has several names, in place.
-    public func restore(_ id: ContentID, into file: FileDescriptor) throws(Errno) {
-        let content = try open(id)
-        defer { System.close(content) }
+    /// Puts a version into a file that has several names, in place.
+    public func restore(_ version: Version, into file: FileDescriptor) throws(Errno) {
         try System.call { ftruncate(file.rawValue, 0) }
+        try fill(file, with: version)
+    }
+
+    /// A version is the first bytes of its content.
+    private func fill(_ file: FileDescriptor, with version: Version) throws(Errno) {
+        let content = try open(version.content)
+        defer { System.close(content) }
         _ = try FileCopy.copy(content, to: file, reflink: canReflink)
+        let size = off_t(clamping: version.size)
+        if try System.status(file).st_size > size { try System.call { ftruncate(file.rawValue, size) } }
+        let time = timespec(
+            tv_sec: Int(version.modified.nanoseconds / 1_000_000_000), tv_nsec: Int(version.modified.nanoseconds % 1_000_000_000))
+        if version.modified.nanoseconds >= 0 { try System.call { futimens(file.rawValue, [time, time]) } }
         try System.call { fsync(file.rawValue) }
     }
 }

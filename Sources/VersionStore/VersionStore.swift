@@ -100,6 +100,7 @@ public final class VersionStore: Sendable {
         queue.stop()
         if !options.readOnly {
             saveSpace()
+            try? synchronizeRecent()
             if !queue.isStuck { try? catalog.setMeta(StoreOpening.cleanKey, [1]) }
         }
         catalog.close()

@@ -44,6 +44,12 @@ enum Glue {
         }
     }
 
+    static func overwrite(_ descriptor: Int32, blocks: Int, _ block: [UInt8]) throws {
+        for index in 0..<blocks where pwrite(descriptor, block, block.count, index * block.count) != block.count {
+            throw Failure.call("pwrite")
+        }
+    }
+
     static func readAll(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure.call(path) }

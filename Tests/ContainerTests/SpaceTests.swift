@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import SystemPackage
 import Testing
 import VersionModel
 import VersionStore
@@ -149,5 +150,33 @@ import VersionStore
         #expect(throws: SettingsError.self) { try file.set("history.share", to: "101%") }
         #expect(throws: SettingsError.self) { try file.set("history.share", to: "much") }
         #expect(try file.settings().historyShare == .percent(3))
+    }
+
+    @Test func whatCannotBeHadAtAllIsNotWorthAnyHistory() throws {
+        let tree = try BrowsedContainer()
+        for text in ["one", "two"] { try tree.save("a", text) }
+        try tree.save("b", "b")
+        try tree.unlink("b")
+        // As fallocate(2) may ask for, whatever its size.
+        let attempt = { () throws(Errno) in
+            try tree.container.retryingWhenFull(wanted: 1 << 62, mayWait: true) { () throws(Errno) in throw Errno.noSpace }
+        }
+        #expect(throws: Errno.noSpace) { try attempt() }
+        #expect(try tree.container.document(at: path("a"), as: my).versions.count == 2)
+        #expect(try tree.container.deleted(within: nil, as: my).count == 1)
+    }
+
+    @Test func aDeletedFileThatIsPurgedTakesTheCopyOfItsOpeningAlong() throws {
+        let tree = try BrowsedContainer()
+        for text in ["one", "two"] { try tree.save("a", text) }
+        // An opening that may change it, and leaves it as it is.
+        let node = try tree.node("a")
+        let handle = try #require(try tree.container.open(tree.caller, node: node, flags: O_RDWR)).handle
+        tree.container.flush(tree.caller, handle: handle)
+        tree.container.release(node: node, handle: handle)
+        try tree.unlink("a")
+        #expect(try tree.container.purgeDeleted(before: nil, as: my).deleted == 1)
+        tree.clock.advance(seconds: 10)
+        #expect(try tree.container.store.check(repair: false).isEmpty)
     }
 }

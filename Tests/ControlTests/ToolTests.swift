@@ -174,7 +174,7 @@ struct ToolTests {
         let clean = try world.run(["check"])
         #expect(clean.status == 0 && clean.output == "clean: 3 contents, 300 B verified\n")
         let finding = CheckReport.Finding(
-            problem: "the hash differs", document: Path("a.txt"), repair: "set the version aside", repaired: false)
+            kind: "content-changed", subject: "00000002", problem: "the hash differs", document: Path("a.txt"), repair: "set the version aside", repaired: false)
         world.backend.state.withLock { $0.report.findings = [finding] }
         let found = try world.run(["check"])
         #expect(found.status == 1)

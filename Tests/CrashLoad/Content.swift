@@ -1,6 +1,8 @@
 // Contents that tell what they are: every piece is unlike every other, so a test can say of any bytes who wrote them
 // and whether they are whole.
 
+import Synchronization
+
 /// A file's content as a worker means it: pieces, the first from a replacing save, the others appended.
 public struct Content: Hashable, Sendable, CustomStringConvertible {
     /// One write of a worker.
@@ -32,7 +34,20 @@ public struct Content: Hashable, Sendable, CustomStringConvertible {
 
     public init(_ pieces: [Piece]) { self.pieces = pieces }
 
-    public var bytes: [UInt8] { pieces.flatMap(\.bytes) }
+    public var bytes: [UInt8] {
+        // Asked for again and again, for many files after each crash.
+        if let known = Self.made.withLock({ $0[self] }) { return known }
+        let bytes = pieces.flatMap(\.bytes)
+        Self.made.withLock { made in
+            if made.count > 4000 { made = [:] }
+            made[self] = bytes
+        }
+        return bytes
+    }
+
+    /// Contents made a moment ago.
+    private static let made = Mutex<[Content: [UInt8]]>([:])
+
     public var length: Int { pieces.reduce(0) { $0 + $1.length } }
 
     /// `number:length,number:length`; `-` for nothing.

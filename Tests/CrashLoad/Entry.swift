@@ -1,5 +1,7 @@
 // What workers tell of their doings, one line each, where no crash of the daemon reaches it.
 
+import Glibc
+
 /// One line of a worker's journal.
 public struct Entry: Sendable {
     public enum Stage: String, Sendable {
@@ -13,21 +15,30 @@ public struct Entry: Sendable {
 
     /// How a file is changed.
     public enum Action: String, CaseIterable, Sendable {
-        case inPlace, byRename, append, overwrite, mapped, unlink, move
+        case inPlace, byRename, append, overwrite, patch, mapped, unlink, move
+        /// A rename over another file.
+        case moveOver
+        /// A rename of a directory with all that is in it.
+        case moveDirectory
         /// A writer that stays beyond the crash.
         case survive
     }
 
+    /// CLOCK_MONOTONIC, in nanoseconds: for `begin` not later than the first call of it, else not earlier than the last
+    /// call has returned.
+    public var time: UInt64
     public var stage: Stage
     public var action: Action
     /// Relative to the container.
     public var file: String
-    /// What the file holds afterwards; nothing for `unlink`. For `move`, what it holds before and after.
+    /// What the file holds afterwards; nothing for `unlink`. For `move` and
+    /// `moveOver`, what it holds before and its target after.
     public var content: Content
     /// Where `move` moves it.
     public var target: String
 
     public init(_ stage: Stage, _ action: Action, _ file: String, _ content: Content, to target: String = "-") {
+        time = Self.now
         self.stage = stage
         self.action = action
         self.file = file
@@ -35,14 +46,21 @@ public struct Entry: Sendable {
         self.target = target
     }
 
-    public var line: String { "\(stage.rawValue) \(action.rawValue) \(file) \(content) \(target)\n" }
+    public static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    public var line: String { "\(time) \(stage.rawValue) \(action.rawValue) \(file) \(content) \(target)\n" }
 
     public init?(_ line: Substring) {
         let words = line.split(separator: " ")
-        guard words.count == 5, let stage = Stage(rawValue: String(words[0])),
-            let action = Action(rawValue: String(words[1])), let content = Content(words[3])
+        guard words.count == 6, let time = UInt64(words[0]), let stage = Stage(rawValue: String(words[1])),
+            let action = Action(rawValue: String(words[2])), let content = Content(words[4])
         else { return nil }
-        self.init(stage, action, String(words[2]), content, to: String(words[4]))
+        self.init(stage, action, String(words[3]), content, to: String(words[5]))
+        self.time = time
     }
 }
 

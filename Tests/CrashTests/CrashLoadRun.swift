@@ -10,7 +10,7 @@ final class RunningWorker {
     private let journal: String
     private var input: Int32
 
-    init(in container: String, directory: String, journal: String, first: UInt64, seed: UInt64, survives: Bool) throws {
+    init(in container: String, directory: String, journal: String, first: UInt64, seed: UInt64, as kind: String) throws {
         self.journal = journal
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw Failure.call("pipe") }
@@ -21,7 +21,7 @@ final class RunningWorker {
             close(output)
         }
         var start = Child.Start(
-            Workplace.products + "/CrashWorker", [container, directory, "\(first)", "\(seed)"] + (survives ? ["survive"] : []))
+            Workplace.products + "/CrashWorker", [container, directory, "\(first)", "\(seed)", kind])
         start.directory = "/"
         start.descriptors = [ends[0], output, output]
         input = ends[1]
@@ -72,11 +72,11 @@ struct CrashLoadRun {
 
     /// Loads, kills, mounts, unmounts and looks; the container is mounted before and afterwards.
     mutating func crash(withSurvivor: Bool, _ totals: inout Totals) throws -> [String] {
-        let survivor = withSurvivor ? try start("s", 9, survives: true) : nil
+        let survivor = withSurvivor ? try start("s", 9, as: "survive") : nil
         if let survivor, !survivor.awaitDone(.after(seconds: 20)) {
             throw Failure("the survivor did not begin", evidence: survivor.lines.joined(separator: "\n"))
         }
-        let workers = try (0..<3).map { try start("w\($0)", $0, survives: false) }
+        let workers = try (0..<3).map { try start("w\($0)", $0) }
         _ = Deadline.after(seconds: Double.random(in: 0.05...0.6, using: &dice)).poll([])
         try container.kill()
         totals.crashes += 1
@@ -88,7 +88,7 @@ struct CrashLoadRun {
         var problems: [String] = []
         if let survivor { problems += try finish(survivor, &totals) }
         try container.unmount()
-        problems += try ledger.verify(container.path, namesAreExact: true, totals: &totals)
+        problems += try ledger.verify(container.path, after: .kill, totals: &totals)
         guard problems.isEmpty else {
             let tails = workers.map { $0.lines.suffix(6).joined(separator: "\n") }
             return problems + ["the workers' last words:"] + tails
@@ -97,11 +97,11 @@ struct CrashLoadRun {
         return []
     }
 
-    private mutating func start(_ directory: String, _ index: Int, survives: Bool) throws -> RunningWorker {
+    private mutating func start(_ directory: String, _ index: Int, as kind: String = "3") throws -> RunningWorker {
         defer { next += 1_000_000 }
         return try RunningWorker(
             in: container.path, directory: directory, journal: "\(journals)/journal-\(index)-\(next)", first: next,
-            seed: dice.next(), survives: survives)
+            seed: dice.next(), as: kind)
     }
 
     /// The mount shows at once what a survivor writes beneath it, and it becomes a version once the survivor ends.

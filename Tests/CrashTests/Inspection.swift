@@ -4,6 +4,7 @@ import CrashLoad
 import Crypto
 import Foundation
 import Logging
+import Synchronization
 import SystemPackage
 import VersionModel
 @testable import VersionStore
@@ -22,8 +23,10 @@ struct Inspection {
     private(set) var problems: [String] = []
     private(set) var unfinished = 0
     private(set) var versions = 0
+    private let isKill: Bool
 
-    init(_ path: String) throws {
+    init(_ path: String, after ending: Ending) throws {
+        isKill = ending == .kill
         let root = try FileDescriptor.open(FilePath(path), .readOnly, options: .directory)
         defer { try? root.close() }
         let store = try VersionStore(
@@ -63,18 +66,35 @@ struct Inspection {
         for version in try store.versions(of: id) {
             versions += 1
             if version.flags.contains(.unfinished) { unfinished += 1 }
-            if version.flags.contains(.contentLost) { problems.append("the content of version \(version.id) of \(live ?? "?") is lost") }
+            // What was not synchronised may be lost with the power.
+            if version.flags.contains(.contentLost), isKill { problems.append("the content of version \(version.id) of \(live ?? "?") is lost") }
             let object = "\(path)/.versionsfs/objects/\(store.contents.name(of: version.content).name)"
             if let bytes = read(object) {
                 note(Array(bytes.prefix(Int(version.size))))
             } else {
-                // In the live file of whoever has it for the current version; deleted files were read already.
+                // In the live or deleted file of whoever has it for the current version.
                 for other in try store.versions(sharing: version.content) {
-                    guard let place = try store.item(other.item).flatMap({ try store.path(of: $0) }) else { continue }
-                    note(read("\(path)/\(place)").map { Array($0.prefix(Int(version.size))) })
+                    guard let item = try store.item(other.item) else { continue }
+                    if let place = try store.path(of: item) {
+                        note(read("\(path)/\(place)").map { Array($0.prefix(Int(version.size))) })
+                    }
+                    for deletion in try store.deletions(of: item.id) {
+                        let name = store.deletedArea.name(of: deletion.id).name
+                        note(read("\(path)/.versionsfs/deleted/\(name)").map { Array($0.prefix(Int(version.size))) })
+                    }
                 }
             }
         }
+    }
+
+    /// Whether any file of a container, live, kept or deleted, begins so.
+    static func isBeginning(_ bytes: [UInt8], in path: String) throws -> Bool {
+        for file in try FileManager.default.subpathsOfDirectory(atPath: path) {
+            guard let handle = FileHandle(forReadingAtPath: "\(path)/\(file)") else { continue }
+            defer { try? handle.close() }
+            if let beginning = try? handle.read(upToCount: bytes.count), beginning.elementsEqual(bytes) { return true }
+        }
+        return false
     }
 
     private mutating func note(_ bytes: [UInt8]?) {
@@ -88,30 +108,47 @@ struct Inspection {
 
 extension Ledger {
     /// All that is wrong with a container nobody has mounted, after whatever happened to it.
-    mutating func verify(_ path: String, namesAreExact: Bool, totals: inout Totals) throws -> [String] {
-        let inspection = try Inspection(path)
+    mutating func verify(
+        _ path: String, after ending: Ending, mayBeTorn: Bool = false, totals: inout Totals
+    ) throws -> [String] {
+        let inspection = try Inspection(path, after: ending)
         var problems = inspection.problems
         totals.unfinished += inspection.unfinished
         totals.versions += inspection.versions
-        // A file whose renaming the catalog has lost is an item of its own, which is recorded once it is touched.
-        let live = Set(files.keys.compactMap { Inspection.read("\(path)/\($0)") }.map { SHA256.hash(data: $0) })
+        // A file that nobody touched since it was renamed unseen is an item of its own, recorded when that happens.
+        let live = files.keys.reduce(into: [String: [UInt8]]()) { $0[$1] = Inspection.read("\(path)/\($1)") }
+        let digests = Set(live.values.map { SHA256.hash(data: $0) })
         for file in files.keys.sorted() {
-            let found = Inspection.read("\(path)/\(file)")
-            let (problem, content) = judge(file, found, namesAreExact: namesAreExact)
+            let found = live[file]
+            let (problem, content) = judge(file, found, ending, mayBeTorn: mayBeTorn)
             if let problem { problems.append(problem) }
-            if namesAreExact {
-                for content in acknowledged[file] ?? [] where found != content.bytes {
-                    totals.contents += 1
-                    let digest = SHA256.hash(data: content.bytes)
-                    if !inspection.contents.contains(digest), !live.contains(digest) {
-                        let where_ = inspection.nameless.contains(digest) ? "belongs to an item without a name" : "is not among the versions"
-                        problems.append("\(content) of \(file) was saved and \(where_)")
-                    }
-                }
+            for saved in saved[file] ?? [] where ending == .kill || saved.isSynced {
+                totals.contents += 1
+                let digest = Self.digest(of: saved.content)
+                if inspection.contents.contains(digest) || digests.contains(digest) { continue }
+                // What was appended to is the beginning of the file still.
+                if ending == .powerCut, try Inspection.isBeginning(saved.content.bytes, in: path) { continue }
+                // Without reflinks, what a mapping may write to unseen is not durable when it may (docs/decisions/0003).
+                if mayBeTorn, wasWrittenInPlace(saved, file) { continue }
+                let isNameless = inspection.nameless.contains(digest)
+                if isNameless, saved.isNameless || ending == .powerCut { continue }
+                let whereabouts = isNameless ? "belongs to an item without a name" : "is not among the versions"
+                problems.append("\(saved.action) \(saved.content) of \(file) was saved and \(whereabouts)")
             }
-            settle(file, on: content)
+            settle(file, on: content, found)
         }
         return problems
+    }
+}
+
+extension Ledger {
+    private static let digests = Mutex<[Content: SHA256.Digest]>([:])
+
+    fileprivate static func digest(of content: Content) -> SHA256.Digest {
+        if let known = digests.withLock({ $0[content] }) { return known }
+        let digest = SHA256.hash(data: content.bytes)
+        digests.withLock { $0[content] = digest }
+        return digest
     }
 }
 
@@ -122,4 +159,12 @@ struct Totals {
     var versions = 0
     var unfinished = 0
     var survivors = 0
+
+    mutating func add(_ other: Totals) {
+        crashes += other.crashes
+        contents += other.contents
+        versions += other.versions
+        unfinished += other.unfinished
+        survivors += other.survivors
+    }
 }

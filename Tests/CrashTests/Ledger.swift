@@ -2,40 +2,104 @@
 
 import CrashLoad
 
+/// What has ended.
+enum Ending {
+    /// The daemon alone: what has returned has happened.
+    case kill
+    /// The machine: what was synchronised has happened, and what came before; of the rest, anything.
+    case powerCut
+}
+
 /// The doings on all files, in each file's own order: one worker has it to itself.
 struct Ledger {
     /// What a file was to hold from some moment on.
     struct State {
-        /// nil: no file of that name.
+        /// nil: no file of that name, unless `found` says otherwise.
         var content: Content?
+        /// What a round before found there, where it is nobody's whole content.
+        var found: [UInt8]?
         var action: Entry.Action?
-        var isDone: Bool
+        var isDone = true
+        var isSynced = false
+        /// What else a file that was renamed here may hold, because nothing of it was synchronised.
+        var before: [State] = []
+
+        var bytes: [UInt8]? { content?.bytes ?? found }
+        var isThere: Bool { content != nil || found != nil }
+        /// Written where the bytes before were, not instead of them.
+        var isInPlace: Bool { action == .overwrite || action == .patch || action == .mapped }
+    }
+
+    /// A content that has to be among the versions, whatever came later.
+    struct Saved {
+        var content: Content
+        var action: Entry.Action
         var isSynced: Bool
+        /// Its document was renamed over another, and has no name of its own any more.
+        var isNameless = false
     }
 
     private(set) var files: [String: [State]] = [:]
-    /// Contents that were acknowledged and not merged with what was appended to them, by file: each has to be kept.
-    private(set) var acknowledged: [String: [Content]] = [:]
+    private(set) var saved: [String: [Saved]] = [:]
 
     mutating func add(_ entry: Entry) {
         switch entry.stage {
-        case .begin:
-            if entry.action == .append { mergeAppends(entry) }
-            let isGone = entry.action == .unlink || entry.action == .move
-            append(State(content: isGone ? nil : entry.content, action: entry.action, isDone: false, isSynced: false), entry.file)
-            if entry.action == .move {
-                append(State(content: entry.content, action: .move, isDone: false, isSynced: false), entry.target)
+        case .begin: begin(entry)
+        case .synced:
+            change(entry.file) { $0.isSynced = true }
+            keep(entry, isSynced: true)
+        case .done: done(entry)
+        }
+    }
+
+    private mutating func begin(_ entry: Entry) {
+        let (action, content) = (entry.action, entry.content)
+        switch action {
+        case .unlink: append(State(action: action, isDone: false), entry.file)
+        case .move, .moveOver:
+            // Before it is done it may have happened.
+            if action == .moveOver { lostName(entry) }
+            let before = unsure(entry.file)
+            append(State(action: action, isDone: false), entry.file)
+            append(State(content: content, action: action, isDone: false, before: before), entry.target)
+        case .moveDirectory:
+            for (file, states) in files where file.hasPrefix(entry.file + "/") {
+                guard let last = states.last, last.isThere else { continue }
+                let before = unsure(file)
+                append(State(action: action, isDone: false), file)
+                let target = entry.target + file.dropFirst(entry.file.count)
+                append(
+                    State(content: last.content, found: last.found, action: action, isDone: false, before: before), target)
             }
-        case .synced: change(entry.file) { $0.isSynced = true }
-        case .done:
+        default:
+            if action == .append { mergeAppends(entry) }
+            append(State(content: content, action: action, isDone: false), entry.file)
+        }
+    }
+
+    private mutating func done(_ entry: Entry) {
+        switch entry.action {
+        case .unlink: change(entry.file) { $0.isDone = true }
+        case .move, .moveOver:
+            for file in [entry.file, entry.target] { change(file) { $0.isDone = true } }
+        case .moveDirectory:
+            for file in files.keys where file.hasPrefix(entry.file + "/") || file.hasPrefix(entry.target + "/") {
+                change(file) { if $0.action == .moveDirectory { $0.isDone = true } }
+            }
+        default:
             change(entry.file) { $0.isDone = true }
-            if entry.action == .move { change(entry.target) { $0.isDone = true } }
-            if entry.action != .unlink, entry.action != .move { acknowledge(entry) }
+            keep(entry, isSynced: false)
         }
     }
 
     private mutating func append(_ state: State, _ file: String) {
-        files[file, default: [State(content: nil, action: nil, isDone: true, isSynced: false)]].append(state)
+        files[file, default: [State()]].append(state)
+    }
+
+    /// What a file went through since it was synchronised last, that state included.
+    private func unsure(_ file: String) -> [State] {
+        let states = files[file] ?? []
+        return states[(states.lastIndex { $0.isSynced } ?? 0)...].flatMap { $0.before + [$0] }
     }
 
     private mutating func change(_ file: String, _ body: (inout State) -> Void) {
@@ -43,44 +107,47 @@ struct Ledger {
         body(&files[file, default: []][last])
     }
 
-    private mutating func acknowledge(_ entry: Entry) {
-        acknowledged[entry.file, default: []].append(entry.content)
+    private mutating func keep(_ entry: Entry, isSynced: Bool) {
+        if saved[entry.file]?.last?.content == entry.content { return }
+        saved[entry.file, default: []].append(Saved(content: entry.content, action: entry.action, isSynced: isSynced))
     }
 
     /// Appends within a minute of one another amend one version (DESIGN 5.1), from the first byte of the next on.
     private mutating func mergeAppends(_ entry: Entry) {
-        guard let last = acknowledged[entry.file]?.last, last.pieces.count > 1, entry.content.pieces.starts(with: last.pieces)
+        guard let last = saved[entry.file]?.last, last.action == .append, entry.content.pieces.starts(with: last.content.pieces)
         else { return }
-        acknowledged[entry.file]?.removeLast()
+        saved[entry.file]?.removeLast()
+    }
+
+    /// What was renamed over another document is that one's content from then on; its own history has no name.
+    private mutating func lostName(_ entry: Entry) {
+        for index in saved[entry.file]?.indices ?? 0..<0 { saved[entry.file]?[index].isNameless = true }
     }
 
     /// What was found becomes what the next round starts from.
-    mutating func settle(_ file: String, on content: Content?) {
-        files[file] = [State(content: content, action: nil, isDone: true, isSynced: false)]
+    mutating func settle(_ file: String, on content: Content?, _ found: [UInt8]?) {
+        files[file] = [State(content: content, found: content == nil ? found : nil)]
     }
 
     // MARK: Judging
 
     /// What is wrong with the bytes that a file was found with; nil if nothing. Gives the content they are, if whole.
     ///
-    /// - Parameter namesAreExact: the directory operations of everything that returned have survived, as they do when
-    ///   only the daemon dies.
-    func judge(_ file: String, _ found: [UInt8]?, namesAreExact: Bool) -> (problem: String?, content: Content?) {
+    /// - Parameter mayBeTorn: what was written in place and not synchronised may have half arrived.
+    func judge(_ file: String, _ found: [UInt8]?, _ ending: Ending, mayBeTorn: Bool) -> (problem: String?, content: Content?) {
         guard let states = files[file] else { return (found == nil ? nil : "\(file) is there, and nobody made it", nil) }
-        let first = states.lastIndex { $0.isSynced } ?? 0
-        let possible = states[first...]
+        let sure = states.lastIndex { ending == .kill ? $0.isDone || $0.isSynced : $0.isSynced } ?? 0
+        let possible = states[sure...].flatMap { ending == .kill ? [$0] : $0.before + [$0] }[...]
         guard let found else {
-            let mayBeGone =
-                namesAreExact
-                ? states.last?.content == nil || states.last?.isDone == false && (states.dropLast().last?.content == nil)
-                : possible.contains { $0.content == nil }
-            return (mayBeGone ? nil : "\(file) is gone; it had \(Self.text(states))", nil)
+            return (possible.contains { !$0.isThere } ? nil : "\(file) is gone; it had \(Self.text(states))", nil)
         }
-        if let match = possible.last(where: { $0.content?.bytes == found }) { return (nil, match.content) }
-        if let last = states.last, let content = last.content, Self.isPartial(found, of: content, states) { return (nil, nil) }
+        if let match = possible.last(where: { $0.bytes == found }) { return (nil, match.content) }
+        for index in possible.indices.dropFirst() where isPartial(found, possible[index], after: possible[index - 1]) {
+            return (nil, nil)
+        }
+        if ending == .powerCut, isTorn(found, possible, mayBeTorn) { return (nil, nil) }
         // A name that was taken away just before may have come back with what it had.
-        if states.count > 1, possible.contains(where: { $0.content == nil }),
-            let match = states.last(where: { $0.content?.bytes == found })
+        if possible.contains(where: { !$0.isThere }), let match = states.flatMap({ $0.before + [$0] }).last(where: { $0.isThere && $0.bytes == found })
         {
             return (nil, match.content)
         }
@@ -89,16 +156,47 @@ struct Ledger {
     }
 
     /// Half of a new file is what any file system leaves of it; half of what was appended too.
-    private static func isPartial(_ found: [UInt8], of content: Content, _ states: [State]) -> Bool {
-        let before = states.dropLast().last?.content
-        guard content.bytes.starts(with: found) else { return false }
-        return before == nil || content.pieces.count > 1 && found.count >= (before?.length ?? 0)
+    private func isPartial(_ found: [UInt8], _ state: State, after before: State) -> Bool {
+        guard !state.isDone || !state.isSynced, let bytes = state.bytes, bytes.starts(with: found) else { return false }
+        if !before.isThere { return true }
+        return state.action == .append && found.count >= (before.bytes?.count ?? 0)
+    }
+
+    /// Whether every byte is one that the file had or was to have, or has not arrived: so may a new file be that nobody
+    /// synchronised, and where `inPlace`, any that was written to in place. (A page may go to the disk while it is filled.)
+    private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>, _ inPlace: Bool) -> Bool {
+        let isNew = possible.contains { !$0.isThere }
+        let isAppended = possible.dropFirst().contains { $0.action == .append && !$0.isSynced }
+        guard isNew || isAppended && isZeroFilled(found, possible) || inPlace && possible.dropFirst().contains(where: \.isInPlace) else { return false }
+        let contents = possible.compactMap(\.bytes)
+        guard found.count <= contents.map(\.count).max() ?? 0 else { return false }
+        return found.indices.allSatisfy { index in
+            found[index] == 0 || contents.contains { index < $0.count && $0[index] == found[index] }
+        }
+    }
+
+    /// Whether the beginning is one of the contents, and what was appended to that has not arrived in part.
+    private func isZeroFilled(_ found: [UInt8], _ possible: ArraySlice<State>) -> Bool {
+        zip(possible, possible.dropFirst()).contains { before, state in
+            guard state.action == .append, let old = before.bytes, let new = state.bytes, found.count <= new.count,
+                found.starts(with: old)
+            else { return false }
+            return found.indices.dropFirst(old.count).allSatisfy { found[$0] == 0 || found[$0] == new[$0] }
+        }
+    }
+
+    /// Whether a content was written to through a mapping or an O_RDWR descriptor afterwards, perhaps after appends.
+    func wasWrittenInPlace(_ saved: Saved, _ file: String) -> Bool {
+        guard let states = files[file], let index = states.lastIndex(where: { $0.content == saved.content }) else { return false }
+        let next = states[index...].dropFirst().first { $0.action != .append }
+        return next?.action == .overwrite || next?.action == .mapped
     }
 
     private static func text(_ states: [State]) -> String {
-        states.map { state in
+        states.suffix(8).map { state in
             let marks = (state.isDone ? "" : " begun") + (state.isSynced ? " synced" : "")
-            return "\(state.action?.rawValue ?? "found") \(state.content.map(\.description) ?? "nothing")\(marks)"
+            let what = state.content.map(\.description) ?? state.found.map(head) ?? "nothing"
+            return "\(state.action?.rawValue ?? "found") \(what)\(marks)"
         }.joined(separator: "; ")
     }
 

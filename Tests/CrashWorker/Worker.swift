@@ -12,12 +12,15 @@ struct CallFailed: Error {
 struct Worker {
     private let root: String
     private let directory: String
+    /// One change of so many is synchronised.
+    private let syncsOneOf: Int
     private var number: UInt64
     private var dice: Dice
     /// What this worker's files hold, by name; nil once a file is gone.
     private var contents: [String: Content] = [:]
 
-    init(root: String, directory: String, first: UInt64, seed: UInt64) {
+    init(root: String, directory: String, first: UInt64, seed: UInt64, syncsOneOf: Int) {
+        self.syncsOneOf = syncsOneOf
         self.root = root
         self.directory = directory
         number = first
@@ -28,6 +31,8 @@ struct Worker {
     mutating func run() {
         do {
             try check("chdir", chdir(root))
+            // The crash before may have come between the renaming of it and its making.
+            _ = mkdir(path("\(directory)/sub"), 0o755)
             while !isToldToEnd(0) { try step() }
         } catch let error as CallFailed {
             // Not an entry, but of use to whoever reads the journal.
@@ -36,20 +41,25 @@ struct Worker {
     }
 
     private mutating func step() throws {
+        // Renaming its directory is the rarest, because it touches every file in it.
+        if Int.random(in: 0..<40, using: &dice) == 0 { return try moveDirectory() }
+        if Int.random(in: 0..<60, using: &dice) == 0 { return try makeAndRemoveTree() }
         let file = "\(directory)/" + ["a.txt", "b.txt", "c.txt", "sub/a.txt"][Int.random(in: 0..<4, using: &dice)]
         let held = contents[file]
         var actions: [Entry.Action] = [.inPlace, .inPlace, .byRename, .byRename]
-        if held != nil { actions += [.append, .append, .overwrite, .mapped, .unlink, .move] }
-        let syncs = Int.random(in: 0..<3, using: &dice) == 0
+        if held != nil { actions += [.append, .append, .overwrite, .patch, .mapped, .unlink, .move, .moveOver] }
+        let syncs = Int.random(in: 0..<syncsOneOf, using: &dice) == 0
         switch actions[Int.random(in: 0..<actions.count, using: &dice)] {
         case .inPlace: try replace(file, syncs)
         case .byRename: try replaceByRename(file, syncs)
         case .append: try append(file, held ?? Content([]), syncs)
         case .overwrite: try overwrite(file, syncs)
+        case .patch: try patch(file, held ?? Content([]), syncs)
         case .mapped: try overwriteMapped(file, syncs)
         case .unlink: try remove(file)
         case .move: try move(file, held ?? Content([]))
-        case .survive: break
+        case .moveOver: try moveOver(file, held ?? Content([]))
+        case .moveDirectory, .survive: break
         }
     }
 
@@ -106,6 +116,25 @@ struct Worker {
         contents[file] = content
     }
 
+    /// Other bytes for one piece, nothing else.
+    private mutating func patch(_ file: String, _ held: Content, _ syncs: Bool) throws {
+        var content = held
+        guard let index = held.pieces.indices.randomElement(using: &dice) else { return }
+        number += 1
+        content.pieces[index].number = number
+        let offset = held.pieces[..<index].reduce(0) { $0 + $1.length }
+        try doing(.patch, file, content) {
+            let descriptor = try open(file, O_WRONLY)
+            let bytes = content.pieces[index].bytes
+            guard pwrite(descriptor, bytes, bytes.count, offset) == bytes.count else {
+                throw CallFailed(call: "pwrite", code: errno)
+            }
+            if syncs { try sync(descriptor, .patch, file, content) }
+            try check("close", close(descriptor))
+        }
+        contents[file] = content
+    }
+
     private mutating func overwriteMapped(_ file: String, _ syncs: Bool) throws {
         let content = fresh()
         try doing(.mapped, file, content) {
@@ -133,6 +162,42 @@ struct Worker {
         number += 1
         try doing(.move, file, held, to: target) { try check("rename", rename(path(file), path(target))) }
         contents[file] = nil
+    }
+
+    /// Over another of its files, where that is there.
+    private mutating func moveOver(_ file: String, _ held: Content) throws {
+        let others = contents.keys.filter { $0 != file && contents[$0] != nil && !$0.contains("moved") }.sorted()
+        guard let target = others.randomElement(using: &dice) else { return }
+        try doing(.moveOver, file, held, to: target) { try check("rename", rename(path(file), path(target))) }
+        contents[file] = nil
+        contents[target] = held
+    }
+
+    /// `sub` goes to another name with all that is in it, and is made anew.
+    private mutating func moveDirectory() throws {
+        let (source, target) = ("\(directory)/sub", "\(directory)/sub-\(number)")
+        number += 1
+        try doing(.moveDirectory, source, Content([]), to: target) {
+            try check("rename", rename(path(source), path(target)))
+        }
+        for (file, content) in contents where file.hasPrefix(source + "/") {
+            contents[file] = nil
+            contents[target + file.dropFirst(source.count)] = content
+        }
+        try check("mkdir", mkdir(path(source), 0o755))
+    }
+
+    /// A directory with a few files, and what `rm -rf` does to it.
+    private mutating func makeAndRemoveTree() throws {
+        let tree = "\(directory)/tree-\(number)"
+        number += 1
+        try check("mkdir", mkdir(path(tree), 0o755))
+        try check("mkdir", mkdir(path(tree + "/inner"), 0o755))
+        let files = ["\(tree)/one", "\(tree)/inner/two", "\(tree)/inner/three"]
+        for file in files { try replace(file, false) }
+        for file in files.reversed() { try remove(file) }
+        try check("rmdir", rmdir(path(tree + "/inner")))
+        try check("rmdir", rmdir(path(tree)))
     }
 
     // MARK: Beyond the crash

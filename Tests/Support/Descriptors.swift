@@ -11,7 +11,7 @@ func makePipe() throws -> (reading: Int32, writing: Int32) {
 }
 
 /// Writes all bytes, or throws.
-func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws {
+public func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

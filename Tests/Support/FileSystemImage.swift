@@ -10,10 +10,11 @@ public enum FileSystemType: String, Sendable, CaseIterable {
     /// With reflinks.
     case xfs
 
-    fileprivate var format: [String] {
+    /// The command that makes one, but for the name of the image.
+    public var format: [String] {
         switch self {
-        case .ext4: ["mkfs.ext4", "-q", "-F"]
-        case .xfs: ["mkfs.xfs", "-q", "-m", "reflink=1"]
+        case .ext4: ["mkfs.ext4", "-q", "-F", "-E", "nodiscard"]
+        case .xfs: ["mkfs.xfs", "-q", "-K", "-m", "reflink=1"]
         }
     }
 }

@@ -37,6 +37,14 @@ public final class TestContainer: @unchecked Sendable {
         if let user { chown(path, user, user) }
     }
 
+    /// A container that is there already and not mounted, with the log of its daemon beside it.
+    public init(existing path: String, seconds: Double = 30) {
+        self.path = path
+        logPath = (path as NSString).deletingLastPathComponent + "/daemon.log"
+        self.seconds = seconds
+        (options, user, level) = ([], nil, .versioned)
+    }
+
     /// What the daemon has logged, all mounts together.
     public var log: String {
         let text = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""
@@ -138,7 +146,7 @@ public final class TestContainer: @unchecked Sendable {
     }
 
     /// Ends everything, however stuck it is.
-    func abandon() {
+    public func abandon() {
         if level != .plain {
             daemon?.kill()
             for _ in 0..<4 {
@@ -152,7 +160,8 @@ public final class TestContainer: @unchecked Sendable {
     /// The orderly end of a test that passed: everything it made goes.
     func remove() throws {
         abandon()
-        _ = try run("rm", ["-rf", (path as NSString).deletingLastPathComponent], seconds: 60)
+        // A tree of 200,000 files may take its time on a disk that others use too.
+        _ = try run("rm", ["-rf", (path as NSString).deletingLastPathComponent], seconds: 600)
     }
 }
 

@@ -239,8 +239,9 @@ extension ContainerBackend {
             return CheckReport(
                 findings: findings.map { finding in
                     CheckReport.Finding(
-                        problem: finding.text, document: finding.path.map { Path($0) }, repair: finding.repair,
-                        repaired: finding.isRepaired)
+                        kind: finding.kind.rawValue, subject: finding.subject, problem: finding.text,
+                        document: finding.path.map { Path($0) },
+                        repair: finding.repair, repaired: finding.isRepaired)
                 }, contents: contents, bytes: UInt64(max(0, store.space.history)))
         }
     }

@@ -32,12 +32,17 @@ ssize_t linux_getdents(int directory, void *buffer, size_t size);
 int linux_unshare(int flags);
 int linux_clone_file(int to, int from);              // FICLONE
 int linux_is_ext4(int file);
+int linux_synchronize_all(int file);                 // syncfs(2): everything on its file system
 int linux_start_writing(int file);                   // of all dirty pages: allocates their blocks, does not wait
+int linux_await_writing(int file);                   // the same, and waits until they are written
 int linux_set_lease(int file, int type);             // F_SETLEASE: F_RDLCK, F_UNLCK
 int linux_ioctl(int file, unsigned long request, void *argument);
 int linux_mknodat(int directory, const char *name, mode_t mode, unsigned major, unsigned minor);
 uint64_t linux_makedev(unsigned major, unsigned minor);
 int linux_gettid(void);
+void linux_be_batch(void);                             // the calling thread: SCHED_BATCH
+void linux_limit_arenas(int arenas);                   // of malloc(3)
+void linux_return_memory(void);                        // what malloc(3) holds and nobody uses
 int linux_pidfd_open(int process);
 int linux_flock(int file, int operation);
 int linux_fcntl(int file, int command, long argument);

@@ -80,7 +80,7 @@ public struct Observations: Sendable {
     private let limit: Int
 
     /// - Parameter limit: estimated bytes beyond which the oldest observations are dropped.
-    public init(limit: Int = 64 << 20) { self.limit = limit }
+    public init(limit: Int = 32 << 20) { self.limit = limit }
 
     /// How many bytes the observations take, roughly.
     public var estimatedSize: Int { trails * Self.trailSize + ledgers.count * Self.ledgerSize }

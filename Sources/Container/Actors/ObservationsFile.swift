@@ -3,7 +3,7 @@
 import VersionModel
 
 extension Observations {
-    private static let magic: [UInt8] = Array("VFSobs1\n".utf8)
+    private static let magic: [UInt8] = Array("VFSobs2\n".utf8)
 
     /// All observations as bytes. Their times are those of the clock of this boot.
     /// - Parameter boot: what identifies the boot (`/proc/sys/kernel/random/boot_id`).
@@ -20,8 +20,8 @@ extension Observations {
                 for (item, trail) in trails {
                     writer.put(item)
                     writer.put(trail.last)
-                    let reads = UInt64(clamping: trail.reads) << 2
-                    writer.put(reads | (trail.before == nil ? 0 : 1) | (trail.isBlind ? 2 : 0))
+                    let flags = (trail.before == nil ? 0 : 1) | (trail.isBlind ? 2 : 0)
+                    writer.put(UInt64(flags) | UInt64(UInt32(clamping: trail.reads)) << 2)
                     if let before = trail.before { writer.put(before) }
                 }
             }
@@ -37,7 +37,7 @@ extension Observations {
         guard reader.take(Self.magic.count).map(Array.init) == Self.magic, reader.takeBytes() == boot,
             let actors = reader.takeNumber()
         else { return nil }
-        var found: [(mark: Mark, before: Mark?, isBlind: Bool, reads: Int, item: ItemID, actor: ActorRef, isOwn: Bool)] = []
+        var found: [(trail: Trail, item: ItemID, actor: ActorRef, isOwn: Bool)] = []
         for _ in 0..<actors {
             guard let process = reader.takeNumber(), let started = reader.takeNumber() else { return nil }
             let actor = ActorRef(process: Int32(truncatingIfNeeded: process), started: started)
@@ -46,23 +46,23 @@ extension Observations {
                 guard let count = reader.takeNumber() else { return nil }
                 for _ in 0..<count {
                     guard let item: ItemID = reader.takeIdentifier(), let last = reader.takeMark(),
-                        let flags = reader.takeNumber(), flags >> 2 <= UInt64(Int32.max)
+                        let flags = reader.takeNumber(), let reads = UInt32(exactly: flags >> 2)
                     else { return nil }
                     let before = flags & 1 != 0 ? reader.takeMark() : nil
                     guard flags & 1 == 0 || before != nil else { return nil }
-                    if keeps { found.append((last, before, flags & 2 != 0, Int(clamping: flags >> 2), item, actor, isOwn)) }
+                    let trail = Trail(last: last, before: before, isBlind: flags & 2 != 0, reads: Int(reads))
+                    if keeps { found.append((trail, item, actor, isOwn)) }
                 }
             }
         }
         guard reader.isAtEnd else { return nil }
         // In the order in which they were made, so that the oldest are the first to go.
-        for one in found.sorted(by: { $0.mark.sequence < $1.mark.sequence }) {
-            add(one.mark, of: one.item, to: one.actor, isOwn: one.isOwn)
-            let trail = Trail(last: one.mark, before: one.before, isBlind: one.isBlind, reads: one.reads)
+        for one in found.sorted(by: { $0.trail.last.sequence < $1.trail.last.sequence }) {
+            add(one.trail.last, of: one.item, to: one.actor, isOwn: one.isOwn)
             if one.isOwn {
-                ledgers[one.actor]?.own[one.item] = trail
+                ledgers[one.actor]?.own[one.item] = one.trail
             } else {
-                ledgers[one.actor]?.lent[one.item] = trail
+                ledgers[one.actor]?.lent[one.item] = one.trail
             }
         }
     }

@@ -30,13 +30,11 @@ public struct SystemProcReader: ProcReader {
     }
 
     public func target(of path: String) -> [UInt8]? {
-        let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-            count = buffer.withMemoryRebound(to: CChar.self) { buffer in
-                guard let start = buffer.baseAddress else { return 0 }
-                return max(0, readlink("/proc/" + path, start, buffer.count))
-            }
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            let count = readlink("/proc/" + path, start, buffer.count)
+            return count > 0 ? buffer.prefix(count).map { UInt8(bitPattern: $0) } : nil
         }
-        return bytes.isEmpty ? nil : bytes
     }
 
     private func retryingInterrupted(_ call: () -> Int) -> Int {

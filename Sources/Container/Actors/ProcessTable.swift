@@ -15,6 +15,8 @@ public final class ProcessTable: Sendable {
         var facts: ProcessFacts
         var actor: FileActor
         var used: UInt64
+        /// What its executable was when that was read last, and the name that follows from it.
+        var program: (executable: [UInt8], name: String)?
     }
 
     private struct State {
@@ -73,12 +75,24 @@ public final class ProcessTable: Sendable {
     /// The name of the program that a process runs now: the last component of its executable, or the name it goes by
     /// where the executable may not be seen or is many programs in one. Reads one link (about a microsecond).
     public func program(of process: Int32) -> String {
-        if let path = reader.target(of: "\(process)/exe"), let name = Self.lastComponent(path) {
-            if !Self.manyInOne.contains(name) { return name }
+        if let path = reader.target(of: "\(process)/exe") {
+            if let known = state.withLock({ $0.processes[process]?.program }), known.executable == path {
+                return known.name
+            }
+            if let name = Self.lastComponent(path), !Self.manyInOne.contains(name) {
+                state.withLock { $0.processes[process]?.program = (path, name) }
+                return name
+            }
         }
         guard var name = reader.contents(of: "\(process)/comm") else { return "" }
         if name.last == 10 { name.removeLast() }
         return String(decoding: name, as: UTF8.self)
+    }
+
+    /// The name of the program that a process ran when that was last read, for where it does not decide: reads /proc only
+    /// if it never was.
+    public func lastProgram(of process: Int32) -> String {
+        state.withLock({ $0.processes[process]?.program?.name }) ?? program(of: process)
     }
 
     /// Who saves, as a version remembers it. Reads one link; once for each user, the user database.
@@ -93,6 +107,9 @@ public final class ProcessTable: Sendable {
 
     /// Whether this very process still lives; if so, its end will be heard of.
     public func isAlive(_ actor: ActorRef) -> Bool { self.actor(thread: actor.process)?.ref == actor }
+
+    /// Whether this very process is known and has not ended; asks nobody.
+    func isKnown(_ actor: ActorRef) -> Bool { state.withLock { $0.processes[actor.process]?.facts.ref == actor } }
 
     /// How many processes are known now.
     public var count: Int { state.withLock { $0.processes.count } }

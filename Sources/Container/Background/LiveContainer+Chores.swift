@@ -1,5 +1,6 @@
 // What is done while nobody waits: sealing what stays open, hashing what is big.
 
+import CLinux
 import Glibc
 import Synchronization
 import SystemPackage
@@ -14,9 +15,28 @@ extension LiveContainer {
 
     /// A file was opened for writing: it is looked at from now on, for as long as it stays open.
     func watchWhileOpen(_ file: OpenFile) {
-        chores.after(Self.quietNanoseconds) { [weak self, weak file] in
-            guard let self, let file else { return }
-            self.lookAt(file)
+        let isFirst = newlyOpened.withLock { opened in
+            opened.append(file.id)
+            return opened.count == 1
+        }
+        // One look for all that are opened meanwhile: most are closed by then.
+        if isFirst { chores.after(Self.quietNanoseconds) { [weak self] in self?.lookAtNew() } }
+    }
+
+    private func lookAtNew() {
+        let opened = newlyOpened.withLock { opened in
+            defer { opened = [] }
+            return opened
+        }
+        for id in opened {
+            guard let file = openFiles[id] else { continue }
+            let age = Scheduler.now - file.opened
+            // What was opened late is looked at when its time has come.
+            if age >= Self.quietNanoseconds {
+                lookAt(file)
+            } else {
+                lookAgain(at: file, in: Self.quietNanoseconds - age)
+            }
         }
     }
 
@@ -24,8 +44,11 @@ extension LiveContainer {
         guard openFiles[file.id] === file else { return }
         // Who writes past us fills the file system unseen.
         _ = isNearlyFull
-        let next = sealIfQuiet(file) ? Self.calmNanoseconds : Self.quietNanoseconds
-        chores.after(next) { [weak self, weak file] in
+        lookAgain(at: file, in: sealIfQuiet(file) ? Self.calmNanoseconds : Self.quietNanoseconds)
+    }
+
+    private func lookAgain(at file: OpenFile, in time: Int64) {
+        chores.after(time) { [weak self, weak file] in
             guard let self, let file else { return }
             self.lookAt(file)
         }
@@ -63,7 +86,9 @@ extension LiveContainer {
         chores.after(Tombstones.lifetimeNanoseconds + 1_000_000_000) { [weak self] in
             guard let self else { return }
             self.expiring.withLock { $0 = false }
-            if !self.tombstones.expire(now: self.now, isOpen: self.isStillOpen) { self.expireTombstones() }
+            let isEmpty = self.tombstones.expire(now: self.now, isOpen: self.isStillOpen)
+            linux_return_memory()
+            if !isEmpty { self.expireTombstones() }
         }
     }
 

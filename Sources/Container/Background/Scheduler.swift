@@ -1,10 +1,13 @@
 // Does things later, on a thread of its own that sleeps until the first of them is due.
 
+import CLinux
+import Collections
 import Glibc
+import HeapModule
 
 /// A list of what is to be done when. Lock order: last; nothing is done under the lock.
 final class Scheduler: @unchecked Sendable {
-    fileprivate struct Entry {
+    fileprivate struct Entry: Comparable {
         var due: Int64
         var number: UInt64
         var work: @Sendable () -> Void
@@ -14,12 +17,15 @@ final class Scheduler: @unchecked Sendable {
     // while it is held. The objects may not move, hence the allocations.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var entries: [Entry] = []
+    private var entries = Heap<Entry>()
     private var next: UInt64 = 0
     private var isEnded = false
+    private let isPatient: Bool
     private var thread: pthread_t?
 
-    init() {
+    /// - Parameter isPatient: its thread lets those that serve requests go first.
+    init(isPatient: Bool = false) {
+        self.isPatient = isPatient
         lock.initialize(to: pthread_mutex_t())
         pthread_mutex_init(lock, nil)
         changed.initialize(to: pthread_cond_t())
@@ -63,16 +69,19 @@ final class Scheduler: @unchecked Sendable {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         guard !isEnded else { return }
-        entries.append(Entry(due: Self.now + max(0, delay), number: next, work: work))
+        let entry = Entry(due: Self.now + max(0, delay), number: next, work: work)
+        // Only what is due before all else changes how long the thread may sleep.
+        let isFirst = entries.min.map { entry < $0 } ?? true
+        entries.insert(entry)
         next += 1
-        pthread_cond_signal(changed)
+        if isFirst { pthread_cond_signal(changed) }
     }
 
     /// Drops what is not done yet and waits for what is being done.
     func end() {
         pthread_mutex_lock(lock)
         isEnded = true
-        entries = []
+        entries = Heap()
         pthread_cond_signal(changed)
         pthread_mutex_unlock(lock)
         if let thread { pthread_join(thread, nil) }
@@ -80,19 +89,20 @@ final class Scheduler: @unchecked Sendable {
     }
 
     private func run() {
+        if isPatient { linux_be_batch() }
         pthread_mutex_lock(lock)
         while !isEnded {
-            guard let index = entries.indices.min(by: { entries[$0].precedes(entries[$1]) }) else {
+            guard let first = entries.min else {
                 pthread_cond_wait(changed, lock)
                 continue
             }
-            let due = entries[index].due
-            if due > Self.now {
-                var deadline = timespec(tv_sec: Int(due / 1_000_000_000), tv_nsec: Int(due % 1_000_000_000))
+            if first.due > Self.now {
+                var deadline = timespec(
+                    tv_sec: Int(first.due / 1_000_000_000), tv_nsec: Int(first.due % 1_000_000_000))
                 pthread_cond_timedwait(changed, lock, &deadline)
                 continue
             }
-            let work = entries.remove(at: index).work
+            guard let work = entries.popMin()?.work else { continue }
             pthread_mutex_unlock(lock)
             work()
             pthread_mutex_lock(lock)
@@ -102,5 +112,6 @@ final class Scheduler: @unchecked Sendable {
 }
 
 extension Scheduler.Entry {
-    fileprivate func precedes(_ other: Scheduler.Entry) -> Bool { (due, number) < (other.due, other.number) }
+    fileprivate static func < (left: Self, right: Self) -> Bool { (left.due, left.number) < (right.due, right.number) }
+    fileprivate static func == (left: Self, right: Self) -> Bool { left.number == right.number }
 }

@@ -177,7 +177,7 @@ enum Backing {
                 let type = buffer[offset + 18]
                 guard length > 19, offset + length <= count else { break }
                 let tail = buffer[(offset + 19)..<(offset + length)]
-                if let name = FileName(bytes: tail.prefix { $0 != 0 }) {
+                if let name = FileName(bytes: Array(tail.prefix { $0 != 0 })) {
                     entries.append(RawEntry(name: name, inode: inode, type: UInt32(type) << 12))
                 }
                 offset += length

@@ -49,6 +49,8 @@ final class Document: Sendable {
         var isKept = false
         /// `current`'s content is nowhere but in the live file, and a version of another item names it too.
         var sharesContent = false
+        /// `current` went on under another name before this one came back: another item has a version of its content.
+        var hasParted = false
         /// The name was taken away and came back: the file below is a new one and `current` is kept elsewhere.
         var isReturning = false
         /// Who saved `current`; nil if nobody can tell.
@@ -59,6 +61,8 @@ final class Document: Sendable {
         var appended: Timestamp?
         /// All that has changed since `current` was recorded was appended.
         var isAppendedTo = false
+        /// A handle that could be mapped for writing was closed, and the mapping may go on.
+        var mayBeMapped = false
         /// Its file was renamed over another document: it has no name, and its last content is the other's too.
         var isAbsorbed = false
         /// It began as another item's file under a name that only its maker wanted, and holds nothing else.
@@ -96,15 +100,37 @@ final class Document: Sendable {
     }
 
     let state: Mutex<State>
+    /// It was asked for since the index looked last for what it may let go.
+    let wasUsed = Atomic<Bool>(true)
 
     init(_ state: State) { self.state = Mutex(state) }
 
+    /// Whether the catalog, or the file itself, says all that there is to know of the document: nothing is in progress,
+    /// and what time may still change about it is over.
+    func isRestorable(now: Timestamp) -> Bool {
+        state.withLock { state in
+            guard let current = state.current, let stamp = state.stamp, state.places.count == 1, state.writers == 0,
+                !state.isReturning, !state.isMarked, !state.isKept, !state.isAppendedTo, !state.isUnversioned,
+                state.maker == nil, state.refused == nil, state.conflict == nil, state.provisional == nil,
+                state.labelled == nil, !state.mayBeMapped
+            else { return false }
+            guard stamp.size == current.size, stamp.modified == current.modified else { return false }
+            // Appends within a minute amend one version; who takes a name away soon after linking it has renamed it.
+            let last = max(state.appended?.nanoseconds ?? 0, state.linked?.time.nanoseconds ?? 0)
+            guard now.nanoseconds - last > LiveContainer.appendWindowNanoseconds else { return false }
+            if state.isRecorded { return true }
+            let derived = VersionID(derivedFrom: state.item, size: current.size, modified: current.modified)
+            return current.id == derived && !state.sharesContent
+        }
+    }
+
     /// A document whose catalog rows were read.
-    convenience init(item: Item, current: Version, sharesContent: Bool) {
+    convenience init(item: Item, current: Version, sharesContent: Bool, saver: FileActor? = nil) {
         var state = State(item: item.id, places: item.places)
         state.current = current
         state.isRecorded = true
         state.sharesContent = sharesContent
+        state.saver = saver
         self.init(state)
     }
 }

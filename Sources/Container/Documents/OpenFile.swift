@@ -13,6 +13,8 @@ final class OpenFile: Sendable {
     struct State {
         /// The version that its last save made; amended by the next.
         var saved: VersionID?
+        /// A close(2) of its opener has been answered; what changes before the release that follows is another's.
+        var isFlushed = false
         /// It truncated the file to nothing: a replacing save.
         var isReplacing = false
     }
@@ -25,6 +27,8 @@ final class OpenFile: Sendable {
     /// Writes come to us before they reach the file.
     let isMediated: Bool
     let state = Mutex(State())
+    /// When, by ``Scheduler/now``.
+    let opened = Scheduler.now
 
     init(
         id: UInt64, node: Node, descriptor: SharedDescriptor, flags: Int32, requester: Requester, isMediated: Bool,

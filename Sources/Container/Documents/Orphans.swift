@@ -12,6 +12,11 @@ struct Orphan: Sendable {
     var stamp: Stamp?
     /// What the writer started from.
     let base: VersionID?
+
+    /// Whether its content has changed since. Losing the name has changed `st_ctim` by itself.
+    func isChanged(_ stat: FileStat) -> Bool {
+        stamp.map { $0.size != stat.size || $0.modified != stat.modified } ?? true
+    }
 }
 
 /// The orphans by node. Lock order: last.
@@ -20,5 +25,6 @@ final class Orphans: Sendable {
 
     func add(_ orphan: Orphan, _ node: Node) { orphans.withLock { $0[node.id] = orphan } }
     func hold(_ document: Document) -> Bool { orphans.withLock { $0.values.contains { $0.document === document } } }
+    func document(of node: Node) -> Document? { orphans.withLock { $0[node.id]?.document } }
     func take(_ node: Node) -> Orphan? { orphans.withLock { $0.removeValue(forKey: node.id) } }
 }

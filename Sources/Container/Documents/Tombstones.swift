@@ -1,5 +1,7 @@
 // Names that were just taken away, so that a name that comes back is the same item (DESIGN 5.1).
 
+import Collections
+import DequeModule
 import Synchronization
 import VersionModel
 
@@ -25,22 +27,61 @@ final class Tombstones: Sendable {
     /// How long a name may be away: what NT's tunnelling allows.
     static let lifetimeNanoseconds: Int64 = 15_000_000_000
 
-    private let state = Mutex<[Place: Tombstone]>([:])
+    /// How many names may be away at once. Whoever removes a bigger tree and brings it back within 15 s has the files in
+    /// the deleted area all the same; only the first of them come back as new items.
+    static let most = 50_000
 
-    func leave(_ tombstone: Tombstone, at place: Place) { state.withLock { $0[place] = tombstone } }
+    private struct State {
+        private(set) var byPlace: [Place: Tombstone] = [:]
+        /// A document may have left several names.
+        private var byDocument: [ObjectIdentifier: Set<Place>] = [:]
+        /// Oldest first; one that was taken or renewed meanwhile is passed over.
+        private var order: Deque<(place: Place, time: Timestamp)> = []
+
+        mutating func leave(_ tombstone: Tombstone, at place: Place) {
+            take(place)
+            byPlace[place] = tombstone
+            byDocument[ObjectIdentifier(tombstone.document), default: []].insert(place)
+            order.append((place, tombstone.time))
+            while byPlace.count > Tombstones.most || order.count > 2 * Tombstones.most, let oldest = order.popFirst() {
+                if byPlace[oldest.place]?.time == oldest.time { take(oldest.place) }
+            }
+        }
+
+        @discardableResult
+        mutating func take(_ place: Place) -> Tombstone? {
+            guard let tombstone = byPlace.removeValue(forKey: place) else { return nil }
+            let key = ObjectIdentifier(tombstone.document)
+            byDocument[key]?.remove(place)
+            if byDocument[key]?.isEmpty == true { byDocument[key] = nil }
+            return tombstone
+        }
+
+        func tombstones(of document: Document) -> [(place: Place, tombstone: Tombstone)] {
+            (byDocument[ObjectIdentifier(document)] ?? []).compactMap { place in byPlace[place].map { (place, $0) } }
+        }
+
+        mutating func dropStale() {
+            while let first = order.first, byPlace[first.place]?.time != first.time { order.removeFirst() }
+        }
+    }
+
+    private let state = Mutex(State())
+
+    func leave(_ tombstone: Tombstone, at place: Place) { state.withLock { $0.leave(tombstone, at: place) } }
 
     /// Takes the tombstone at a place if it still counts: for 15 s, or while its file is open.
     func take(at place: Place, now: Timestamp, isOpen: (Tombstone) -> Bool) -> Tombstone? {
-        guard let tombstone = state.withLock({ $0.removeValue(forKey: place) }) else { return nil }
+        guard let tombstone = state.withLock({ $0.take(place) }) else { return nil }
         return now.since(tombstone.time) <= Self.lifetimeNanoseconds || isOpen(tombstone) ? tombstone : nil
     }
 
     /// Takes the tombstone of a document's deletion, wherever that was.
     func takeDeletion(of document: Document) -> DeletionID? {
         state.withLock { state in
-            for (place, tombstone) in state where tombstone.document === document {
-                guard case .deleted(let deletion) = tombstone.destination else { continue }
-                state[place] = nil
+            for (place, tombstone) in state.tombstones(of: document) {
+                guard let deletion = tombstone.deletion else { continue }
+                state.take(place)
                 return deletion
             }
             return nil
@@ -49,22 +90,24 @@ final class Tombstones: Sendable {
 
     /// Whether a document was deleted, wherever that was.
     func holdsDeletion(of document: Document) -> Bool {
-        state.withLock { $0.values.contains { $0.document === document && $0.deletion != nil } }
+        state.withLock { $0.tombstones(of: document).contains { $0.tombstone.deletion != nil } }
     }
 
     /// A document has come back: what else it was called on the way is nobody's now. It comes back once.
     func forget(_ document: Document) {
-        state.withLock { state in state = state.filter { $0.value.document !== document } }
+        state.withLock { state in for (place, _) in state.tombstones(of: document) { state.take(place) } }
     }
 
     /// Removes what has outlived its time, but for files that are still open.
     /// - Returns: whether nothing is left.
     func expire(now: Timestamp, isOpen: (Tombstone) -> Bool) -> Bool {
-        let all = state.withLock { $0 }
+        let all = state.withLock(\.byPlace)
         let old = all.filter { now.since($0.value.time) > Self.lifetimeNanoseconds && !isOpen($0.value) }
         return state.withLock { state in
-            for (place, tombstone) in old where state[place]?.time == tombstone.time { state[place] = nil }
-            return state.isEmpty
+            for (place, tombstone) in old where state.byPlace[place]?.time == tombstone.time { state.take(place) }
+            state.dropStale()
+            if state.byPlace.isEmpty { state = State() }
+            return state.byPlace.isEmpty
         }
     }
 }

@@ -1,6 +1,7 @@
 // What the kernel knows of a file or directory: its number, its file below, its names.
 
 import Glibc
+import Synchronization
 import VersionModel
 
 /// A file or directory of the live tree that the kernel has looked up. Fields that change are guarded by the
@@ -40,6 +41,10 @@ final class Node: @unchecked Sendable {
     /// A file that has no name any more (or never had) while the kernel still knows it: open descriptors, working
     /// directories and mappings go on with it.
     var held: SharedDescriptor?
+
+    /// Whether it may have `security.capability`: the kernel asks before the first write to each file, and a file that
+    /// was made through the mount has none until it is given one.
+    let mayHaveCapability = Atomic<Bool>(true)
 
     /// How the file is open; has its own lock.
     let openings = Openings()

@@ -135,6 +135,18 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// A deleted file is taken out of the deleted area while somebody may have it open.
+    func letGo(_ deletion: DeletionID, _ descriptor: SharedDescriptor) {
+        state.withLock { state in
+            for node in state.byID.values {
+                guard case .deleted(deletion) = node.whereabouts else { continue }
+                node.whereabouts = .gone
+                if node.held == nil { node.held = descriptor }
+                if state.byKey[node.key] === node { state.byKey[node.key] = nil }
+            }
+        }
+    }
+
     /// The node's file was swapped for another one below; the kernel sees no difference.
     func replaceKey(of node: Node, with key: BackingKey) {
         state.withLock { state in

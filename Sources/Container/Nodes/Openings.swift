@@ -4,7 +4,9 @@ import Synchronization
 
 /// Counts a node's open handles and keeps its backing id, which must be one and the same while any handle is open
 /// (fs/fuse/iomode.c). Lock order: last; nothing is called under it.
-final class Openings: Sendable {
+///
+/// A part of its node, not an object of its own: a tree of 200,000 files is in memory with one for each.
+struct Openings: ~Copyable, Sendable {
     struct State {
         var readers = 0
         var writers = 0

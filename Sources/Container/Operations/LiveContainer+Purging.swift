@@ -176,7 +176,8 @@ extension LiveContainer {
             rows.append(.forgetItem(id))
         }
         store.commit(rows)
-        var bytes = try versions.isEmpty ? 0 : giveUp(versions.filter { $0.kind != .current })
+        // Of the current one there may be a copy too, from when it was open for writing.
+        var bytes = try versions.isEmpty ? 0 : giveUp(versions)
         let place = store.deletedArea.name(of: deletion.id)
         if (try? Backing.stat(path: place.name, in: place.directory.rawValue)) != nil {
             try store.deletedArea.remove(deletion.id)

@@ -152,6 +152,9 @@ extension LiveContainer {
     /// - Returns: whether anything went, or there is room already.
     func makeRoom(wanted: UInt64 = 0, mayWait: Bool) -> Bool {
         guard !options.isReadOnly, let before = room else { return false }
+        // What could not be had if all were given up is not worth anything: a program may ask for any number of bytes.
+        let kept = UInt64(max(0, store.space.history)) + UInt64(max(0, store.space.deleted))
+        guard wanted <= before.free.addingReportingOverflow(kept).partialValue else { return false }
         let (reserve, more) = Self.reserve(of: before.total).addingReportingOverflow(wanted)
         let needed = more ? UInt64.max : reserve
         guard before.free < needed else {

@@ -24,26 +24,36 @@ struct CrashRecovery {
     }
 
     let container: LiveContainer
-    private var store: VersionStore { container.store }
+    var store: VersionStore { container.store }
 
     init(_ container: LiveContainer) { self.container = container }
 
     func run() throws(StoreError) {
         var counts: [String: Int] = [:]
+        let recent = try store.recentVersions()
+        let lost = try store.settleContents(of: recent)
+        if lost > 0 { counts["contents not arrived"] = lost }
         for item in try store.keptCurrents() {
-            guard let word = attempt(item) else { continue }
-            counts[word, default: 0] += 1
+            if let word = attempt(item, settle) { counts[word, default: 0] += 1 }
         }
+        for version in recent where version.kind == .current && !store.contents.contains(version.content) {
+            guard let item = try store.item(version.item), item.current == version.id, !item.isReturning else { continue }
+            if let word = attempt(item, settleRecent) { counts[word, default: 0] += 1 }
+        }
+        // What a file that has gone back was shared with is nowhere now.
+        _ = try store.settleContents(of: recent)
         store.settled()
         guard !counts.isEmpty else { return }
         container.logger.notice("put live files in order after a crash", metadata: ["files": "\(counts)"])
     }
 
     /// One item that cannot be put in order must not keep the others from it, nor the container from its users.
-    private func attempt(_ item: Item) -> String? {
+    private func attempt(_ item: Item, _ settle: (Item, Version, Live) throws -> String?) -> String? {
         do {
-            guard let current = try store.version(item.current) else { return nil }
-            return try settle(item, current)
+            guard let current = try store.version(item.current), let place = item.places.first,
+                let live = try live(at: place)
+            else { return nil }
+            return try settle(item, current, live)
         } catch {
             container.logger.error("a file was not put in order after a crash: \(error)", metadata: ["item": "\(item.id)"])
             return nil
@@ -51,47 +61,56 @@ struct CrashRecovery {
     }
 
     /// - Returns: what was done, in a word; nil if nothing had to be.
-    private func settle(_ item: Item, _ current: Version) throws -> String? {
-        guard let place = item.places.first, let live = try live(at: place), try isKept(current, of: item, live) else {
-            return nil
-        }
+    private func settle(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
+        let isHere = store.contents.contains(current.content)
+        let isWhole = try store.keepWhole(current, path: live.path, place: live.place)
+        guard isHere || isWhole else { return nil }
         switch try judge(item, current, live) {
-        case .current(isSameFile: true), .gone: return nil
-        case .current(isSameFile: false):
-            store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))])
-            return nil
+        case .current(let isSameFile):
+            // A copy that has not reached the disk was made before anything was done to the file.
+            if !isWhole { try store.contents.remove(current.content) }
+            if !isSameFile { store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))]) }
+            return isWhole ? nil : "copy not arrived"
+        case .gone: return nil
         case .beingWritten: return "being written"
         case .saved(let version):
+            if !isWhole { store.commit([.version(try store.shortened(current))]) }
             adopt(version, item, current, live)
             return "saved"
         case .unfinished:
-            try setAside(item, current, live)
-            return "unfinished"
+            guard !isWhole else {
+                try setAside(item, current, live)
+                return "unfinished"
+            }
+            var lost = try store.shortened(current)
+            lost.kind = .history
+            guard let former = try wholeVersion(of: item, before: current, live) else {
+                adopt(nil, item, lost, live)
+                store.commit([.version(lost)])
+                return "saved"
+            }
+            store.commit([.version(lost), .kind(former.id, .current)])
+            try setAside(item, former, live)
+            return "older"
         }
     }
 
-    /// Has the current version among the objects; where it went with the name that the file was renamed to, copies it.
-    private func isKept(_ current: Version, of item: Item, _ live: Live) throws -> Bool {
-        if store.contents.contains(current.content) { return true }
-        for other in try store.versions(sharing: current.content) where other.item != item.id && other.kind == .current {
-            guard let place = try store.item(other.item)?.places.first, let source = try self.live(at: place),
-                source.stat.size >= current.size
-            else { continue }
-            var version = current
-            version.kind = .history
-            let label = ContentStore.Label(version: version, path: live.path, place: live.place)
-            let also = ContentStore.Label(version: other, path: source.path, place: source.place)
-            _ = try store.contents.keep(
-                copying: FileDescriptor(rawValue: source.file.raw), as: current.content, label, also: [also])
-            return true
+    /// The newest version before one whose content is whole.
+    func wholeVersion(of item: Item, before current: Version, _ live: Live) throws -> Version? {
+        for version in try store.versions(of: item.id) where version.time < current.time && version.kind == .history {
+            if version.flags.isDisjoint(with: [.unfinished, .contentLost]),
+                try store.keepWhole(version, path: live.path, place: live.place)
+            {
+                return version
+            }
         }
-        return false
+        return nil
     }
 
     // MARK: Finding
 
     /// A live file with its directory.
-    private struct Live {
+    struct Live {
         var place: Place
         var path: TreePath
         var directory: SharedDescriptor
@@ -125,7 +144,7 @@ struct CrashRecovery {
 
     private func judge(_ item: Item, _ current: Version, _ live: Live) throws -> Finding {
         let id = container.fileID(live.stat)
-        if live.stat.size == current.size, live.stat.modified == current.modified {
+        if live.stat.size == current.size, live.stat.modified == current.modified, isHashed(current, live) {
             return .current(isSameFile: id == item.file.id)
         }
         if let label = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first {
@@ -134,14 +153,28 @@ struct CrashRecovery {
                 return .saved(label)
             }
         }
-        // An empty one was made a moment before it would have been marked.
-        if live.stat.size > 0, try isAnotherFile(item, current, live), !SaveMark.exists(on: live.file.raw) {
+        let mark = SaveMark(of: live.file.raw)
+        // The same file as the current version's, so written in place of it.
+        let isSame = mark == .renamed(size: current.size, hash: current.hash)
+        if let mark, !isSame, mark.isWhole(live.file.raw, size: live.stat.size) { return .saved(nil) }
+        // Of those that took a name back, an empty one was made a moment before it would have been marked.
+        if mark == nil, live.stat.size > 0 || !item.isReturning, try isAnotherFile(item, current, live) {
             return .saved(nil)
         }
-        // A file that nobody has open any more may still be on its way to being closed; who is not root sees not everybody.
-        let mayBeWritten = geteuid() != 0 || container.survivors.mayInclude(id, live.stat.key)
-        if mayBeWritten, WritableMappings.exist(on: live.file.raw) { return .beingWritten }
+        if isBeingWritten(live) { return .beingWritten }
         return isDatabase(live) ? .saved(nil) : .unfinished
+    }
+
+    /// A file that nobody has open any more may still be on its way to being closed; who is not root sees not everybody.
+    func isBeingWritten(_ live: Live) -> Bool {
+        let mayBe = geteuid() != 0 || container.survivors.mayInclude(container.fileID(live.stat), live.stat.key)
+        return mayBe && WritableMappings.exist(on: live.file.raw)
+    }
+
+    /// Whether a file begins with what a version was, as far as its hash is known.
+    func isHashed(_ version: Version, _ live: Live) -> Bool {
+        guard let hash = version.hash, version.size <= LiveContainer.hashedAtOnce else { return true }
+        return ContentHash.sha256(of: live.file.raw, size: version.size) == hash
     }
 
     /// Whether the live file took the name from the one that held the current version, and was not written in place of
@@ -155,7 +188,7 @@ struct CrashRecovery {
     }
 
     /// A database has its own ways of coming back, with its journals beside it: an older file would not match them.
-    private func isDatabase(_ live: Live) -> Bool {
+    func isDatabase(_ live: Live) -> Bool {
         var header = [UInt8](repeating: 0, count: Databases.headerLength)
         let count = pread(live.file.raw, &header, header.count, 0)
         return Databases.isDatabase(live.place.name, header: Array(header.prefix(max(0, count))))
@@ -185,14 +218,18 @@ struct CrashRecovery {
     /// The live file becomes history, marked `unfinished`; a copy of the current version takes its name. First the one,
     /// then the other, so that a crash in between finds both.
     private func setAside(_ item: Item, _ current: Version, _ live: Live) throws {
-        let torn = try kept(item, current, live)
+        try replace(live, of: item, by: current, torn: try kept(item, current, live))
+    }
+
+    /// A copy of a kept version takes the name of a live file that was kept as an unfinished one.
+    func replace(_ live: Live, of item: Item, by current: Version, torn: Version) throws {
         let (name, directory) = (live.place.name, FileDescriptor(rawValue: live.directory.raw))
         if live.stat.links > 1 {
             let file = SharedDescriptor(
                 try Backing.open(name.bytes, in: live.directory.raw, flags: O_RDWR | O_NOFOLLOW))
-            try store.contents.restore(current.content, into: FileDescriptor(rawValue: file.raw))
+            try store.contents.restore(current, into: FileDescriptor(rawValue: file.raw))
         } else {
-            try store.contents.restore(current.content, over: name, in: directory)
+            try store.contents.restore(current, over: name, in: directory)
         }
         let stat = try Backing.stat(name.bytes, in: live.directory.raw)
         store.commit([.version(torn), .item(item.now(current, stat, container.fileID(stat)))])
@@ -218,7 +255,7 @@ struct CrashRecovery {
     }
 
     /// - Returns: false on a file system without links.
-    private func link(_ live: Live, as content: ContentID, _ label: ContentStore.Label) throws(Errno) -> Bool {
+    func link(_ live: Live, as content: ContentID, _ label: ContentStore.Label) throws(Errno) -> Bool {
         let directory = FileDescriptor(rawValue: live.directory.raw)
         do throws(Errno) {
             try store.contents.keep(linking: live.place.name, in: directory, as: content, label)
@@ -243,7 +280,7 @@ struct CrashRecovery {
 
 extension Item {
     /// The same item with its live file and current version as they are now.
-    fileprivate func now(_ current: Version, _ stat: FileStat, _ file: FileID) -> Item {
+    func now(_ current: Version, _ stat: FileStat, _ file: FileID) -> Item {
         Item(
             id: id, places: places, current: current.id,
             file: LiveFile(id: file, size: stat.size, modified: stat.modified))

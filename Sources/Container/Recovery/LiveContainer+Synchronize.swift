@@ -10,25 +10,27 @@ import VersionStore
 extension LiveContainer {
     public func synchronize(node id: UInt64, handle: UInt64, dataOnly: Bool) throws(Errno) {
         let descriptor = try descriptor(id, handle)
-        let isLabelled = nodes[id].map { label($0, descriptor) } ?? false
+        let isLabelled = nodes[id].map { label($0, handle, descriptor) } ?? false
         // What is kept of the content before lies in the same journal: fsync, not fdatasync, makes that durable too,
         // before what was overwritten can be.
-        try Backing.check { dataOnly && !isLabelled ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
+        try store.contents.synchronizing { () throws(Errno) in
+            _ = try Backing.check { dataOnly && !isLabelled ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
+        }
     }
 
     /// Records what a file holds as a version and has the file say so itself: after a crash this is no unfinished save,
     /// even if the catalog's end was lost.
-    private func label(_ node: Node, _ descriptor: SharedDescriptor) -> Bool {
+    private func label(_ node: Node, _ handle: UInt64, _ descriptor: SharedDescriptor) -> Bool {
         guard node.isRegular, !node.isForeign, let name = nodes.location(node).name, let document = knownDocument(of: node)
         else { return false }
-        // What is written in place is never set aside after a crash, so it needs no label; a database that is
-        // synchronised many times a second would make as many versions (DESIGN 5.1: captured when quiet).
-        let writer = openFiles.all.first { $0.node === node && $0.isWritable }
-        guard writer?.state.withLock(\.isReplacing) ?? false else { return false }
+        guard let writer = writer(of: node, handle) else { return false }
+        let isReplacing = writer.state.withLock(\.isReplacing)
         do {
             return try document.state.withLock { state throws(Errno) in
                 guard !state.isUnversioned else { return false }
-                try saveForLabel(&state, node, name, descriptor)
+                // A database is left alone after a crash, and is synchronised too often (DESIGN 5.1: captured when quiet).
+                if !isReplacing, isDatabase(name.name, descriptor) { return false }
+                try saveForLabel(&state, node, name, writer)
                 guard let current = state.current, state.isRecorded, let stamp = state.stamp, state.labelled != stamp
                 else { return state.isRecorded }
                 let label = ContentStore.Label(
@@ -48,20 +50,30 @@ extension LiveContainer {
         }
     }
 
+    /// Whose changes are synchronised: those made through the handle, or any others'.
+    private func writer(of node: Node, _ handle: UInt64) -> OpenFile? {
+        if let file = openFiles[handle], file.isWritable { return file }
+        return openFiles.all.first { $0.node === node && $0.isWritable }
+    }
+
     private func saveForLabel(
-        _ state: inout Document.State, _ node: Node, _ name: Node.Name, _ descriptor: SharedDescriptor
+        _ state: inout Document.State, _ node: Node, _ name: Node.Name, _ writer: OpenFile
     ) throws(Errno) {
-        let stat = try Backing.stat(descriptor.raw)
+        let stat = try Backing.stat(writer.descriptor.raw)
         guard state.current == nil || state.isReturning || state.differs(from: stat) else { return }
-        let writer = openFiles.all.first { $0.node === node && $0.isWritable }
-        let isReplacing = writer?.state.withLock(\.isReplacing) ?? false
-        let isAppend = writer.map { $0.isAppending && !isReplacing } ?? false
+        let isReplacing = writer.state.withLock(\.isReplacing)
         let saved = try save(
-            &state, node, in: name.parent, name.name, file: descriptor.raw,
+            &state, node, in: name.parent, name.name, file: writer.descriptor.raw,
             PendingSave(
-                kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: isAppend, requester: writer?.requester,
-                amends: writer?.state.withLock(\.saved)))
-        writer?.state.withLock { $0.saved = saved }
+                kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: writer.isAppending && !isReplacing,
+                requester: writer.requester, amends: writer.state.withLock(\.saved)))
+        writer.state.withLock { $0.saved = saved }
+    }
+
+    private func isDatabase(_ name: FileName, _ file: SharedDescriptor) -> Bool {
+        var header = [UInt8](repeating: 0, count: Databases.headerLength)
+        let count = pread(file.raw, &header, header.count, 0)
+        return Databases.isDatabase(name, header: Array(header.prefix(max(0, count))))
     }
 
     /// The label has changed the file's `st_ctim`; a write at the same moment must not hide behind that.

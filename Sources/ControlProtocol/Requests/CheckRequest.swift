@@ -26,6 +26,10 @@ public struct CheckReport: Hashable, Sendable, Codable {
 
     /// One thing that is not as it should be.
     public struct Finding: Hashable, Sendable, Codable {
+        /// What kind of thing is wrong, in a word that scripts can compare, such as `content-missing`.
+        public var kind: String
+        /// The id, in hex, of the version, item, content or deleted entry concerned; else what is concerned, in a word.
+        public var subject: String
         /// A sentence: what is wrong.
         public var problem: String
         /// The document or entry concerned, relative to the container's root.
@@ -33,7 +37,11 @@ public struct CheckReport: Hashable, Sendable, Codable {
         /// A sentence: what `--repair` would do, or did; nil if nothing can be done.
         public var repair: String?
         public var repaired: Bool
-        public init(problem: String, document: Path?, repair: String?, repaired: Bool) {
+        public init(
+            kind: String, subject: String, problem: String, document: Path?, repair: String?, repaired: Bool
+        ) {
+            self.kind = kind
+            self.subject = subject
             self.problem = problem
             self.document = document
             self.repair = repair

@@ -62,10 +62,10 @@ struct StatusText: Sendable {
 
     func report(_ report: CheckReport, shown: (Path) -> Path) -> String {
         let lines = report.findings.map { finding in
-            let place = finding.document.map { Style.printable(shown($0)) + ": " } ?? ""
+            let place = finding.document.map { Style.printable(shown($0)) } ?? String(finding.subject.prefix(8))
             let mended = finding.repaired ? style.paint("repaired", .green) : style.paint("found", .red)
             let repair = finding.repair.map { finding.repaired ? ": \($0)" : ": --repair would \($0)" } ?? ""
-            return "\(mended)  \(place)\(finding.problem)\(repair)\n"
+            return "\(mended)  \(place): \(finding.problem)\(repair)\n"
         }
         let sum = report.findings.isEmpty ? "clean" : Words.count(report.findings.count, "finding")
         return lines.joined()

@@ -1,0 +1,76 @@
+// Saves that the catalog has and the disk has not: after a power cut, what was not synchronised may be missing.
+
+import Glibc
+import Logging
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension CrashRecovery {
+    /// Looks at an item whose current version was recorded in the last minute before the end. Nobody has touched its file
+    /// since, and yet it is not what was saved: only a power cut does that. The version before it is current again.
+    ///
+    /// - Returns: what was done, in a word; nil if nothing had to be.
+    func settleRecent(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
+        guard live.stat.changed <= current.saved || live.stat.modified == current.modified,
+            live.stat.size < current.size || !isHashed(current, live), !isDatabase(live), !isBeingWritten(live),
+            try store.versions(sharing: current.content).allSatisfy({ $0.item == item.id })
+        else { return nil }
+        let older = try store.versions(of: item.id).filter { $0.id != current.id && !$0.flags.contains(.unfinished) }
+        if let appended = older.first(where: { $0.content == current.content }) {
+            return try settleAppended(item, current, appended, live)
+        }
+        guard let former = try wholeVersion(of: item, before: current, live) else {
+            amend(current, item, live)
+            return "shortened"
+        }
+        if live.stat.size == former.size, former.hash != nil, isHashed(former, live) {
+            try withdraw(current, item, former, live)
+            return "not arrived"
+        }
+        let torn = try kept(current, live)
+        store.commit([.kind(former.id, .current)])
+        try replace(live, of: item, by: former, torn: torn)
+        return "unfinished"
+    }
+
+    /// What was appended has arrived in part or not at all.
+    private func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String? {
+        guard live.stat.size >= former.size, isHashed(former, live) else { return nil }
+        if live.stat.size == former.size { try withdraw(current, item, former, live) } else { amend(current, item, live) }
+        return "appended in part"
+    }
+
+    /// The file has the version before; nothing is left of the save, nor of what it was appended to.
+    private func withdraw(_ current: Version, _ item: Item, _ former: Version, _ live: Live) throws {
+        let vanished = try store.versions(sharing: current.content).filter { $0.id != former.id && $0.item == item.id }
+        store.commit(
+            vanished.map { .removeVersion($0.id) } + [
+                .kind(former.id, .current), .item(item.now(former, live.stat, container.fileID(live.stat))),
+            ])
+    }
+
+    /// The version is what there is of it.
+    private func amend(_ current: Version, _ item: Item, _ live: Live) {
+        var version = current
+        (version.size, version.modified) = (live.stat.size, live.stat.modified)
+        version.hash = live.stat.size <= LiveContainer.hashedAtOnce
+            ? ContentHash.sha256(of: live.file.raw, size: live.stat.size) : nil
+        store.commit([.version(version), .item(item.now(version, live.stat, container.fileID(live.stat)))])
+    }
+
+    /// Keeps the torn file as the version that it was to be.
+    private func kept(_ current: Version, _ live: Live) throws -> Version {
+        var torn = current
+        torn.kind = .history
+        torn.flags.formUnion([.sealed, .unfinished])
+        (torn.size, torn.modified) = (live.stat.size, live.stat.modified)
+        torn.hash = live.stat.size <= LiveContainer.hashedAtOnce
+            ? ContentHash.sha256(of: live.file.raw, size: live.stat.size) : nil
+        SaveMark.remove(from: live.file.raw)
+        let label = ContentStore.Label(version: torn, path: live.path, place: live.place)
+        if live.stat.links == 1, try link(live, as: torn.content, label) { return torn }
+        _ = try store.contents.keep(copying: FileDescriptor(rawValue: live.file.raw), as: torn.content, label)
+        return torn
+    }
+}

@@ -1,0 +1,36 @@
+// Random bits for identities, fetched from the kernel many at a time: a save needs three identities, and six system
+// calls for them would cost more than keeping its content.
+
+import Glibc
+import Synchronization
+
+/// A stock of bits from getentropy(3). Each is given out once and wiped.
+struct RandomBits: RandomNumberGenerator {
+    private struct Stock {
+        var numbers = [UInt64](repeating: 0, count: 32)
+        var left = 0
+    }
+
+    private static let stock = Mutex(Stock())
+
+    mutating func next() -> UInt64 {
+        Self.stock.withLock { stock in
+            if stock.left == 0 { Self.refill(&stock) }
+            stock.left -= 1
+            defer { stock.numbers[stock.left] = 0 }
+            return stock.numbers[stock.left]
+        }
+    }
+
+    private static func refill(_ stock: inout Stock) {
+        // As much as one call gives; it comes whole or not at all.
+        let code = stock.numbers.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.map { getentropy($0, bytes.count) } ?? -1
+        }
+        if code != 0 {
+            var generator = SystemRandomNumberGenerator()
+            for index in stock.numbers.indices { stock.numbers[index] = generator.next() }
+        }
+        stock.left = stock.numbers.count
+    }
+}

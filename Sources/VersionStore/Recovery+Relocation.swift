@@ -1,0 +1,122 @@
+// What becomes of items whose files are elsewhere than the catalog says, after a crash between a rename and its record.
+
+import Logging
+import SystemPackage
+import VersionModel
+
+extension Recovery {
+    /// Items follow their files to names that nobody else has; identity follows the name otherwise (DESIGN 5.1).
+    ///
+    /// - Returns: this recovery, knowing where directories are now.
+    func relocated(now: Timestamp) throws -> Recovery {
+        var relocation = try Relocation(root: tree.root, identity: tree.identity, catalog: catalog)
+        var directories: [FileID: [VersionStore.Mutation]] = [:]
+        let count = try relocation.run(now: now) { displaced, strays, rows in
+            for stray in strays { directories[stray.place.directory] = rows(stray.place.directory) }
+            let mutations = try settle(displaced, strays, now)
+            return strays.flatMap { directories[$0.place.directory] ?? [] } + mutations
+        }
+        if count > 0 {
+            logger.notice("found again what had been renamed before a crash", metadata: ["items": "\(count)"])
+        }
+        var recovery = self
+        let walked = relocation
+        recovery.directories = { walked.path(of: $0) }
+        return recovery
+    }
+
+    private func settle(
+        _ displaced: Relocation.Displaced, _ strays: [Relocation.Stray], _ now: Timestamp
+    ) throws -> [VersionStore.Mutation] {
+        // Another item may have gone first, and have taken the place or given it up.
+        guard var item = try catalog.access({ try Query.item(displaced.item.id, $0) }),
+            let current = try catalog.access({ try Query.version(item.current, $0) })
+        else { return [] }
+        let isWhole = strays.allSatisfy { $0.file.size == item.file.size && $0.file.modified == item.file.modified }
+        let (free, taken) = (strays.filter { $0.occupant == nil }, strays.filter { $0.occupant != nil })
+        var mutations: [VersionStore.Mutation] = []
+        for stray in taken {
+            guard let id = stray.occupant?.id, id != item.id, var other = try catalog.access({ try Query.item(id, $0) })
+            else { continue }
+            mutations += try takeOver(&other, stray, current, isWhole: isWhole, now)
+        }
+        if !displaced.replaced.isEmpty {
+            // The name has another file by now, as after a save by way of a backup: the one it had is a document of its
+            // own, whose first version is the current one of this.
+            guard isWhole, !free.isEmpty || !taken.isEmpty else { return mutations }
+            if let stray = free.first { mutations += parted(current, at: free.map(\.place), stray.file, isWhole: true) }
+            item.places.removeAll { displaced.absent.contains($0) }
+            item.file = Item.LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0))
+            return mutations + [.item(item)]
+        }
+        item.places.removeAll { displaced.absent.contains($0) }
+        item.places += free.map(\.place)
+        if item.places.isEmpty, !taken.isEmpty { return mutations + (try absorbed(item, current, isWhole: isWhole)) }
+        if let stray = free.first { item.file.id = stray.file.id }
+        return mutations + [.item(item)]
+    }
+
+    /// A file was renamed over another item's: a save of that one, with the content of the one that came.
+    private func takeOver(
+        _ other: inout Item, _ stray: Relocation.Stray, _ source: Version, isWhole: Bool, _ now: Timestamp
+    ) throws -> [VersionStore.Mutation] {
+        guard let former = try catalog.access({ try Query.version(other.current, $0) }), former.kind == .current else {
+            return []
+        }
+        var version = source
+        version.id = .random()
+        version.item = other.id
+        version.kind = .current
+        version.parents = [former.id]
+        version.base = nil
+        version.saved = now
+        version.time = max(source.time, former.time).next(now: now)
+        version.flags = .sealed
+        if !isWhole {
+            version.content = .random()
+            (version.size, version.modified, version.hash) = (stray.file.size, stray.file.modified, nil)
+        }
+        other.current = version.id
+        other.file = stray.file
+        var old = former
+        old.kind = .history
+        if try !isFound(former) { old.flags.insert(.contentLost) }
+        let event = Change(
+            event: .saved, path: stray.path, item: other.id, version: version.id, time: now, author: version.author)
+        return [.version(old), .version(version), .item(other), .change(event)]
+    }
+
+    /// Whether a version's content is among the objects, or in a file of another item.
+    private func isFound(_ version: Version) throws -> Bool {
+        if contents.contains(version.content) { return true }
+        return try catalog.access { try Query.versions(sharing: version.content, $0) }
+            .contains { $0.kind == .current && $0.item != version.item }
+    }
+
+    /// What was renamed over another: an item that had just begun goes, a longer history stays without a name.
+    private func absorbed(_ item: Item, _ current: Version, isWhole: Bool) throws -> [VersionStore.Mutation] {
+        let versions = try catalog.access { try Query.versions(of: item.id, $0) }
+        if versions.count == 1, current.parents.isEmpty { return [.forgetItem(item.id)] }
+        var last = current
+        last.kind = .history
+        if !isWhole, !contents.contains(current.content) { last.flags.insert(.contentLost) }
+        return [.version(last), .item(item)]
+    }
+
+    /// An item of its own for a file that still holds a version of an item that is elsewhere now (DESIGN 5.1).
+    func parted(
+        _ recorded: Version, at places: [Place], _ file: Item.LiveFile, isWhole: Bool
+    ) -> [VersionStore.Mutation] {
+        var version = recorded
+        version.id = .random()
+        version.item = .random()
+        version.kind = .current
+        version.parents = [recorded.id]
+        version.base = nil
+        if !isWhole {
+            version.content = .random()
+            (version.size, version.modified, version.hash) = (file.size, file.modified, nil)
+        }
+        return [.version(version), .item(Item(id: version.item, places: places, current: version.id, file: file))]
+    }
+}

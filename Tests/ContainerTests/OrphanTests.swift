@@ -1,0 +1,168 @@
+// Files that lose their names while somebody has them open: what was saved before stays what it was, and what is written
+// afterwards is a version too.
+
+import Glibc
+import SystemPackage
+import Testing
+import VersionModel
+import VersionStore
+
+@testable import Container
+
+@Suite struct OrphanTests {
+    /// An open handle of the test.
+    private struct Writer {
+        let tree: BrowsedContainer
+        let node: UInt64
+        let handle: UInt64
+
+        init(_ tree: BrowsedContainer, _ path: String, _ flags: Int32 = O_RDWR) throws {
+            self.tree = tree
+            node = try tree.node(path)
+            handle = try #require(try tree.container.open(tree.caller, node: node, flags: flags)).handle
+        }
+
+        func write(_ text: String, at offset: off_t) throws {
+            let written = try Array(text.utf8).withUnsafeBytes {
+                try tree.container.write(tree.caller, node: node, handle: handle, $0, offset: offset)
+            }
+            #expect(written == text.utf8.count)
+        }
+
+        func close() {
+            tree.container.flush(tree.caller, handle: handle)
+            tree.container.release(node: node, handle: handle)
+        }
+    }
+
+    /// The texts of all versions that the store has, sorted; nil where a content is missing.
+    private func texts(_ tree: BrowsedContainer, of item: ItemID) throws -> [String] {
+        tree.container.store.flush()
+        return try tree.container.store.versions(of: item).filter { $0.kind != .current }.map { version in
+            let file = try tree.container.store.contents.open(version.content)
+            defer { try? file.close() }
+            var buffer = [UInt8](repeating: 0, count: Int(clamping: version.size))
+            let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0) }
+            return String(decoding: buffer.prefix(count), as: UTF8.self)
+        }.sorted()
+    }
+
+    private func findings(_ tree: BrowsedContainer) throws -> [String] {
+        // What is younger than five seconds is not looked at.
+        tree.clock.advance(seconds: 10)
+        return try tree.container.store.check(repair: false).map { "\($0.kind): \($0.text)" }
+    }
+
+    private func item(_ tree: BrowsedContainer, deleted path: String) throws -> ItemID {
+        let deletions = try tree.container.store.deletions(within: nil)
+        return try #require(deletions.first { "\($0.path)".hasSuffix(path) }?.item)
+    }
+
+    @Test("what a name held stays what it was when the name comes back while its old file is written", arguments: [
+        O_RDWR, O_WRONLY, O_WRONLY | O_APPEND,
+    ])
+    func writtenAfterTheNameCameBack(flags: Int32) throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "content")
+        let old = try Writer(tree, "x", flags)
+        try tree.unlink("x")
+        try old.write("more", at: 7)
+        try tree.save("x", "new")
+        try old.write("last", at: flags & O_APPEND != 0 ? 11 : 0)
+        old.close()
+        #expect(try tree.live("x") == "new")
+        let last = flags & O_APPEND != 0 ? "contentmorelast" : "lastentmore"
+        #expect(try texts(tree, of: try tree.item("x").id) == ["content", last].sorted())
+        #expect(try findings(tree) == [])
+    }
+
+    @Test("what is written to a deleted file is in the deleted file, and what it was before is history", arguments: [
+        O_RDWR, O_WRONLY, O_WRONLY | O_APPEND,
+    ])
+    func writtenAfterDeletion(flags: Int32) throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "content")
+        let old = try Writer(tree, "x", flags)
+        try tree.unlink("x")
+        try old.write("CONT", at: flags & O_APPEND != 0 ? 7 : 0)
+        old.close()
+        #expect(try findings(tree) == [])
+        let item = try item(tree, deleted: "x")
+        let versions = try tree.container.store.versions(of: item)
+        #expect(versions.count == 2 && versions.contains { $0.size == 7 && $0.kind == .history })
+        let deletion = try #require(try tree.container.store.deletions(within: nil).first)
+        _ = try tree.container.undelete(
+            deletion, as: Principal(user: getuid(), primaryGroup: getgid(), process: getpid()))
+        #expect(try tree.live("x") == (flags & O_APPEND != 0 ? "contentCONT" : "CONTent"))
+        #expect(try findings(tree) == [])
+    }
+
+    @Test("of two writers of a deleted file the second counts too")
+    func twoWriters() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "content")
+        let (one, two) = (try Writer(tree, "x"), try Writer(tree, "x"))
+        try tree.unlink("x")
+        try one.write("1", at: 0)
+        one.close()
+        try two.write("2", at: 1)
+        two.close()
+        #expect(try findings(tree) == [])
+        let versions = try tree.container.store.versions(of: try item(tree, deleted: "x"))
+        let current = try #require(versions.first { $0.kind == .current })
+        #expect(versions.count == 2 && current.size == 7)
+    }
+
+    @Test("a deleted file that was open and never written leaves nothing more", arguments: [true, false])
+    func neverWritten(isRecorded: Bool) throws {
+        let tree = try BrowsedContainer()
+        if isRecorded { try tree.save("x", "first") }
+        try tree.save("x", "content")
+        let old = try Writer(tree, "x")
+        try tree.unlink("x")
+        old.close()
+        #expect(try findings(tree) == [])
+    }
+
+    @Test("a name that came back after its writer closed has the written content in its history")
+    func cameBackAfterClose() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "content")
+        let old = try Writer(tree, "x")
+        try tree.unlink("x")
+        try old.write("CONT", at: 0)
+        old.close()
+        try tree.save("x", "new")
+        #expect(try texts(tree, of: try tree.item("x").id) == ["CONTent", "content"])
+        #expect(try findings(tree) == [])
+    }
+
+    @Test("a content that another document shares outlives a save by rename that has the same content again")
+    func sharedByAnother() throws {
+        let tree = try BrowsedContainer()
+        // The first goes on as `target`; the next, with the same content, comes back as what it was and replaces it.
+        for text in ["same", "same", "other", "same"] {
+            try tree.save("t", text)
+            try tree.container.rename(
+                tree.caller, parent: Node.rootID, name: Array("t".utf8), newParent: Node.rootID,
+                newName: Array("target".utf8), flags: 0)
+        }
+        #expect(try tree.live("target") == "same")
+        #expect(try findings(tree) == [])
+    }
+
+    @Test("what one of two writers synchronises is amended by whoever of them closes last")
+    func synchronisedByOneOfTwo() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "content")
+        let (one, two) = (try Writer(tree, "x", O_WRONLY), try Writer(tree, "x", O_WRONLY))
+        try two.write("CONT", at: 0)
+        try tree.container.synchronize(node: two.node, handle: two.handle, dataOnly: false)
+        try two.write("ENT!", at: 4)
+        two.close()
+        one.close()
+        #expect(try tree.live("x") == "CONTENT!")
+        #expect(try texts(tree, of: try tree.item("x").id) == ["content"])
+        #expect(try findings(tree) == [])
+    }
+}

@@ -1,0 +1,2 @@
+// Nothing to call: the library is preloaded (LD_PRELOAD).
+#pragma once
