@@ -18,6 +18,7 @@ extension LiveContainer {
     func descriptor(_ node: UInt64, _ handle: UInt64, flags: Int32 = O_RDONLY) throws(Errno) -> SharedDescriptor {
         if handle != OpenFileTable.sharedReader { return try openFile(handle).descriptor }
         let node = try self.node(node)
+        guard node.isRegular || node.isDirectory else { throw .badFileDescriptor }
         return try names.reading { () throws(Errno) in
             let place = try location(of: node)
             return SharedDescriptor(

@@ -37,7 +37,8 @@ extension LiveContainer {
         _ caller: Caller, node id: UInt64, flags: Int32, waiting: (any WaitingOpen)? = nil
     ) throws(Errno) -> OpenReply? {
         let node = try node(id)
-        guard node.isRegular else { return try openPlain(caller, node, flags) }
+        // The kernel opens pipes and devices by itself: a pipe would hold up a worker until somebody opens its other end.
+        guard node.isRegular else { throw Errno(rawValue: ENXIO) }
         if isLive(node) {
             do throws(Errno) {
                 return flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
