@@ -45,7 +45,7 @@ struct Table {
     private func right(_ text: String) -> String { String(repeating: " ", count: max(1, 20 - text.count)) + text }
 }
 
-/// What a workload is to reach (issue 2, line 8).
+/// What a workload is to reach.
 enum Bar {
     /// As fast as the faster of those it is compared with.
     case rivals

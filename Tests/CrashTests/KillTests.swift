@@ -1,4 +1,4 @@
-// Kills the daemon at random points under load, mounts again, and looks whether anything is lost (issue 2, 6).
+// Kills the daemon at random points under load, mounts again, and looks whether anything is lost.
 
 import CrashLoad
 import Foundation

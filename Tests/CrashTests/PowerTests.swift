@@ -1,5 +1,5 @@
 // Cuts the power at random moments of a load, mounts what the disk would hold, and looks whether what was synchronised is
-// there and everything else is one thing or the other (issue 2, 6).
+// there and everything else is one thing or the other.
 
 import CLinux
 import CrashLoad

@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized) struct ManyFilesTests {
     static let files = Workplace.count(200_000)
     private static let perDirectory = 500
-    /// What the daemon may take with 200,000 files looked up (issue 2, line 12).
+    /// What the daemon may take with 200,000 files looked up.
     private static let memory = 150 << 20
     /// What may be in one file's share of it, beside what the daemon takes with none.
     private static let perFile = 600

@@ -1,0 +1,143 @@
+// A file is renamed over a document: the document goes on with it, and what the file was before leaves its name.
+
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// The document's file is now what was renamed over it: records the save.
+    func takeOver(
+        _ state: inout Document.State, _ document: Document, _ move: Move, _ hash: [UInt8]?, _ requester: Requester
+    ) throws(Errno) -> SavedByRename {
+        let former = try moved(move)
+        try store(throwing: .ioError) { () throws(StoreError) in
+            try documents.remove(at: move.source.place)
+            try documents.insert(document, at: move.newPlace)
+        }
+        moveNode(move)
+        let node = move.source.node
+            ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
+        defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
+        let absorbed = absorb(former, move, requester)
+        let file = try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
+        defer { Glibc.close(file) }
+        // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
+        state.stamp = nil
+        state.isVerified = true
+        let saved = try save(
+            &state, node, in: move.newParent, move.newName, file: file,
+            PendingSave(
+                kind: .replacing, requester: requester, content: absorbed.content, isSealed: absorbed.writers == 0,
+                accompanying: absorbed.rows, known: hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
+        state.writers = absorbed.writers
+        if let forgotten = absorbed.forgotten { remove(forgotten.contents, of: forgotten.state) }
+        if let former, absorbed.isKept { leaveName(of: former, sharing: &state, move, requester) }
+        for file in openFiles.all where file.node === node && file.isWritable { file.state.withLock { $0.saved = saved } }
+        return SavedByRename(document: document, node: node, version: saved)
+    }
+
+    /// What became of the document that a file was, which is renamed over another.
+    private struct Absorbed {
+        /// The file's content, if it is a version's.
+        var content: ContentID?
+        var writers = 0
+        /// It keeps its history, without a name.
+        var isKept = false
+        /// It goes without a trace.
+        var forgotten: (state: Document.State, contents: Set<ContentID>)?
+        /// Its rows, for the transaction of the save that has its content: without that it would be nowhere.
+        var rows: [VersionStore.Mutation] = []
+    }
+
+    /// What was made to be renamed here goes without a trace; anything else stays as an item whose name may come back.
+    private func absorb(_ former: Document?, _ move: Move, _ requester: Requester) -> Absorbed {
+        guard let former else { return Absorbed() }
+        return former.state.withLock { state in
+            state.places.removeAll { $0 == move.source.place }
+            var result = Absorbed(writers: state.writers)
+            guard state.places.isEmpty, !state.isUnversioned, var current = state.current else { return result }
+            if isScaffolding(state, move, requester) {
+                guard state.isRecorded else { return result }
+                result.rows = [.forgetItem(state.item)]
+                result.forgotten = (state, ownContents(of: state))
+                return result
+            }
+            result.isKept = true
+            // A content that is kept already is the file's no more: the file is to be kept for itself.
+            if !state.isKept {
+                if state.contentDiffers(from: move.source.stat) {
+                    current.flags.insert(.contentLost)
+                } else {
+                    result.content = current.content
+                }
+            }
+            state.sharesContent = !state.isKept
+            state.isAbsorbed = true
+            state.isRecorded = true
+            state.writers = 0
+            state.current = current
+            var row = current
+            row.kind = .history
+            result.rows = [.version(row)] + itemRows(state, move.source.stat)
+            return result
+        }
+    }
+
+    /// A document of one version, by the same family of processes, was made to be renamed; unless what it was renamed to
+    /// is what programs call a backup.
+    private func isScaffolding(_ state: Document.State, _ move: Move, _ requester: Requester) -> Bool {
+        guard let current = state.current, current.parents.isEmpty,
+            !observers.isBackup(move.newName, of: move.source.name)
+        else { return state.maker != nil && state.current?.parents.isEmpty ?? true }
+        guard let saver = state.saver, let actor = requester.actor else { return false }
+        return saver.isOfOneFamily(with: actor)
+    }
+
+    /// The file held a version's content, and as their beginning that of earlier ones; another content that is equal
+    /// serves them all from now on.
+    /// - Returns: the rows of the earlier ones.
+    private func share(
+        _ content: ContentID, with current: Version, of state: Document.State
+    ) -> [VersionStore.Mutation] {
+        // What is current somewhere has its bytes there.
+        var others = ((try? store.versions(sharing: current.content)) ?? []).filter { $0.id != current.id && $0.kind != .current }
+        for index in others.indices { others[index].content = content }
+        if var labels = try? store.contents.labels(of: content), let like = labels.first {
+            var own = current
+            own.content = content
+            for var version in others + [own] {
+                if version.kind == .current { version.kind = .history }
+                labels.append(.init(version: version, path: like.path, place: like.place))
+            }
+            try? store.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
+        }
+        return others.map { .version($0) }
+    }
+
+    /// The item of a file that was renamed over another keeps its history; its last version is what the other's file
+    /// holds now. If its name comes back, so does the item (DESIGN 5.1).
+    private func leaveName(
+        of former: Document, sharing target: inout Document.State, _ move: Move, _ requester: Requester
+    ) {
+        let (rows, wasEphemeral) = former.state.withLock { state -> ([VersionStore.Mutation], Bool) in
+            guard var current = state.current else { return ([], true) }
+            let wasEphemeral = state.maker != nil
+            guard !state.isKept, let holder = target.current?.content else { return ([], wasEphemeral) }
+            target.sharesContent = true
+            guard current.content != holder else { return ([], wasEphemeral) }
+            let prefixes = share(holder, with: current, of: state)
+            current.content = holder
+            state.current = current
+            current.kind = .history
+            return (prefixes + [.version(current)], wasEphemeral)
+        }
+        let item = former.state.withLock(\.item)
+        record(move.source.parent, rows.isEmpty ? [] : rows + [renamed(move, item: item, requester)])
+        guard let actor = requester.actor, !wasEphemeral else { return }
+        tombstones.leave(
+            Tombstone(document: former, destination: .moved, actor: actor.ref, time: now), at: move.source.place)
+        expireTombstones()
+    }
+}

@@ -1,0 +1,81 @@
+// Two names that change places: RENAME_EXCHANGE (DESIGN 5.1).
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Each name keeps its item and gets the other's content as a new version.
+    func exchange(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+        guard move.source.stat.isRegular, target.stat.isRegular else { return try exchangeOther(move, target, requester) }
+        let first = try moved(move)
+        let second = try moved(
+            Move(
+                source: target, newParent: move.source.parent, newName: move.source.name,
+                newDirectory: move.source.directory, flags: 0))
+        guard let first, let second, first !== second else { return try Backing.rename(move) }
+        try keep(first, move.source)
+        try keep(second, target)
+        try Backing.rename(move)
+        moveNodes(move, target)
+        try savedByExchange(first, move.source, requester)
+        try savedByExchange(second, target, requester)
+    }
+
+    private func keep(_ document: Document, _ entry: Entry) throws(Errno) {
+        let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
+        defer { Glibc.close(file) }
+        guard let node = entry.node ?? nodes.node(entry.stat.key) else { return }
+        try document.state.withLock { state throws(Errno) in try keepCopy(&state, of: node, from: file) }
+    }
+
+    private func savedByExchange(_ document: Document, _ entry: Entry, _ requester: Requester) throws(Errno) {
+        let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
+        defer { Glibc.close(file) }
+        let stat = try Backing.stat(file)
+        let node = intern(stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
+        try document.state.withLock { state throws(Errno) in
+            state.stamp = nil
+            try save(
+                &state, node, in: entry.parent, entry.name, file: file,
+                PendingSave(kind: .replacing, requester: requester, isSealed: true))
+        }
+    }
+
+    private func exchangeOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+        try Backing.rename(move)
+        moveNodes(move, target)
+        var rows: [VersionStore.Mutation] = []
+        if move.source.stat.isDirectory { rows += recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace) }
+        if target.stat.isDirectory { rows += recordedDirectories.moved(fileID(target.stat), to: move.source.place) }
+        try store(throwing: .ioError) { () throws(StoreError) in
+            let first = try documents.document(at: move.source.place)
+            let second = try documents.document(at: target.place)
+            try documents.remove(at: move.source.place)
+            try documents.remove(at: target.place)
+            for (document, old, new, stat) in [
+                (first, move.source.place, target.place, move.source.stat),
+                (second, target.place, move.source.place, target.stat),
+            ] {
+                guard let document else { continue }
+                try documents.insert(document, at: new)
+                rows += document.state.withLock { state in
+                    state.places = state.places.map { $0 == old ? new : $0 }
+                    return itemRows(state, stat)
+                }
+            }
+        }
+        record(move.newParent, rows + [renamed(move, item: nil, requester)])
+    }
+
+    private func moveNodes(_ move: Move, _ target: Entry) {
+        moveNode(move)
+        guard let node = target.node else { return }
+        nodes.moveName(
+            target.name, in: target.parent, of: node,
+            to: Node.Name(parent: move.source.parent, name: move.source.name))
+    }
+}
