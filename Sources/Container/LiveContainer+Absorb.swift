@@ -134,7 +134,7 @@ extension LiveContainer {
             return (prefixes + [.version(current)], wasEphemeral)
         }
         let item = former.state.withLock(\.item)
-        record(move.source.parent, rows.isEmpty ? [] : rows + [renamed(move, item: item, requester)])
+        record(move.source.parent, wasEphemeral && rows.isEmpty ? [] : rows + [renamed(move, item: item, requester)])
         guard let actor = requester.actor, !wasEphemeral else { return }
         tombstones.leave(
             Tombstone(document: former, destination: .moved, actor: actor.ref, time: now), at: move.source.place)

@@ -8,8 +8,8 @@ import SystemPackage
 /// Whoever synchronises waits for the copies begun before; a copy that is begun meanwhile is waited for at once. So a
 /// save costs no waiting while nobody synchronises. Lock order: last; not held while waiting.
 final class Arrivals: Sendable {
-    /// As many are kept open.
-    private static let limit = 32
+    /// As many are kept open. Whoever adds one more waits for the oldest, which by then has long arrived.
+    private static let limit = 256
 
     private struct State {
         var writing: [FileDescriptor] = []
@@ -42,6 +42,15 @@ final class Arrivals: Sendable {
         defer { state.withLock { $0.synchronizing -= 1 } }
         for file in due { Self.end(file) }
         return try body()
+    }
+
+    /// Waits for all copies begun before and closes them: a removed one takes room as long as it is open.
+    func finishAll() {
+        let due = state.withLock { state in
+            defer { state.writing = [] }
+            return state.writing
+        }
+        for file in due { Self.end(file) }
     }
 
     private static func end(_ file: FileDescriptor) {

@@ -102,6 +102,9 @@ public final class ContentStore: Sendable {
         try arrivals.synchronizing(body)
     }
 
+    /// Waits until the copies that were begun are written, so that removed ones give their room back at once.
+    public func finishCopies() { arrivals.finishAll() }
+
     /// Opens a content for reading; the caller closes it.
     public func open(_ id: ContentID) throws(Errno) -> FileDescriptor {
         try System.open(Shelf.name(id), in: shelf.directory, O_RDONLY | O_NOFOLLOW)

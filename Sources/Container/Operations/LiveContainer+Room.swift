@@ -162,6 +162,7 @@ extension LiveContainer {
             return true
         }
         guard options.clock.uptime() >= roomState.state.withLock(\.vainUntil) || wanted > 0 else { return false }
+        store.contents.finishCopies()
         let given = giveUpOldest(history: true, deleted: true, mayWait: mayWait) {
             (self.room?.free ?? .max) >= needed
         }
