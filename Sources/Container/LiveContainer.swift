@@ -126,6 +126,7 @@ public final class LiveContainer: Sendable {
     /// Ends the container's use: what is open is sealed, and the store closed.
     public func close() {
         timers.end()
+        pendingHashes.end()
         chores.end()
         for file in openFiles.all where file.isWritable { seal(file) }
         settleSurvivors()

@@ -119,12 +119,14 @@ extension LiveContainer {
     }
 
     private func hashPending() {
-        for id in pendingHashes.takeAll() { hash(id) }
+        for id in pendingHashes.takeAll() where !pendingHashes.hasEnded { hash(id) }
     }
 
+    /// A file beyond `max-file` (a disk image, mostly holes perhaps) is not read for its hash.
     private func hash(_ id: VersionID) {
-        guard let version = try? store.version(id), version.hash == nil, let file = try? openContent(of: version),
-            let digest = ContentHash.sha256(of: file.raw, size: version.size),
+        guard let version = try? store.version(id), version.hash == nil, version.size <= settings.maxFile,
+            let file = try? openContent(of: version),
+            let digest = ContentHash.sha256(of: file.raw, size: version.size, isWanted: { !pendingHashes.hasEnded }),
             let stat = try? Backing.stat(file.raw), stat.size >= version.size
         else { return }
         // The current version's file may have changed while it was read: then it is another version's content.

@@ -8,7 +8,8 @@ enum ContentHash {
     private static let empty = Array(SHA256.hash(data: []))
 
     /// The digest of the first `size` bytes of an open file; nil if they cannot be read or are not there.
-    static func sha256(of file: Int32, size: UInt64) -> [UInt8]? {
+    /// - Parameter isWanted: asked every MiB; the answer is nil when it is not any more.
+    static func sha256(of file: Int32, size: UInt64, isWanted: () -> Bool = { true }) -> [UInt8]? {
         if size == 0 { return empty }
         // Without a trace in the access time, where that is allowed.
         let isQuiet = fcntl(file, F_GETFL) & linux_O_NOATIME != 0
@@ -21,6 +22,7 @@ enum ContentHash {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 16)
         defer { buffer.deallocate() }
         while offset < size {
+            guard isWanted() else { return nil }
             let wanted = Int(min(UInt64(chunk), size - offset))
             let count = pread(file, buffer.baseAddress, wanted, off_t(offset))
             if count < 0, errno == EINTR { continue }

@@ -6,6 +6,12 @@ import VersionModel
 /// A set in order of arrival; bounded, for what is not hashed is merely not known. Lock order: last.
 final class PendingHashes: Sendable {
     private let versions = Mutex<[VersionID]>([])
+    private let ended = Atomic<Bool>(false)
+
+    /// Nobody waits for a hash when the container is closed: it is computed at the next save, or never.
+    var hasEnded: Bool { ended.load(ordering: .relaxed) }
+
+    func end() { ended.store(true, ordering: .relaxed) }
 
     /// - Returns: whether it is the first, so that somebody has to be called.
     func add(_ version: VersionID) -> Bool {
