@@ -166,6 +166,7 @@ final class CommitQueue: @unchecked Sendable {
         sigfillset(&signals)
         pthread_sigmask(SIG_SETMASK, &signals, nil)
         // Whoever saves goes first: what waits here is in the redo log.
+        linux_be_batch()
         while let batch = next() { write(batch[...]) }
         locked {
             hasStopped = true
