@@ -15,10 +15,15 @@ import Testing
         try withContainer(named: "many", files: ["f": "begin"], seconds: 600) { container in
             let actors = try (0..<Self.writers).map { _ in try ActorProcess("writer", in: container.path, seconds: 500)
             }
+            // Under way before the others take the processors: its own start is not to be measured.
+            let neighbour = try ActorProcess("neighbour", in: container.path)
+            try neighbour.must("stat", "f")
+            // Twenty programs that compute hold up anyone on two processors: what is measured is waiting for one another.
+            for actor in actors { _ = try run("renice", ["-n", "19", "-p", String(actor.pid)], seconds: 10) }
             for (index, actor) in actors.enumerated() {
                 try actor.begin("patterns", ["f", String(index), String(rounds), String(Self.length)])
             }
-            let slow = try slowCalls(container, while: actors)
+            let slow = try slowCalls(of: neighbour, while: actors)
             var problems = slow
             for actor in actors {
                 let answer = try actor.finish()
@@ -33,8 +38,7 @@ import Testing
     }
 
     /// Create, rename, stat and unlink beside the file while the writers wait for one another: each under 50 ms.
-    private func slowCalls(_ container: TestContainer, while actors: [ActorProcess]) throws -> [String] {
-        let neighbour = try ActorProcess("neighbour", in: container.path)
+    private func slowCalls(of neighbour: ActorProcess, while actors: [ActorProcess]) throws -> [String] {
         var problems: [String] = []
         var round = 0
         while try !actors.allSatisfy({ try $0.hasAnswer(within: 0) }) {
