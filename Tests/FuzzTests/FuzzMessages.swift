@@ -1,19 +1,9 @@
 // Requests as the kernel would write them, and what random damage does to them.
 
 import Glibc
+import Support
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct Dice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-        return value ^ value >> 31
-    }
-
+extension SeededGenerator {
     mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<max(1, bound), using: &self) }
     mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
     mutating func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &self) }
@@ -50,12 +40,12 @@ struct FuzzMessages {
     private static let attributes = ["user.x", "user.versions.item", "user.versionsfs.label", "system.posix_acl_access", ""]
         .map { Array($0.utf8) }
 
-    private var dice: Dice
+    private var dice: SeededGenerator
     private var unique: UInt64 = 100
     private(set) var nodes: [UInt64] = [1]
     private(set) var handles: [UInt64] = [0]
 
-    init(seed: UInt64) { dice = Dice(state: seed) }
+    init(seed: UInt64) { dice = SeededGenerator(seed: seed) }
 
     static func isAnswered(_ opcode: UInt32) -> Bool { !unanswered.contains(opcode) }
 

@@ -13,7 +13,7 @@ import Testing
         try withContainer(named: "lines", files: ["f": "1"], seconds: 600) { container in
             try shell("echo 2 > f", in: container.path)
             guard let pid = container.daemon?.pid else { return ["no daemon"] }
-            var random = Numbers(state: seed)
+            var random = SeededGenerator(seed: seed)
             var tolls: [(descriptors: Int, resident: Int)] = []
             // A connection for every hundred lines; a third of them goes away in the middle of a line.
             for round in 0..<max(10, count / 100) {
@@ -34,17 +34,6 @@ import Testing
         }
     }
 
-    private struct Numbers: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var value = state
-            value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-            value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-            return value ^ value >> 31
-        }
-    }
-
     private static let seeds = [
         #"{"jsonrpc":"2.0","id":1,"method":"history","params":{"target":{"path":"f"}}}"#,
         #"{"jsonrpc":"2.0","id":-9223372036854775808,"method":"status"}"#,
@@ -55,7 +44,7 @@ import Testing
         #"[{"jsonrpc":"2.0"}]"#, "null", "\"", "{", "[[[[[[[[", "-", "1e", "\u{0}", "tru", "{}",
     ].map { Array($0.utf8) }
 
-    private func line(_ random: inout Numbers) -> [UInt8] {
+    private func line(_ random: inout SeededGenerator) -> [UInt8] {
         var bytes = Self.seeds.randomElement(using: &random) ?? []
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let place = Int.random(in: 0...max(0, bytes.count - 1), using: &random)

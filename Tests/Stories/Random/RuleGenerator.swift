@@ -1,17 +1,6 @@
 // Draws the operations of the random test: mostly such as can be done, from a printed seed.
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct RuleDice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-        return value ^ value >> 31
-    }
-}
+import Support
 
 /// Makes operations that fit to what a model says is there.
 struct RuleGenerator {
@@ -32,7 +21,7 @@ struct RuleGenerator {
 
     private let verbs: [RuleOperation.Verb]
     private let merges: Bool
-    private var dice: RuleDice
+    private var dice: SeededGenerator
     private var count = 0
     /// What each process has in its buffer, for edits that are to be merged.
     private var buffers: [Int: [String: String]] = [:]
@@ -40,7 +29,7 @@ struct RuleGenerator {
 
     init(_ setting: RuleModel.StaleWrites, seed: UInt64) {
         merges = setting == .merge
-        dice = RuleDice(state: seed)
+        dice = SeededGenerator(seed: seed)
         let merges = merges
         verbs = RuleOperation.Verb.allCases.filter { !merges || Self.ofMerging.contains($0) }
             .flatMap { Array(repeating: $0, count: Self.shares[$0] ?? 0) }
