@@ -20,7 +20,7 @@ extension LiveContainer {
         let node = move.source.node
             ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
         defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
-        let absorbed = absorb(former, move, requester)
+        let absorbed = absorb(former, move, hash, requester)
         let file = try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
         defer { Glibc.close(file) }
         // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
@@ -52,7 +52,7 @@ extension LiveContainer {
     }
 
     /// What was made to be renamed here goes without a trace; anything else stays as an item whose name may come back.
-    private func absorb(_ former: Document?, _ move: Move, _ requester: Requester) -> Absorbed {
+    private func absorb(_ former: Document?, _ move: Move, _ hash: [UInt8]?, _ requester: Requester) -> Absorbed {
         guard let former else { return Absorbed() }
         return former.state.withLock { state in
             state.places.removeAll { $0 == move.source.place }
@@ -71,6 +71,8 @@ extension LiveContainer {
                     current.flags.insert(.contentLost)
                 } else {
                     result.content = current.content
+                    // Nobody may have known it: whether the same is saved once more under the old name can be told then.
+                    if current.hash == nil, current.size == move.source.stat.size { current.hash = hash }
                 }
             }
             state.sharesContent = !state.isKept

@@ -201,7 +201,16 @@ extension LiveContainer {
     /// Whether the item has another version of the same content.
     private func isRepeated(_ version: Version) -> Bool {
         guard let hash = version.hash, let versions = try? store.versions(of: version.item) else { return false }
-        return versions.contains { $0.id != version.id && $0.size == version.size && $0.hash == hash }
+        return versions.contains { $0.id != version.id && $0.size == version.size && self.hash(of: $0) == hash }
+    }
+
+    /// The hash of an older version, computed now if it is small and nobody has come to it yet.
+    func hash(of version: Version) -> [UInt8]? {
+        if let hash = version.hash { return hash }
+        guard version.kind != .current, version.size <= Self.hashedAtOnce, !version.flags.contains(.contentLost),
+            let file = try? openContent(of: version)
+        else { return nil }
+        return withExtendedLifetime(file) { ContentHash.sha256(of: file.raw, size: version.size) }
     }
 
     /// A conflict version that its author has carried on into a new save is history.
