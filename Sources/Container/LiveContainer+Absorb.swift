@@ -93,8 +93,9 @@ extension LiveContainer {
         guard let current = state.current, current.parents.isEmpty,
             !observers.isBackup(move.newName, of: move.source.name)
         else { return state.maker != nil && state.current?.parents.isEmpty ?? true }
-        guard let saver = state.saver, let actor = requester.actor else { return false }
-        return saver.isOfOneFamily(with: actor)
+        guard let saver = state.saver, let actor = requester.actor, saver.isOfOneFamily(with: actor) else { return false }
+        // What was written through a descriptor from before is a version too, and not an ancestor of the current one.
+        return !state.mayHaveBranches || ((try? store.versions(of: state.item))?.count ?? 2) == 1
     }
 
     /// The file held a version's content, and as their beginning that of earlier ones; another content that is equal

@@ -143,6 +143,8 @@ extension LiveContainer {
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content,
                 ContentStore.Label(version: version, path: path, place: place))
+            state.mayHaveBranches = true
+            state.isParted = false
             observers.saved(version.id, of: state.item, by: requester.actor, now: version.saved)
             var rows: [VersionStore.Mutation] = [.version(version)]
             if let settled = SaveRule.settled(by: pending, decision), let row = settle(settled, of: state.item) {

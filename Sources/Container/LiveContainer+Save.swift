@@ -150,6 +150,11 @@ extension LiveContainer {
                 if !state.isKept { rows += ownContent(&state) }
             }
             state.isReturning = false
+            // A content that was kept has a version that names it, also if nothing else has ever happened to the document.
+            if state.isKept, !state.isRecorded, let current = state.current {
+                state.isRecorded = true
+                rows.append(.version(current))
+            }
             // What is appended from now on is appended to what was just replaced.
             if save.kind == .replacing { state.appended = nil }
             observers.saved(current.id, of: state.item, by: actor, now: now)

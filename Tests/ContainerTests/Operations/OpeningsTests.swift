@@ -41,13 +41,21 @@ import VersionStore
     @Test func aFileMovedAwayAndBackKeepsItsContentWhenItIsOverwritten() throws {
         let tree = try BrowsedContainer()
         try tree.save("a", "precious")
-        for (from, to) in [("a", "b"), ("b", "a")] {
-            try tree.container.rename(
-                tree.caller, parent: Node.rootID, name: Array(from.utf8), newParent: Node.rootID,
-                newName: Array(to.utf8), flags: 0)
-        }
+        for (from, to) in [("a", "b"), ("b", "a")] { try tree.move(from, to: to) }
         try tree.save("a", "new")
         let document = try tree.container.document(at: path("a"), as: my)
         #expect(try document.versions.map { try text($0, document, tree) } == ["new", "precious"])
+    }
+
+    @Test func theSameContentOnceMoreByRenameLeavesNothingThatNobodyNames() throws {
+        let tree = try BrowsedContainer()
+        // Nobody has touched it: there are no rows of it yet.
+        try Data("content".utf8).write(to: URL(fileURLWithPath: "\(tree.path)/a"))
+        try tree.save("a.new", "content")
+        try tree.move("a.new", to: "a")
+        tree.clock.advance(seconds: 10)
+        #expect(try tree.container.store.check(repair: false, isAtRest: true).isEmpty)
+        let document = try tree.container.document(at: path("a"), as: my)
+        #expect(try document.versions.map { try text($0, document, tree) } == ["content"])
     }
 }
