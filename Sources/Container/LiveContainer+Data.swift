@@ -174,7 +174,8 @@ extension LiveContainer {
                     return (state.isReplacing, state.isFlushed)
                 }
                 // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
-                if !file.isAppending, state.writers > 1, state.differs(from: stat), isShared(file, isReplacing) {
+                // Who replaces it has saved it with the close, whoever else has it open.
+                if !file.isAppending, !isReplacing, state.writers > 1, state.differs(from: stat), isShared(file) {
                     if isLast { bequeath(file, state) }
                     return
                 }
@@ -190,6 +191,9 @@ extension LiveContainer {
                 let before = state.current?.id
                 let saved = try save(&state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending)
                 if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
+                if state.writers > 1, state.current != nil, isWrittenPastUs(file) {
+                    try keepCopy(&state, of: file.node, from: file.descriptor.raw)
+                }
             }
             mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
         } catch {
@@ -214,15 +218,21 @@ extension LiveContainer {
         }
     }
 
-    /// Whether others write in place to the same file; replacing writers take turns and do not count among themselves.
-    ///
-    /// What the same program has closed is done, though its release may be on its way.
-    private func isShared(_ file: OpenFile, _ isReplacing: Bool) -> Bool {
-        openFiles.all.contains { other in
+    /// Whether others have the file open for writing.
+    private func isShared(_ file: OpenFile) -> Bool { otherWriters(file).contains { _ in true } }
+
+    /// Whether another opening may overwrite what was just saved without our seeing it.
+    private func isWrittenPastUs(_ file: OpenFile) -> Bool {
+        otherWriters(file).contains { !$0.isMediated && !$0.isAppending }
+    }
+
+    /// What else has the file open for writing; what the same program has closed is done, though its release may be on
+    /// its way.
+    private func otherWriters(_ file: OpenFile) -> some Sequence<OpenFile> {
+        openFiles.all.lazy.filter { other in
             guard other.node === file.node, other.isWritable, other.id != file.id else { return false }
-            let (replaces, isFlushed) = other.state.withLock { ($0.isReplacing, $0.isFlushed) }
-            if isFlushed, let actor = file.requester.actor?.ref, other.requester.actor?.ref == actor { return false }
-            return !isReplacing || !other.isAppending && !replaces
+            guard other.state.withLock(\.isFlushed), let actor = file.requester.actor?.ref else { return true }
+            return other.requester.actor?.ref != actor
         }
     }
 
