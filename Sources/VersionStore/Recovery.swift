@@ -191,8 +191,9 @@ struct Recovery {
         let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first { $0.type != .link }
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
         let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
-        // Of an item that the catalog does not know, the newest version kept is the last one known to be whole.
-        let isUnknown = row == nil && deletion == nil && isAfterCrash
+        // Of an item that the catalog does not know, or not to have a name, the newest version kept is the last one known to
+        // be whole: its name may have come back, and a save was about to replace that version.
+        let isUnknown = recorded == nil && deletion == nil && isAfterCrash
         let lost = recorded.map { successor(of: $0, among: labels) } ?? (isUnknown ? labels.lastWhole : nil)
         var (paths, places) = try livePaths(
             row, labels.filter { !claimed.contains($0.path) }, isDeleted: deletion != nil)
