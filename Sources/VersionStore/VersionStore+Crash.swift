@@ -41,6 +41,8 @@ extension VersionStore {
             let check = StoreCheck(store: self, repairs: false)
             var ids = Set(recent.map(\.id))
             ids.formUnion(recent.flatMap(\.parents))
+            // What was renamed over a document left an item behind whose last content is the document's too.
+            for version in recent { ids.formUnion(try versions(sharing: version.content).map(\.id)) }
             var count = 0
             for id in ids.sorted() {
                 guard let version = try version(id), version.kind != .current, !version.flags.contains(.contentLost),

@@ -14,10 +14,11 @@ extension CrashRecovery {
     func settleRecent(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         guard live.stat.changed <= current.saved || live.stat.modified == current.modified,
             live.stat.size < current.size || !isHashed(current, live), !isDatabase(live), !isBeingWritten(live),
-            try store.versions(sharing: current.content).allSatisfy({ $0.item == item.id })
+            try store.versions(sharing: current.content).allSatisfy({ $0.item == item.id || $0.kind != .current })
         else { return nil }
         let older = try store.versions(of: item.id).filter { $0.id != current.id && !$0.flags.contains(.unfinished) }
-        if let appended = older.first(where: { $0.content == current.content }) {
+        for appended in older where appended.content == current.content && live.stat.size >= appended.size {
+            guard isHashed(appended, live) else { continue }
             return try settleAppended(item, current, appended, live)
         }
         guard let former = try wholeVersion(of: item, before: current, live) else {
@@ -35,8 +36,7 @@ extension CrashRecovery {
     }
 
     /// What was appended has arrived in part or not at all.
-    private func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String? {
-        guard live.stat.size >= former.size, isHashed(former, live) else { return nil }
+    private func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String {
         if live.stat.size == former.size { try withdraw(current, item, former, live) } else { amend(current, item, live) }
         return "appended in part"
     }
