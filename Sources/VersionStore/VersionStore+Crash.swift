@@ -31,7 +31,7 @@ extension VersionStore {
     }
 
     /// How long Linux keeps what was written from the disk at most, and some more.
-    private static let dirtyNanoseconds: Int64 = 60_000_000_000
+    public static let dirtyNanoseconds: Int64 = 60_000_000_000
 
     /// Looks at what was kept a moment before the end: a content that has not reached the disk whole is marked as
     /// unfinished, one of which nothing has is marked as lost.
