@@ -289,7 +289,7 @@ extension LiveContainer {
         else { return nil }
         defer { Glibc.close(file) }
         let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
-        SaveMark.whole(file, size: stat.size, hash: hash).set(on: file)
+        SaveMark.whole(file, size: stat.size, hash: hash, now: now).set(on: file)
         return hash
     }
 

@@ -56,7 +56,7 @@ extension LiveContainer {
         if state.isMarked {
             state.isMarked = false
             // What was written may reach the disk after the file itself does.
-            SaveMark.whole(file, size: stat.size, hash: hash).set(on: file)
+            SaveMark.whole(file, size: stat.size, hash: hash, now: now).set(on: file)
             // Only the time of the attribute has changed, unless something else has too: then it is another save.
             if let after = try? Backing.stat(file), after.modified == stat.modified, after.size == stat.size { stat = after }
         }

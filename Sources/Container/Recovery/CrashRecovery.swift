@@ -156,14 +156,11 @@ struct CrashRecovery {
                 return .saved(nil)
             }
         }
-        // In the current version's own file a mark is of an earlier save: it says nothing of what was written since.
-        if try isAnotherFile(item, current, live) {
-            if let mark = SaveMark(of: live.file.raw) {
-                if mark.isWhole(live.file.raw, size: live.stat.size) { return .saved(nil) }
-            } else if live.stat.size > 0 || !item.isReturning {
-                // Of those that took a name back, an empty one was made a moment before it would have been marked.
-                return .saved(nil)
-            }
+        if let mark = SaveMark(of: live.file.raw) {
+            if mark.isNewer(than: current), mark.isWhole(live.file.raw, size: live.stat.size) { return .saved(nil) }
+        } else if live.stat.size > 0 || !item.isReturning, try isAnotherFile(item, current, live) {
+            // Of those that took a name back, an empty one was made a moment before it would have been marked.
+            return .saved(nil)
         }
         if isBeingWritten(live) { return .beingWritten }
         return isDatabase(live) ? .saved(nil) : .unfinished
