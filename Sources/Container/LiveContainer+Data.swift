@@ -64,8 +64,9 @@ extension LiveContainer {
         }
         try document.state.withLock { state throws(Errno) in
             guard let current = state.current, !state.isKept, !state.isReturning, !state.isUnversioned else { return }
-            // What an earlier save through this handle made is amended, not kept.
-            if file.state.withLock({ $0.saved == current.id }), !current.flags.contains(.sealed) { return }
+            // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
+            let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed)
+            if isOwn, !state.isAppendedTo { return }
             let stat = try Backing.stat(file.descriptor.raw)
             guard !state.contentDiffers(from: stat) else { return }
             try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
@@ -180,9 +181,10 @@ extension LiveContainer {
                     return
                 }
                 // close(2) returns before its release: what changed since the save at the close is another opening's if
-                // that has had the saved content kept.
-                let wasSaved = wasFlushed || file.state.withLock { $0.saved != nil }
-                if isLast, wasSaved, state.isKept, state.writers > 1, state.differs(from: stat) { return }
+                // that has had the saved content kept, only appends to it, or has saved since.
+                let own = file.state.withLock(\.saved)
+                let isOthers = state.isKept || state.isAppendedTo && !file.isAppending || own != state.current?.id
+                if isLast, wasFlushed || own != nil, isOthers, state.writers > 1, state.differs(from: stat) { return }
                 // An emptied file may be about to be written: only its last close says that it was meant (5.1).
                 if isReplacing, stat.size == 0, !isLast, state.current != nil { return }
                 let pending = PendingSave(
@@ -210,9 +212,10 @@ extension LiveContainer {
         state.isKept = false
     }
 
-    /// What a writer has synchronised before the others are done is amended by them.
+    /// What a writer has synchronised before the others are done is amended by them, unless they only append to it: then
+    /// it is the beginning of the file still, and a version of its own.
     private func bequeath(_ file: OpenFile, _ state: Document.State) {
-        guard let saved = file.state.withLock(\.saved), saved == state.current?.id else { return }
+        guard let saved = file.state.withLock(\.saved), saved == state.current?.id, !state.isAppendedTo else { return }
         for other in openFiles.all where other.node === file.node && other.isWritable && other.id != file.id {
             other.state.withLock { $0.saved = $0.saved ?? saved }
         }

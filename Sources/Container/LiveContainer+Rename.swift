@@ -288,13 +288,8 @@ extension LiveContainer {
         guard stat.size > 0, let file = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
         else { return nil }
         defer { Glibc.close(file) }
-        guard stat.size <= Self.hashedAtOnce else {
-            let isFull = SaveMark.isWithoutHoles(file, size: stat.size)
-            SaveMark.renamed(size: isFull ? stat.size : 0, hash: nil).set(on: file)
-            return nil
-        }
-        let hash = ContentHash.sha256(of: file, size: stat.size)
-        SaveMark.renamed(size: stat.size, hash: hash).set(on: file)
+        let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
+        SaveMark.whole(file, size: stat.size, hash: hash, now: now).set(on: file)
         return hash
     }
 

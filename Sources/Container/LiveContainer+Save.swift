@@ -52,13 +52,14 @@ extension LiveContainer {
             state.stamp = Stamp(stat)
             return nil
         }
+        let hash = hash(of: file, stat, save)
         if state.isMarked {
             state.isMarked = false
-            SaveMark.remove(from: file)
+            // What was written may reach the disk after the file itself does.
+            SaveMark.whole(file, size: stat.size, hash: hash, now: now).set(on: file)
             // Only the time of the attribute has changed, unless something else has too: then it is another save.
             if let after = try? Backing.stat(file), after.modified == stat.modified, after.size == stat.size { stat = after }
         }
-        let hash = hash(of: file, stat, save)
         if canAmend(state, save, stat) {
             amend(&state, parent, name, stat, hash, save)
         } else if let current = state.current {
