@@ -188,7 +188,7 @@ extension LiveContainer {
                     kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: file.isAppending && !isReplacing,
                     requester: requester, amends: file.state.withLock(\.saved), isSealed: isSealed)
                 let before = state.current?.id
-                let saved = try save(&state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending)
+                let saved = try save(&state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
                 if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
             }
             mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)

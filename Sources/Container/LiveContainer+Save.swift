@@ -35,16 +35,19 @@ extension LiveContainer {
     /// - Parameters:
     ///   - file: the file, open for reading.
     ///   - place: the directory and name the document is saved under.
+    ///   - stat: the file as it is, if it was looked at under the document's lock.
     /// - Returns: the version that is current now.
     @discardableResult
     func save(
-        _ state: inout Document.State, _ node: Node, in parent: Node, _ name: FileName, file: Int32, _ save: PendingSave
+        _ state: inout Document.State, _ node: Node, in parent: Node, _ name: FileName, file: Int32, _ save: PendingSave,
+        stat known: FileStat? = nil
     ) throws(Errno) -> VersionID? {
-        var stat = try Backing.stat(file)
+        var stat: FileStat
+        if let known { stat = known } else { stat = try Backing.stat(file) }
         noteIgnoreFile(name, in: parent)
         guard state.isReturning || state.current == nil || state.differs(from: stat) else {
             record(parent, save.accompanying)
-            if save.isSealed { seal(&state, parent) }
+            if save.isSealed { seal(&state) }
             return state.current?.id
         }
         if state.isUnversioned {
@@ -115,8 +118,21 @@ extension LiveContainer {
         let version = version(state.item, stat, hash, save, parents: state.origin.map { [$0] } ?? [], base: nil)
         install(version, &state, stat, save)
         let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
-        record(parent, save.accompanying + [.version(version)] + itemRows(state, stat) + [.change(event)])
+        let created = announcement(&state, in: parent, name, by: save.requester)
+        record(parent, save.accompanying + created + [.version(version)] + itemRows(state, stat) + [.change(event)])
         hashLater(version)
+    }
+
+    /// The row of the change feed that tells of a document made a moment ago, once: its creation needs no record of its own.
+    /// Until its first save it is a file like any that was there before us.
+    func announcement(
+        _ state: inout Document.State, in parent: Node, _ name: FileName, by requester: Requester?
+    ) -> [VersionStore.Mutation] {
+        guard let created = state.created else { return [] }
+        state.created = nil
+        var row = change(.created, in: parent, name, item: state.item, by: requester)
+        row.time = created
+        return [.change(row)]
     }
 
     private func supersede(
@@ -262,10 +278,10 @@ extension LiveContainer {
     }
 
     /// Says that the current version will not be amended any more.
-    func seal(_ state: inout Document.State, _ parent: Node) {
+    func seal(_ state: inout Document.State) {
         guard let current = state.current, state.isRecorded, !current.flags.contains(.sealed) else { return }
         state.current?.flags.insert(.sealed)
-        record(parent, [.flags(current.id, current.flags.union(.sealed))])
+        store.seal(current.id, current.flags)
     }
 
     /// An edit that was made while the container was not mounted becomes a version of its own.

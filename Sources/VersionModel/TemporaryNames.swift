@@ -20,6 +20,39 @@ public enum TemporaryNames {
         }
     }
 
+    /// Whether a name has a shape that some program makes up; says nothing about who made it. Quick, because it is asked at every
+    /// creation: which program it was has to be read from /proc only where this is so. Rather too often than not.
+    public static func mayBeEphemeral(_ name: FileName) -> Bool {
+        name.bytes.withUnsafeBufferPointer { bytes in
+            guard let first = bytes.first, let last = bytes.last else { return false }
+            // Hidden, or quoted: `.f.swp`, `#f#`, `~$f`, `f~`, `f@`.
+            if first == 46 || first == 35 || first == 126 || last == 126 || last == 64 || last == 35 { return true }
+            guard let dot = bytes.lastIndex(of: 46) else {
+                // `sedXXXXXX`, `tmpXXXXXXXX`, eight hexadecimal digits; 4913.
+                return bytes.count >= 7 || bytes.allSatisfy(\.isDigit)
+            }
+            let suffix = UnsafeBufferPointer(rebasing: bytes[(dot + 1)...])
+            // Random letters or a number behind the dot, or a long word.
+            if suffix.count >= 6 || suffix.allSatisfy(\.isDigit) { return true }
+            if shortSuffixes.contains(where: { $0.count == suffix.count && zip($0, suffix).allSatisfy { $0 == $1.lowercased } }) {
+                return true
+            }
+            return holdsTemporary(bytes)
+        }
+    }
+
+    /// What is behind the last dot of ephemeral names, if that is no longer than five letters.
+    private static let shortSuffixes = ["tmp", "bck", "part", "lock", "ytdl", "aria2", "!qb"].map { Array($0.utf8) }
+
+    /// Whether `tmp` is somewhere in the name.
+    private static func holdsTemporary(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes.count >= 3 else { return false }
+        for index in 0..<(bytes.count - 2) where bytes[index].lowercased == 116 {
+            if bytes[index + 1].lowercased == 109, bytes[index + 2].lowercased == 112 { return true }
+        }
+        return false
+    }
+
     /// Whether a name is what programs call the backup of a document of that name: to where they move or copy it before
     /// they save. Says nothing about who made it.
     public static func isBackup(_ name: FileName, of original: FileName) -> Bool {

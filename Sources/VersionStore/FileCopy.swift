@@ -9,6 +9,9 @@ enum FileCopy {
     /// Up to this size a file is copied in one call, without looking for holes.
     private static let smallSize: off_t = 65_536
 
+    /// Up to this size it is read and written: copying in the kernel goes through a pipe that has to be made first.
+    private static let tinySize: off_t = 16_384
+
     /// Copies everything of `source` to the empty file `target`.
     static func copy(
         _ source: FileDescriptor, to target: FileDescriptor, reflink: Bool
@@ -42,6 +45,7 @@ enum FileCopy {
 
     private static func copyData(_ source: FileDescriptor, to target: FileDescriptor, size: off_t) throws(Errno) {
         // Most files are small and have no holes: one call, no looking for them.
+        if size > 0, size <= tinySize, copyAtOnce(source, to: target, size: Int(size)) { return }
         if size > 0, size <= smallSize { return try copyRange(source, to: target, from: 0, to: size) }
         try System.call { ftruncate(target.rawValue, size) }
         // The seeks move a file offset: on a description of our own, not on the caller's.
@@ -59,6 +63,14 @@ enum FileCopy {
             let end = hole < 0 ? size : min(hole, size)
             if data < end { try copyRange(source, to: target, from: data, to: end) }
             position = max(end, position + 1)
+        }
+    }
+
+    /// Whether all of it was read and written.
+    private static func copyAtOnce(_ source: FileDescriptor, to target: FileDescriptor, size: Int) -> Bool {
+        withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { buffer in
+            pread(source.rawValue, buffer.baseAddress, size, 0) == size
+                && pwrite(target.rawValue, buffer.baseAddress, size, 0) == size
         }
     }
 
