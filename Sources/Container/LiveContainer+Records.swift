@@ -84,21 +84,31 @@ extension LiveContainer {
 
     /// Rows for a document's item as it is now; none if it is not recorded.
     func itemRows(_ state: Document.State, _ stat: FileStat) -> [VersionStore.Mutation] {
-        guard state.isRecorded, let current = state.current else { return [] }
+        itemRow(state, stat).map { [$0] } ?? []
+    }
+
+    func itemRow(_ state: Document.State, _ stat: FileStat) -> VersionStore.Mutation? {
+        guard state.isRecorded, let current = state.current else { return nil }
         let file = Item.LiveFile(id: fileID(stat), size: stat.size, modified: stat.modified)
-        return [.item(Item(id: state.item, places: state.places, current: current.id, file: file))]
+        return .item(Item(id: state.item, places: state.places, current: current.id, file: file))
     }
 
     /// Commits rows that concern something in `parent`, with the rows of the directories above it.
     func record(_ parent: Node, _ mutations: [VersionStore.Mutation]) {
         guard !mutations.isEmpty else { return }
-        store.commit(missingDirectories(parent) + mutations)
+        let missing = missingDirectories(parent)
+        commit(missing.isEmpty ? mutations : missing + mutations)
+    }
+
+    /// The same for rows that are complete.
+    func commit(_ mutations: [VersionStore.Mutation]) {
+        store.commit(mutations)
         let growth = mutations.reduce(0) { $0 + $1.purgeableBytes }
         if growth > 0 { noteGrowth(growth) }
     }
 
     /// Rows for a directory and those above it that the catalog has not got; most often it has all.
-    private func missingDirectories(_ directory: Node) -> [VersionStore.Mutation] {
+    func missingDirectories(_ directory: Node) -> [VersionStore.Mutation] {
         let layout = nodes.layout.load(ordering: .sequentiallyConsistent)
         guard directory.id != Node.rootID, directory.recordedIn.load(ordering: .acquiring) != layout else { return [] }
         defer { directory.recordedIn.store(layout, ordering: .releasing) }

@@ -105,9 +105,27 @@ extension LiveContainer {
             state.saver = actor
             observers.saved(version.id, of: state.item, by: actor, now: version.saved)
         }
-        let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
-        record(parent, save.accompanying + [.version(version)] + itemRows(state, stat) + [.change(event)])
+        record(save, version, &state, parent, name, stat)
         hashLater(version)
+    }
+
+    /// Commits a version that has become the document's current one.
+    private func record(
+        _ save: PendingSave, _ version: Version, _ state: inout Document.State, _ parent: Node, _ name: FileName,
+        _ stat: FileStat, before: VersionStore.Mutation? = nil, _ others: [VersionStore.Mutation] = [],
+        behind: [VersionStore.Mutation] = []
+    ) {
+        var rows = missingDirectories(parent)
+        rows.reserveCapacity(rows.count + save.accompanying.count + others.count + behind.count + 5)
+        rows += save.accompanying
+        rows += announcement(&state, in: parent, name, by: save.requester)
+        rows += others
+        if let before { rows.append(before) }
+        rows.append(.version(version))
+        if let row = itemRow(state, stat) { rows.append(row) }
+        rows.append(.change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)))
+        rows += behind
+        commit(rows)
     }
 
     /// The first version of a new document.
@@ -117,9 +135,7 @@ extension LiveContainer {
     ) {
         let version = version(state.item, stat, hash, save, parents: state.origin.map { [$0] } ?? [], base: nil)
         install(version, &state, stat, save)
-        let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
-        let created = announcement(&state, in: parent, name, by: save.requester)
-        record(parent, save.accompanying + created + [.version(version)] + itemRows(state, stat) + [.change(event)])
+        record(save, version, &state, parent, name, stat)
         hashLater(version)
     }
 
@@ -194,14 +210,11 @@ extension LiveContainer {
         let version = version(
             state.item, stat, hash, sharing, parents: parents, base: base == current.id ? nil : base)
         if loser.kind == .conflict { relabel(loser) }
-        mutations.append(.version(loser))
         install(version, &state, stat, sharing)
         // What was renamed here may have a history of its own, which is in its file.
         state.sharesContent = sharing.content != nil
         state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
-        events.insert(
-            .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
-        record(parent, save.accompanying + mutations + [.version(version)] + itemRows(state, stat) + events)
+        record(save, version, &state, parent, name, stat, before: .version(loser), mutations, behind: events)
         hashLater(version)
     }
 

@@ -27,22 +27,30 @@ public enum TemporaryNames {
             guard let first = bytes.first, let last = bytes.last else { return false }
             // Hidden, or quoted: `.f.swp`, `#f#`, `~$f`, `f~`, `f@`.
             if first == 46 || first == 35 || first == 126 || last == 126 || last == 64 || last == 35 { return true }
-            guard let dot = bytes.lastIndex(of: 46) else {
-                // `sedXXXXXX`, `tmpXXXXXXXX`, eight hexadecimal digits; 4913.
-                return bytes.count >= 7 || bytes.allSatisfy(\.isDigit)
-            }
+            if holdsTemporary(bytes) { return true }
+            guard let dot = bytes.lastIndex(of: 46) else { return mayBeUndotted(bytes) }
             let suffix = UnsafeBufferPointer(rebasing: bytes[(dot + 1)...])
             // Random letters or a number behind the dot, or a long word.
             if suffix.count >= 6 || suffix.allSatisfy(\.isDigit) { return true }
-            if shortSuffixes.contains(where: { $0.count == suffix.count && zip($0, suffix).allSatisfy { $0 == $1.lowercased } }) {
-                return true
-            }
-            return holdsTemporary(bytes)
+            return shortSuffixes.contains { $0.count == suffix.count && zip($0, suffix).allSatisfy { $0 == $1.lowercased } }
         }
     }
 
+    /// The same for names without a dot: 4913, eight hexadecimal digits, JetBrains' underscores, and what mkstemp fills in.
+    private static func mayBeUndotted(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        if bytes.count == 8, bytes.allSatisfy(\.isHexDigit) { return true }
+        if bytes.count <= 6, bytes.allSatisfy(\.isDigit) { return true }
+        if bytes.count > 10, bytes.contains(95) { return true }
+        return undottedBeginnings.contains { beginning in
+            bytes.count == beginning.count + 6 && zip(beginning, bytes).allSatisfy { $0 == $1.lowercased }
+        }
+    }
+
+    /// What six random letters follow, without a dot anywhere.
+    private static let undottedBeginnings = ["p", "xx", "cu", "st", "sed", "svn-"].map { Array($0.utf8) }
+
     /// What is behind the last dot of ephemeral names, if that is no longer than five letters.
-    private static let shortSuffixes = ["tmp", "bck", "part", "lock", "ytdl", "aria2", "!qb"].map { Array($0.utf8) }
+    private static let shortSuffixes = ["bck", "part", "lock", "ytdl", "aria2", "!qb"].map { Array($0.utf8) }
 
     /// Whether `tmp` is somewhere in the name.
     private static func holdsTemporary(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -37,7 +37,7 @@ final class RedoLog {
 
     /// The mutations of a record; the rest it gets when it is its turn.
     static func encode(_ call: [VersionStore.Mutation]) -> ByteWriter {
-        var writer = ByteWriter(capacity: 1024)
+        var writer = ByteWriter(capacity: 1000)
         writer.count(UInt64(call.count))
         for mutation in call { writer.mutation(mutation) }
         return writer
