@@ -67,20 +67,18 @@ extension LiveContainer {
     /// What a reader sees. A file that was never touched gets no document by that, or reading a big tree would fill the
     /// memory: its identities derive from its attributes until somebody changes it.
     private func observed(_ node: Node) throws(Errno) -> (ItemID, [Place], VersionID?) {
-        let known = nodes.names(node)
-        if knownDocument(of: node) == nil, known.count == 1, let name = known.first {
-            let stat = try stat(node)
-            let item = DerivedIdentity.item(fileID(stat), in: store.identity.container)
-            let place = Place(directory: name.parent.file, name: name.name)
-            return (item, [place], VersionID(derivedFrom: item, stat))
+        let known = knownDocument(of: node)
+        if known == nil, let (name, seen) = nodes.onlyName(node), !node.openings.state.withLock(\.maybeMapped) {
+            let item = DerivedIdentity.item(node.file, in: store.identity.container)
+            return (item, [name.place], VersionID(derivedFrom: item, size: seen.size, modified: seen.modified))
         }
-        return try document(of: node).state.withLock { ($0.item, $0.places, $0.current?.id) }
-    }
-
-    /// The document of a node, reading its attributes only if nothing is known of it yet.
-    private func document(of node: Node) throws(Errno) -> Document {
-        if let document = knownDocument(of: node), document.state.withLock(\.isVerified) { return document }
-        return try document(of: node, try stat(node))
+        let document: Document
+        if let known, known.state.withLock(\.isVerified) {
+            document = known
+        } else {
+            document = try self.document(of: node, try stat(node))
+        }
+        return document.state.withLock { ($0.item, $0.places, $0.current?.id) }
     }
 
     private func openForWriting(

@@ -87,6 +87,22 @@ final class NodeTable: Sendable {
         state.withLock { _ in (node.name, node.whereabouts) }
     }
 
+    /// Where its file is, noting what the kernel is about to be told of it.
+    func whereabouts(_ node: Node, seen stat: FileStat) -> Node.Whereabouts {
+        state.withLock { _ in
+            if node.isRegular { node.seen = (stat.size, stat.modified) }
+            return node.whereabouts
+        }
+    }
+
+    /// Its only name, with what the kernel was told of it; nil if it has several, or was not looked at.
+    func onlyName(_ node: Node) -> (name: Node.Name, seen: (size: UInt64, modified: Timestamp))? {
+        state.withLock { _ in
+            guard node.otherNames.isEmpty, let name = node.name, let seen = node.seen else { return nil }
+            return (name, seen)
+        }
+    }
+
     /// All names the kernel knows the node by.
     func names(_ node: Node) -> [Node.Name] {
         state.withLock { _ in (node.name.map { [$0] } ?? []) + node.otherNames }
