@@ -178,7 +178,8 @@ extension LiveContainer {
         first.base = nil
         first.kind = .current
         new.current = first
-        new.writers = 0
+        // Whoever writes to the file goes on with it.
+        (new.writers, state.writers) = (state.writers, 0)
         let parted = Document(new)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(parted, at: other) }
         // Recorded at once: the older version's content is found through it.
