@@ -99,7 +99,7 @@ let package = Package(
                 "ControlProtocol", "ControlService", "VersionsClient", "versionsctl", "VersionModel", "CLinux", logging,
                 argumentParser,
             ]),
-        tests("FUSETests", ["FUSE", "VersionModel"]),
+        tests("FUSETests", ["FUSE", "CRing", "VersionModel"]),
         tests(
             "FuzzTests",
             [
