@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct ring {
     struct io_uring uring;
@@ -105,6 +106,18 @@ int ring_turn(struct ring *ring, uint64_t *tag, int *result) {
         int found = ring_peek(ring, tag, result);
         if (found != -EAGAIN) return found;
     }
+}
+
+int ring_may_run_everywhere(void) {
+    // Room for as many as a kernel can have.
+    enum { most = 8192 };
+    cpu_set_t *set = CPU_ALLOC(most);
+    if (!set) return 0;
+    size_t size = CPU_ALLOC_SIZE(most);
+    CPU_ZERO_S(size, set);
+    int result = sched_getaffinity(0, size, set) == 0 && CPU_COUNT_S(size, set) >= sysconf(_SC_NPROCESSORS_ONLN);
+    CPU_FREE(set);
+    return result;
 }
 
 int ring_pin_thread(unsigned processor) {

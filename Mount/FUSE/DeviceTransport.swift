@@ -36,7 +36,7 @@ final class DeviceTransport: Transport {
     }
 
     /// Whoever answers a request writes to the same descriptor.
-    func park(_ lane: Lane) {}
+    func park(_ lane: Lane) -> Bool { true }
 
     /// Receives one message into the lane, waiting for it.
     func receive(_ lane: Lane) throws(Errno) {

@@ -1,6 +1,7 @@
 // A mounted file system, from the mount to its end.
 
 import CFuse3
+import CRing
 import Glibc
 import Synchronization
 public import SystemPackage
@@ -136,7 +137,7 @@ public final class MountedSession: Sendable {
     }
 
     private static func newRing(_ device: DeviceTransport, _ mountpoint: FilePath) -> RingTransport? {
-        guard let queues = ProcessorList.possible else { return nil }
+        guard let queues = ProcessorList.possible, ring_may_run_everywhere() != 0 else { return nil }
         // Threads that wait in the ring hear of an end that only the device has noticed when the mount is cut off.
         return try? RingTransport(device, queues: queues) { try? Unmounting.unmount(mountpoint, .aborted) }
     }

@@ -31,9 +31,9 @@ func serveOpen(_ raw: OpaquePointer?, node: NodeID, flags: Int32) {
             driver.drop(deferred.close(), node: node)
             driver.answer(request, node: node, .success(opened))
         } else if driver.gate.enter() {
-            if let lane { driver.transport?.park(lane) }
+            let mayWait = lane.flatMap { driver.transport?.park($0) } ?? true
             let isInterrupted = driver.parked.add(deferred, request: number)
-            if isInterrupted || driver.ring && CallerSignals.arePending(thread: caller.thread) { deferred.interrupt() }
+            if isInterrupted || !mayWait || driver.ring && CallerSignals.arePending(thread: caller.thread) { deferred.interrupt() }
             deferred.park()
         } else {
             driver.drop(deferred.close(), node: node)

@@ -75,11 +75,13 @@ extension MountTests {
     @Test("A request that takes long holds up no other of its processor", arguments: [false, true])
     func slowRequestsHoldNobodyUp(ring: Bool) throws {
         try withMount(passthrough: false, ring: ring) { mount, backing, system in
+            try expectSuccess(mkdir(mount + "/apart", 0o755))
             let slow = (0..<3).map { number in
                 RunningThread {
                     _ = ring_pin_thread(0)
                     var status = stat()
-                    _ = stat(mount + "/slow-\(number)", &status)
+                    // In a directory of its own, which the kernel has locked meanwhile.
+                    _ = stat(mount + "/apart/slow-\(number)", &status)
                 }
             }
             system.state.wait { $0.slow == 3 ? () : nil }
@@ -106,6 +108,7 @@ extension MountTests {
     func abortsEndEverything() throws {
         for turn in 0..<5 {
             try withMount(passthrough: false, ring: true) { mount, backing, system in
+                try expectSuccess(mkdir(mount + "/apart", 0o755))
                 for number in 0..<4 { try write([1], to: backing + "/held-\(number)") }
                 let waiting = (0..<4).map { number in
                     RunningThread {
@@ -116,7 +119,7 @@ extension MountTests {
                 let held = (0..<4).map { _ in system.nextHeld() }
                 let slow = RunningThread {
                     var status = stat()
-                    _ = stat(mount + "/slow", &status)
+                    _ = stat(mount + "/apart/slow", &status)
                 }
                 system.state.wait { $0.slow == 1 ? () : nil }
                 let isOver = Monitor(false)

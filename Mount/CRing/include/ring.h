@@ -43,5 +43,7 @@ int ring_turn(struct ring *ring, uint64_t *tag, int *result);
 // Takes a completion that is there already; -EAGAIN if none is.
 int ring_peek(struct ring *ring, uint64_t *tag, int *result);
 
+// Whether the calling thread may run on every processor that is online.
+int ring_may_run_everywhere(void);
 // Keeps the calling thread on one processor.
 int ring_pin_thread(unsigned processor);

@@ -1,5 +1,5 @@
-// The thread that has every queue's first entry, and those whose answer came late: it hands the requests that come to them
-// to the queue's own threads, so that it is never busy.
+// The thread that has the entries which no other thread has: it hands the requests that come to them to the queue's own
+// threads, so that it is never busy.
 
 import CLinux
 import CRing
@@ -81,13 +81,21 @@ final class RingKeeper: Sendable {
             guard (stage.wait { Self.hasLeft($0, .ready) }) else { return }
             for entry in entries { try ring.register(entry) }
             try ring.submit()
-            // What cannot be registered comes back at once, and then the kernel uses /dev/fuse for good.
-            if let refused = ring.peek(), refused.result < 0 { throw Errno(rawValue: -refused.result) }
+            // What cannot be registered comes back at once, and then the kernel uses /dev/fuse for good. Requests may come
+            // as soon as every queue has an entry.
+            var early: [RingEntry] = []
+            while let came = ring.peek() {
+                guard came.result >= 0 else { throw Errno(rawValue: -came.result) }
+                if let entry = came.entry { early.append(entry) }
+            }
             stage.with { if case .registering = $0 { $0 = .ready } }
             guard (stage.wait { Self.hasLeft($0, .ready) }) else { return }
             try ring.watch(event)
             let lane = Lane(borrowing: ())
-            lane.whileCurrent { pass(ring, transport, lane) }
+            lane.whileCurrent {
+                for entry in early { pass(entry, ring, transport, lane) }
+                passAll(ring, transport, lane)
+            }
         } catch {
             stage.with { $0 = .failed(error as? Errno ?? .ioError) }
         }
@@ -102,16 +110,19 @@ final class RingKeeper: Sendable {
         }
     }
 
+    private func pass(_ entry: RingEntry, _ ring: SubmissionRing, _ transport: RingTransport, _ lane: Lane) {
+        guard !transport.hand(entry) else { return }
+        // No thread could be started: better late than never.
+        if transport.process(entry, lane) { try? ring.commit(entry) }
+    }
+
     /// Passes requests on until the end.
-    private func pass(_ ring: SubmissionRing, _ transport: RingTransport, _ lane: Lane) {
+    private func passAll(_ ring: SubmissionRing, _ transport: RingTransport, _ lane: Lane) {
         while true {
             guard let came = try? ring.turn() else { return }
             if let entry = came.entry {
                 // Gone with the connection; the event tells of the end.
-                guard came.result >= 0 else { continue }
-                guard !transport.hand(entry) else { continue }
-                // No thread could be started: better late than never.
-                if transport.process(entry, lane) { try? ring.commit(entry) }
+                if came.result >= 0 { pass(entry, ring, transport, lane) }
                 continue
             }
             if stage.with({ if case .over = $0 { true } else { false } }) { return }

@@ -1,7 +1,6 @@
-// The threads that serve the requests of one processor, counted.
+// The threads that serve the requests of one processor: those that have lost their entry, and what is handed to them.
 
 import Glibc
-import Synchronization
 
 /// One of the kernel's queues, as its threads share it.
 ///
@@ -12,39 +11,36 @@ import Synchronization
 /// The lock guards the counts and what is handed over; nothing blocks under it.
 final class RingQueue: Sendable {
     private struct State {
-        /// Threads with an entry.
-        var serving = 0
-        /// Threads without one, and what they are to serve.
+        /// Threads without an entry, and what they are to serve.
         var free = 0
         var handed: [RingEntry] = []
+        /// Entries whose request is parked.
+        var parked = 0
         var isOver = false
     }
     /// More free threads than this end.
     private static let mostFree = 8
     let number: Int
-    private let most: Int
+    private let mostParked: Int
     private let state = Monitor(State())
-    /// Threads that wait in the kernel with their entry.
-    let waiting = Atomic<Int>(0)
 
-    /// - Parameter most: threads that are started because all others are busy.
-    init(number: Int, most: Int) {
+    /// - Parameter entries: how many the queue has. Half of them may be parked, so that others are always left.
+    init(number: Int, entries: Int) {
         self.number = number
-        self.most = most
+        mostParked = entries / 2
     }
 
-    /// Whether one more thread may start; if so it counts as serving.
-    func admit(always: Bool = false) -> Bool {
+    /// An entry's request is parked.
+    /// - Returns: whether it may wait; not if too many do.
+    func park() -> Bool {
         state.with { state in
-            guard !state.isOver, always || state.serving < most else { return false }
-            state.serving += 1
-            return true
+            state.parked += 1
+            return state.parked <= mostParked
         }
     }
 
-    /// A serving thread ended.
-    func dismiss() {
-        state.with { $0.serving -= 1 }
+    func unpark() {
+        state.with { $0.parked -= 1 }
     }
 
     /// Gives an entry with a request to a free thread, if there is one.
@@ -56,26 +52,19 @@ final class RingQueue: Sendable {
         }
     }
 
-    /// Waits, as a thread that has lost its entry, for one with a request. Nil: the thread should end; it counts as
-    /// serving until ``dismiss()``.
+    /// Waits, as a thread that has lost its entry, for one with a request. Nil: the thread should end.
     func awaitEntry() -> RingEntry? {
         let stays = state.with { state in
             guard !state.isOver, state.free < Self.mostFree else { return false }
             state.free += 1
-            state.serving -= 1
             return true
         }
         guard stays else { return nil }
         return state.wait { state -> RingEntry?? in
-            if let entry = state.handed.popLast() {
-                state.free -= 1
-                state.serving += 1
-                return .some(entry)
-            }
-            guard state.isOver else { return nil }
+            let entry = state.handed.popLast()
+            guard entry != nil || state.isOver else { return nil }
             state.free -= 1
-            state.serving += 1
-            return .some(nil)
+            return .some(entry)
         }
     }
 

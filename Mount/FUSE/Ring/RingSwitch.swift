@@ -1,5 +1,5 @@
 // The kernel's switch for FUSE over io_uring, one for the whole machine and off by default: on while we mount, then as it
-// was. docs/decisions/0011-the-switch-of-the-ring.md says why.
+// was. docs/decisions/0011-the-ring.md says why.
 
 import CLinux
 import Glibc

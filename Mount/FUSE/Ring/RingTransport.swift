@@ -10,10 +10,11 @@ import SystemPackage
 /// FORGET, INTERRUPT and notices to the kernel keep going over /dev/fuse, whose transport this one contains; should the
 /// kernel refuse the ring after all, everything else comes there too.
 ///
-/// `late` guards the parked requests by number; `entries` guards the list of all entries. Nothing is called under either.
+/// `late` guards the parked requests by number; nothing is called under it.
 final class RingTransport: Transport {
-    /// Threads for one queue, that are started because all others are busy. With many processors, fewer for each.
-    private static func mostThreads(_ queues: Int) -> Int { min(16, max(4, 64 / queues)) }
+    /// Entries for one queue: as many requests of one processor may be at work or parked at a time, the others wait in the
+    /// kernel. An entry costs a page until it is used. With many processors, fewer for each.
+    private static func entries(_ queues: Int) -> Int { min(64, max(16, 1024 / queues)) }
 
     let descriptor: Int32
     let serve: @Sendable (Lane) -> Void
@@ -24,8 +25,9 @@ final class RingTransport: Transport {
     private let keeper: RingKeeper
     private let threads = ThreadGroup()
     private let late = Mutex<[UInt64: RingEntry]>([:])
-    /// All entries: the kernel may write to them until the connection is gone.
-    private let entries = Mutex<[RingEntry]>([])
+    /// All entries there will ever be: the kernel may write to them until the connection is gone, and does not look after
+    /// waiting requests when one is registered later.
+    private let entries: [RingEntry]
 
     /// Makes everything that may fail, before the kernel is told that a ring will be used.
     ///
@@ -35,13 +37,14 @@ final class RingTransport: Transport {
         self.cut = cut
         descriptor = device.descriptor
         serve = device.serve
-        queues = (0..<count).map { RingQueue(number: $0, most: Self.mostThreads(count)) }
+        queues = (0..<count).map { RingQueue(number: $0, entries: Self.entries(count)) }
         keeper = try RingKeeper()
-        var first: [RingEntry] = []
-        for number in 0..<count { first.append(try RingEntry(queue: number)) }
-        let made = first
-        entries.withLock { $0 = made }
-        guard threads.start("fuse-ring", { [self] in keeper.live(self, made) }) else { throw .resourceTemporarilyUnavailable }
+        var made: [RingEntry] = []
+        for number in 0..<count {
+            for _ in 0..<Self.entries(count) { made.append(try RingEntry(queue: number)) }
+        }
+        entries = made
+        guard threads.start("fuse-ring", { [self] in keeper.live(self, entries) }) else { throw .resourceTemporarilyUnavailable }
         do throws(Errno) { try keeper.awaitReady() } catch {
             threads.join()
             throw error
@@ -72,6 +75,7 @@ final class RingTransport: Transport {
             let unique = first.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
             if let entry = Lane.current?.entry, entry.unique == unique { return entry.answer(message, count: count) }
             if unique != 0, let entry = late.withLock({ $0.removeValue(forKey: unique) }) {
+                queues[entry.queue].unpark()
                 defer { keeper.commit(entry) }
                 return entry.answer(message, count: count)
             }
@@ -79,9 +83,10 @@ final class RingTransport: Transport {
         return device.send(message, count: count)
     }
 
-    func park(_ lane: Lane) {
-        guard let entry = lane.giveBack() else { return }
+    func park(_ lane: Lane) -> Bool {
+        guard let entry = lane.giveBack() else { return true }
         late.withLock { $0[entry.unique] = entry }
+        return queues[entry.queue].park()
     }
 
     // MARK: What the threads need
@@ -102,39 +107,14 @@ final class RingTransport: Transport {
         return true
     }
 
-    /// A further entry, or nil if there is no memory for it.
-    func newEntry(_ queue: Int) -> RingEntry? {
-        guard let entry = try? RingEntry(queue: queue) else { return nil }
-        entries.withLock { $0.append(entry) }
-        return entry
-    }
-
-    /// Starts another thread for a queue whose threads are all busy.
-    func startSpare(_ queue: RingQueue) {
-        guard queue.admit() else { return }
-        guard let entry = newEntry(queue.number), start(queue, .register(entry)) else {
-            queue.dismiss()
-            return
-        }
-    }
-
     /// Gives an entry with a request to a thread of its queue. False: there is none, and none can be started.
     func hand(_ entry: RingEntry) -> Bool {
         guard queues.indices.contains(entry.queue) else { return false }
         let queue = queues[entry.queue]
         if queue.hand(entry) { return true }
-        guard queue.admit(always: true) else { return false }
-        if start(queue, .serve(entry)) { return true }
-        queue.dismiss()
-        return false
-    }
-
-    private func start(_ queue: RingQueue, _ work: RingWork) -> Bool {
-        threads.start("fuse-ring-\(queue.number)") { [self] in
-            defer { queue.dismiss() }
-            do throws(Errno) { try RingWorker(self, queue).live(work) } catch {
-                // No ring for this thread: what it was started for goes back to the keeper.
-                guard case .serve(let entry) = work else { return }
+        return threads.start("fuse-ring-\(queue.number)") { [self] in
+            do throws(Errno) { try RingWorker(self, queue).live(entry) } catch {
+                // No ring for this thread: its entry goes back to the keeper.
                 let lane = Lane(borrowing: ())
                 lane.whileCurrent {
                     if process(entry, lane) { keeper.commit(entry) }

@@ -2,16 +2,7 @@
 
 import CRing
 import Glibc
-import Synchronization
 import SystemPackage
-
-/// How a thread of a queue begins.
-enum RingWork: Sendable {
-    /// With an entry that the kernel does not know yet.
-    case register(RingEntry)
-    /// With an entry that has a request.
-    case serve(RingEntry)
-}
 
 /// One thread of a queue, with a ring of its own.
 ///
@@ -29,68 +20,36 @@ final class RingWorker {
         ring = try SubmissionRing(device: transport.descriptor, entries: 4)
     }
 
-    /// Serves until the end; the queue counts the thread as serving when this begins, and no more when it returns.
-    func live(_ first: RingWork) {
+    /// Begins with an entry that has a request, and serves until the end.
+    func live(_ first: RingEntry) {
         // Whoever asks is on this processor, and waits: no other has to be woken. Where that cannot be, it is slower.
         _ = ring_pin_thread(UInt32(truncatingIfNeeded: queue.number))
         lane.whileCurrent {
-            var next: RingWork? = first
-            while let work = next { next = serve(from: work) }
+            var next: RingEntry? = first
+            while let entry = next {
+                guard serve(entry) else { return }
+                next = queue.awaitEntry()
+            }
         }
     }
 
     /// Serves until the entry is lost.
     ///
-    /// - Returns: what to go on with; nil to end.
-    private func serve(from work: RingWork) -> RingWork? {
-        var entry: RingEntry
-        do {
-            switch work {
-            case .register(let new):
-                entry = new
-                try ring.register(new)
-            case .serve(let handed):
-                entry = handed
-                // All others may be busy, or this be the first.
-                if queue.waiting.load(ordering: .relaxed) == 0 { transport.startSpare(queue) }
-                guard transport.process(entry, lane) else { return proceed() }
+    /// - Returns: whether to go on with another: the request was parked, or the kernel had no use for what we sent. Not if
+    ///   the connection is gone.
+    private func serve(_ first: RingEntry) -> Bool {
+        var entry = first
+        while true {
+            guard transport.process(entry, lane) else { return true }
+            do throws(Errno) {
                 try ring.commit(entry)
-            }
-            while true {
-                queue.waiting.add(1, ordering: .relaxed)
-                let turn = Result { () throws(Errno) in try ring.turn() }
-                let left = queue.waiting.subtract(1, ordering: .relaxed).newValue
-                let came = try turn.get()
-                guard came.result >= 0, let filled = came.entry else {
-                    return lost(Errno(rawValue: -came.result))
-                }
-                if left == 0 { transport.startSpare(queue) }
+                let came = try ring.turn()
+                guard came.result >= 0, let filled = came.entry else { throw Errno(rawValue: -came.result) }
                 entry = filled
-                guard transport.process(entry, lane) else { return proceed() }
-                try ring.commit(entry)
+            } catch {
+                return error != .socketNotConnected && error != .connectionAbort
+                    && error != .operationNotSupportedByDevice
             }
-        } catch {
-            return lost(error)
         }
-    }
-
-    /// The entry was parked. If that leaves nobody waiting for requests, this thread takes a new one.
-    private func proceed() -> RingWork? {
-        if queue.waiting.load(ordering: .relaxed) == 0, let entry = transport.newEntry(queue.number) {
-            return .register(entry)
-        }
-        return awaitWork()
-    }
-
-    /// The kernel has taken the entry away: with the connection, or because it had no use for what we sent.
-    private func lost(_ reason: Errno) -> RingWork? {
-        if reason == .socketNotConnected || reason == .connectionAbort || reason == .operationNotSupportedByDevice {
-            return nil
-        }
-        return awaitWork()
-    }
-
-    private func awaitWork() -> RingWork? {
-        queue.awaitEntry().map { .serve($0) }
     }
 }
