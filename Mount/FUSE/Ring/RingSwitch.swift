@@ -14,7 +14,9 @@ final class RingSwitch {
 
     /// Nil if the switch is not there, or cannot be turned on by us.
     init?(_ path: String = "/sys/module/fuse/parameters/enable_uring") {
-        let file = open(path, O_RDWR | O_CLOEXEC)
+        var file = open(path, O_RDWR | O_CLOEXEC)
+        // Where sysfs is read-only it may be on all the same.
+        if file < 0 { file = open(path, O_RDONLY | O_CLOEXEC) }
         guard file >= 0 else { return nil }
         // Waits for as long as another daemon takes to turn it off.
         guard linux_flock(file, LOCK_SH) == 0 else {
