@@ -20,22 +20,19 @@ extension MountTests {
             try withMount(passthrough: true, ring: wanted) { mount, _, system in
                 _ = try names(in: mount)
                 #expect(try #require(system.features).ring == (wanted && ringIsPossible))
-                let threads = try names(in: "/proc/self/task").filter {
-                    try contents("/proc/self/task/\($0)/comm").starts(with: Array("fuse-ring".utf8))
-                }
-                #expect(threads.isEmpty == !(wanted && ringIsPossible))
+                #expect((try ringThreads() == 0) == !(wanted && ringIsPossible))
             }
             #expect(try leftovers() == [])
         }
     }
 
-    @Test("Many opens may wait at once, are answered in any order, and cost no more threads the second time")
+    @Test("Many opens may wait at once, are answered in any order, and cost no more threads each time")
     func manyOpensWait() throws {
         try withMount(passthrough: false, ring: true) { mount, backing, system in
             let count = 40
             for number in 0..<count { try write([UInt8(number)], to: backing + "/held-\(number)") }
             var threads: [Int] = []
-            for _ in 0..<3 {
+            for _ in 0..<6 {
                 let results = Monitor<[Int: [UInt8]]>([:])
                 let readers = (0..<count).map { number in
                     RunningThread {
@@ -65,9 +62,11 @@ extension MountTests {
                         if turn % 50 == 0 { try write([3], to: mount + "/after-\(number)") }
                     }
                 }
-                threads.append(try names(in: "/proc/self/task").count)
+                threads.append(try ringThreads())
             }
-            #expect(threads[2] <= threads[0] + 8, "\(threads)")
+            // As many as were at work at a time, eight for each processor that are free, and the keeper.
+            let most = count + 8 * (ProcessorList.possible ?? 1) + 1
+            #expect(threads.allSatisfy { $0 <= most }, "\(threads), not over \(most)")
         }
         #expect(try leftovers() == [])
     }
@@ -125,12 +124,16 @@ extension MountTests {
                 let isOver = Monitor(false)
                 let busy = (0..<8).map { number in
                     RunningThread {
-                        var buffer = [UInt8](repeating: 1, count: 200_000)
+                        // Nothing that opens files: an aborted mount sends no RELEASE for them.
+                        let own = mount + "/busy-\(number)"
+                        var value = [UInt8](repeating: 1, count: 30_000)
                         while !isOver.with({ $0 }) {
-                            try? write(buffer, to: mount + "/busy-\(number)")
-                            _ = try? contents(mount + "/busy-\(number)")
-                            buffer[0] &+= 1
-                            unlink(mount + "/busy-\(number)")
+                            mkdir(own, 0o755)
+                            setxattr(own, "user.x", value, 3_000, 0)
+                            getxattr(own, "user.x", &value, value.count)
+                            symlink("elsewhere", own + "/s")
+                            unlink(own + "/s")
+                            rmdir(own)
                         }
                     }
                 }
@@ -196,6 +199,13 @@ extension MountTests {
             withExtendedLifetime(session) {}
         }
         #expect(try leftovers() == [])
+    }
+
+    private func ringThreads() throws -> Int {
+        try names(in: "/proc/self/task").count { thread in
+            let name = (try? contents("/proc/self/task/\(thread)/comm")) ?? []
+            return name.starts(with: Array("fuse-ring".utf8))
+        }
     }
 
     /// Runs something on each processor in turn.
