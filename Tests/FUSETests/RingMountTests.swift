@@ -64,8 +64,9 @@ extension MountTests {
                 }
                 threads.append(try ringThreads())
             }
-            // As many as were at work at a time, eight for each processor that are free, and the keeper.
-            let most = count + 8 * (ProcessorList.possible ?? 1) + 1
+            // As many as were at work at a time (each reader, and its RELEASE in the background), eight for each processor
+            // that are free, and the keeper.
+            let most = 2 * count + 8 * (ProcessorList.possible ?? 1) + 1
             #expect(threads.allSatisfy { $0 <= most }, "\(threads), not over \(most)")
         }
         #expect(try leftovers() == [])
