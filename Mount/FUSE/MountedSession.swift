@@ -1,6 +1,7 @@
 // A mounted file system, from the mount to its end.
 
 import CFuse3
+import CRing
 import Glibc
 import Synchronization
 public import SystemPackage
@@ -24,6 +25,10 @@ public final class MountedSession: Sendable {
     public let mountpoint: FilePath
     private let driver: Driver
     private let device: DeviceTransport
+    /// If everything that it takes is there.
+    private let ring: RingTransport?
+    /// Held until the kernel has taken the answer to INIT.
+    private let ringSwitch: Mutex<RingSwitch?>
     private enum Stage { case mounted, running, over }
     /// Guards the stage; nothing blocks under it.
     private let stage = Mutex(Stage.mounted)
@@ -33,11 +38,12 @@ public final class MountedSession: Sendable {
     /// - Parameters:
     ///   - fsname: the source that mount tables show.
     ///   - options: as for mount(8); `allow_other` is left out for users who are not allowed to use it.
+    ///   - usesRing: whether requests may come over io_uring, where this machine has all that it takes.
     /// - Throws: `noSuchFileOrDirectory` and the like for the directory, `invalidArgument` for options that libfuse
     ///   does not know, `notPermitted` if the mount is refused (libfuse says why on standard error).
     public init(
         fileSystem: any FileSystem, mountpoint: FilePath, fsname: String, subtype: String = "versionsfs",
-        options: [String] = []
+        options: [String] = [], usesRing: Bool = true
     ) throws(Errno) {
         self.mountpoint = try Self.resolve(mountpoint)
         let driver = Driver(fileSystem: fileSystem)
@@ -48,15 +54,20 @@ public final class MountedSession: Sendable {
             context.release()
             throw .invalidArgument
         }
+        // The offer is made by mount(2).
+        let ringSwitch = usesRing && geteuid() == 0 ? RingSwitch() : nil
         guard fuse_session_mount(session, self.mountpoint.string) == 0 else {
             fuse_session_destroy(session)
             context.release()
             throw .notPermitted
         }
         let device = DeviceTransport(descriptor: fuse_session_fd(session)) { [unowned driver] in driver.serve($0) }
-        driver.begin(session: session, transport: device)
+        let ring = ringSwitch == nil ? nil : Self.newRing(device, self.mountpoint)
+        driver.begin(session: session, transport: ring ?? device)
         self.driver = driver
         self.device = device
+        self.ring = ring
+        self.ringSwitch = Mutex(ringSwitch)
         guard Self.answerThroughDriver(session, descriptor: fuse_session_fd(session)) else {
             destroy()
             throw .ioError
@@ -105,11 +116,30 @@ public final class MountedSession: Sendable {
             lane.whileCurrent {
                 features = Result { () throws(Errno) in try driver.serveInit(lane) }
             }
-            driver.start(try features.get())
+            driver.start(try begin(try features.get()))
         } catch {
             return error
         }
-        return device.run()
+        return (driver.transport ?? device).run()
+    }
+
+    /// Goes over to the ring if the kernel has agreed to it, and to the device alone otherwise.
+    private func begin(_ negotiated: Features) throws(Errno) -> Features {
+        ringSwitch.withLock { $0 = nil }
+        guard let ring else { return negotiated }
+        if negotiated.ring, (try? ring.begin()) != nil { return negotiated }
+        ring.abandon()
+        driver.use(device)
+        driver.withdrawRing()
+        var features = negotiated
+        features.ring = false
+        return features
+    }
+
+    private static func newRing(_ device: DeviceTransport, _ mountpoint: FilePath) -> RingTransport? {
+        guard let queues = ProcessorList.possible, ring_may_run_everywhere() != 0 else { return nil }
+        // Threads that wait in the ring hear of an end that only the device has noticed when the mount is cut off.
+        return try? RingTransport(device, queues: queues) { try? Unmounting.unmount(mountpoint, .aborted) }
     }
 
     /// Takes the mount away; ``run()`` returns once the kernel has let go of it. Harmless when it is gone already.
@@ -122,6 +152,8 @@ public final class MountedSession: Sendable {
     private func destroy() {
         guard let session = driver.session else { return }
         driver.end()
+        // Has no threads any more, unless the session was never run.
+        ring?.abandon()
         fuse_session_unmount(session)
         fuse_session_destroy(session)
         // Balances `passRetained` in init: libfuse has forgotten its context.

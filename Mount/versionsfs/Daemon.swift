@@ -68,7 +68,8 @@ struct Daemon {
         }
         do {
             return try MountedSession(
-                fileSystem: fileSystem, mountpoint: mountpoint, fsname: path.string, options: options)
+                fileSystem: fileSystem, mountpoint: mountpoint, fsname: path.string, options: options,
+                usesRing: !arguments.has("no-ring"))
         } catch {
             throw StartError(text: "\(mountpoint): cannot be mounted: \(error)")
         }
