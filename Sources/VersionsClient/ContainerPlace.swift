@@ -32,6 +32,13 @@ public struct ContainerPlace: Hashable, Sendable {
         path.bytes.isEmpty ? root : Path(bytes: (root.bytes == [47] ? [] : root.bytes) + [47] + path.bytes)
     }
 
+    /// The daemon that serves it; nil if nobody does, or it cannot be asked.
+    public var daemonProcess: Int32? {
+        guard case .mounted(let path) = state, let socket = try? UnixSocket.connect(to: path) else { return nil }
+        defer { close(socket) }
+        return UnixSocket.peer(of: socket)?.process
+    }
+
     /// Finds the container of a path as typed; a path that does not exist is found through its nearest ancestor.
     /// - Parameter followingLastLink: whether a symbolic link stands for what it points to.
     /// - Throws: `noContainer`, or `system` if the path cannot be followed.
@@ -73,11 +80,23 @@ public struct ContainerPlace: Hashable, Sendable {
             let state = directory.appending(".versionsfs")
             var status = stat()
             if state.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR {
+                if let place = mountedElsewhere(directory, resolved) { return place }
                 return ContainerPlace(root: directory, path: resolved.full.relative(to: directory), state: .unmounted)
             }
             candidate = directory.parent
         }
         return nil
+    }
+}
+
+extension ContainerPlace {
+    /// A container that is mounted elsewhere and left open at its own place (`source-open`).
+    private static func mountedElsewhere(_ directory: Path, _ resolved: ResolvedPath) -> ContainerPlace? {
+        guard let mount = MountTable.current().last(where: { $0.isOurs && $0.source == directory && $0.root.bytes == [47] }),
+            let socket = readLink(mount.point.appending(".versions/.socket"))
+        else { return nil }
+        return ContainerPlace(
+            root: mount.point, path: resolved.full.relative(to: directory), state: .mounted(socket: socket))
     }
 }
 
