@@ -26,7 +26,7 @@ enum DeadMount {
         guard FileSystemsBelow.isOurs(point) else { return false }
         // MNT_DETACH, UMOUNT_NOFOLLOW
         if geteuid() == 0 { return withCString(point) { umount2($0, 2 | 8) } == 0 }
-        var words = ["fusermount3", "-u", "-q", "-z", "--"].map { strdup($0) }
+        var words = ["fusermount3", "-u", "-q", "-z", "--"].map { (word: String) in strdup(word) }
         words.append(withCString(point) { strdup($0) })
         defer { words.forEach { free($0) } }
         var child = pid_t()

@@ -279,13 +279,13 @@ extension ContainerBackend {
         try answering {
             do {
                 return try body()
-            } catch let error as SettingsError {
+            } catch let error as CheckedSettings.Mistake {
                 guard error.key.isEmpty else {
-                    throw ControlError(.invalidValue, error.description, advice: "versionsctl config shows what is set")
+                    throw ControlError(.invalidValue, error.text, advice: "versionsctl config shows what is set")
                 }
                 let advice = surroundings.mountpoint == nil
                     ? "mend the file, or remove it for the defaults" : "unmount and mend the file, or remove it for the defaults"
-                throw ControlError(.invalidValue, "\(surroundings.state)/\(error.description)", advice: advice)
+                throw ControlError(.invalidValue, "\(surroundings.state)/\(error.text)", advice: advice)
             }
         }
     }

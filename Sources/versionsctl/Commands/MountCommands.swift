@@ -18,8 +18,8 @@ struct MountCommand: AsyncParsableCommand {
     func run() async throws {
         var detached: [Path] = []
         // Both: of a mount elsewhere the cover over the directory is left as well.
-        let source = try place(directory, &detached)
-        let point = try mountpoint.map { try place($0, &detached) } ?? source
+        let source = try clearedPlace(directory, &detached)
+        let point = try mountpoint.map { try clearedPlace($0, &detached) } ?? source
         if !detached.isEmpty {
             let places = detached.map { Style.printable($0) }.joined(separator: ", ")
             Printer.note("\(places): a dead mount was detached")
@@ -49,7 +49,7 @@ struct MountCommand: AsyncParsableCommand {
     }
 
     /// What was typed as an absolute path without links, after what lies dead there was taken away.
-    private func place(_ typed: TypedPath, _ detached: inout [Path]) throws(ControlError) -> Path {
+    private func clearedPlace(_ typed: TypedPath, _ detached: inout [Path]) throws(ControlError) -> Path {
         let gone = try Unmounting.detachDead(at: try absolute(typed) ?? absolutePath(typed.path))
         detached += gone
         guard let path = try absolute(typed) else {
