@@ -154,11 +154,14 @@ public final class MountedSession: Sendable {
         return wire_session_new(&arguments, &table, context)
     }
 
-    /// Guards what libfuse said last while a session was made; nothing is called under it.
+    /// Guards what libfuse said while a session was made; nothing is called under it.
     private static let said = Mutex("")
 
     /// Why the last session could not be made, in libfuse's words; empty if it said nothing.
-    public static var complaint: String { said.withLock { $0 } }
+    public static var complaint: String {
+        let text = said.withLock { $0 }.split(separator: "\n").joined(separator: "; ")
+        return text.hasPrefix("fuse: ") ? String(text.dropFirst(6)) : text
+    }
 
     /// Has libfuse's words kept for ``complaint``, which would go to standard error as a line of their own.
     private static func listen() {
@@ -167,8 +170,9 @@ public final class MountedSession: Sendable {
             guard let format, let arguments else { return }
             var buffer = [CChar](repeating: 0, count: 1024)
             vsnprintf(&buffer, buffer.count, format, arguments)
-            let text = String(decoding: buffer.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            MountedSession.said.withLock { $0 = text.hasPrefix("fuse: ") ? String(text.dropFirst(6)) : text }
+            let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            // A line comes in pieces.
+            MountedSession.said.withLock { $0 += text }
         }
     }
 
