@@ -91,7 +91,7 @@ struct Daemon {
         let place = SocketPlace(
             container: container.store.identity.container, user: geteuid(),
             runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
-        let probe = FileSystemProbe(container.store)
+        let probe = FileSystemProbe(container.store, isReadOnly: arguments.has("ro"))
         let backend = ContainerBackend(
             container,
             .init(

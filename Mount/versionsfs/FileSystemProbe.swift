@@ -12,7 +12,11 @@ final class FileSystemProbe: Sendable {
     /// Guards the answer; what is tried there takes no lock of ours.
     private let found = Mutex<[String]?>(nil)
 
-    init(_ store: VersionStore) { state = store.state }
+    init(_ store: VersionStore, isReadOnly: Bool) {
+        state = store.state
+        // Nothing is tried where nothing may change.
+        if isReadOnly { found.withLock { $0 = [] } }
+    }
 
     /// Words for `status`: `xattr`, `acl`, `hard links`, `O_TMPFILE`. Without them contents are labelled in files of
     /// their own and copied where a name would do.

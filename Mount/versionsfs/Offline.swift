@@ -27,7 +27,7 @@ enum Offline {
         let opened = try OpenedContainer(arguments, logger, isReadOnly: false, toleratesSettings: true)
         let ending = Once { opened.container.close() }
         defer { ending.run() }
-        let probe = FileSystemProbe(opened.store)
+        let probe = FileSystemProbe(opened.store, isReadOnly: false)
         let transport = ContainerStatus.Transport(passthrough: false, ring: false)
         let backend = ContainerBackend(
             opened.container,

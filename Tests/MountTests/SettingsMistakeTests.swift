@@ -20,7 +20,7 @@ import Testing
     @Test("A value that cannot be used is named with its file and key; config mends one after the other")
     func value() throws {
         try with("replace-wait = 5\nstale-writes = \"maybe\"\nunknown = 1\n[history]\nshare = \"lots\"\n") { place, file in
-            expectOneLine(try place.ctl("mount", "c"), file, "replace-wait", "versionsctl config")
+            expectOneLine(try place.ctl("mount", "c"), file, "stale-writes is", "versionsctl config")
             let status = try place.ctl("status", "c")
             #expect(status.status == 0 && status.errors.isEmpty, "\(status.errors)")
             for word in [file, "stale-writes is", "history.share is", "replace-wait is"] { #expect(status.text.contains(word), "\(status.text)") }
