@@ -9,7 +9,7 @@ import VersionStore
 extension LiveContainer {
     /// The document's file is now what was renamed over it: records the save.
     func takeOver(
-        _ state: inout Document.State, _ document: Document, _ move: Move, _ hash: [UInt8]?, _ requester: Requester
+        _ state: inout Document.State, _ document: Document, _ move: Move, _ marked: Marked?, _ requester: Requester
     ) throws(Errno) -> SavedByRename {
         let former = try moved(move)
         try store(throwing: .ioError) { () throws(StoreError) in
@@ -20,17 +20,21 @@ extension LiveContainer {
         let node = move.source.node
             ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
         defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
-        let absorbed = absorb(former, move, hash, requester)
-        let file = try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
-        defer { Glibc.close(file) }
+        let absorbed = absorb(former, move, marked?.hash, requester)
+        let file: SharedDescriptor
+        if let marked {
+            file = marked.file
+        } else {
+            file = SharedDescriptor(try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw))
+        }
         // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
         state.stamp = nil
         state.isVerified = true
         let saved = try save(
-            &state, node, in: move.newParent, move.newName, file: file,
+            &state, node, in: move.newParent, move.newName, file: file.raw,
             PendingSave(
                 kind: .replacing, requester: requester, content: absorbed.content, isSealed: absorbed.writers == 0,
-                accompanying: absorbed.rows, known: hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
+                accompanying: absorbed.rows, known: marked?.hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
         state.writers = absorbed.writers
         if let forgotten = absorbed.forgotten { remove(forgotten.contents, of: forgotten.state) }
         if let former, absorbed.isKept { leaveName(of: former, sharing: &state, move, requester) }

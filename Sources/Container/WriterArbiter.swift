@@ -121,6 +121,11 @@ final class WriterArbiter: Sendable {
 
     private func wake(_ body: (inout State) -> [WriterClaims.Resumption]) {
         let resumed: [@Sendable () -> Void] = state.withLock { state in
+            // Nobody waits, as nearly always.
+            if state.parked.isEmpty, state.watched.isEmpty {
+                _ = body(&state)
+                return []
+            }
             let woken = body(&state).compactMap { state.parked.removeValue(forKey: $0.id)?.resume }
             let contested = Set(state.claims.contestedItems)
             state.watched = state.watched.filter { contested.contains($0.key) }

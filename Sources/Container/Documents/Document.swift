@@ -33,6 +33,8 @@ final class Document: Sendable {
         var places: [Place]
         /// The version in the file; nil before the first save of a new document.
         var current: Version?
+        /// When it was made, as long as the change feed has not been told.
+        var created: Timestamp?
         /// The catalog has rows for the item and its current version.
         var isRecorded = false
         /// The file has been compared with what the catalog says of it.

@@ -58,4 +58,22 @@ import VersionStore
         let document = try tree.container.document(at: path("a"), as: my)
         #expect(try document.versions.map { try text($0, document, tree) } == ["content"])
     }
+
+    @Test("a copy that was made for a write that did not come does not keep the file from being replaced after a remount")
+    func aCopyFromBefore() throws {
+        let before = try BrowsedContainer()
+        try before.save("a", "first")
+        try before.save("a", "second")
+        let node = try before.node("a")
+        let handle = try #require(try before.container.open(before.caller, node: node, flags: O_RDWR)).handle
+        before.container.release(node: node, handle: handle)
+        before.close()
+        let tree = try BrowsedContainer(at: before.path)
+        try tree.save("b", "third")
+        try tree.move("b", to: "a")
+        let document = try tree.container.document(at: path("a"), as: my)
+        #expect(try document.versions.map { try text($0, document, tree) } == ["third", "second", "first"])
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
 }
