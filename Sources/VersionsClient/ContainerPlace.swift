@@ -25,6 +25,8 @@ public struct ContainerPlace: Hashable, Sendable {
         case unmounted
         /// A mount whose daemon died.
         case dead
+        /// A mount of another user's, who lets nobody else in; by the user's id.
+        case closed(owner: UInt32)
     }
 
     /// The absolute path.
@@ -62,6 +64,9 @@ public struct ContainerPlace: Hashable, Sendable {
         if let mount, mount.isOurs {
             let link = Path(bytes: mount.point.bytes + Array("/.versions/.socket".utf8))
             guard let socket = FileAttribute.socket.value(of: resolved.existing) ?? readLink(link) else {
+                if let owner = mount.owner, owner != geteuid(), isForbidden(mount.point) {
+                    return mount.place(of: resolved.full, state: .closed(owner: owner))
+                }
                 return mount.place(of: resolved.full, state: .dead)
             }
             return mount.place(of: resolved.full, state: .mounted(socket: socket))
@@ -72,6 +77,11 @@ public struct ContainerPlace: Hashable, Sendable {
         var root = resolved.existing
         while let parent = root.parent, FileAttribute.container.value(of: parent) == container { root = parent }
         return ContainerPlace(root: root, path: resolved.full.relative(to: root), state: .mounted(socket: socket))
+    }
+
+    private static func isForbidden(_ point: Path) -> Bool {
+        var status = stat()
+        return point.withCString { stat($0, &status) } != 0 && errno == EACCES
     }
 
     private static func unmounted(_ resolved: ResolvedPath) -> ContainerPlace? {

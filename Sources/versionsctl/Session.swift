@@ -124,4 +124,9 @@ extension ContainerPlace {
     var isMounted: Bool {
         if case .mounted = state { true } else { false }
     }
+
+    /// Whether another user has it mounted and lets nobody else in.
+    var isClosed: Bool {
+        if case .closed = state { true } else { false }
+    }
 }

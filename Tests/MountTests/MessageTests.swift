@@ -84,6 +84,40 @@ import Testing
         }
     }
 
+    @Test("Of a mount that its user alone may enter nobody says that it is dead; root can take it away")
+    func closed() throws {
+        try Place.with { place in
+            try shell("chown -R 65534:65534 c", in: place.path)
+            let mounted = try place.ctl("mount", "c", asUser: 65534)
+            #expect(mounted.status == 0, "\(mounted.errors)")
+            expectOneLine(try place.ctl("status", "c"), "who alone may enter it", "ask them")
+            expectOneLine(try place.ctl("mount", "c"))
+            #expect(try place.ctl("status", "c", asUser: 65534).status == 0)
+            try place.unmount()
+        }
+    }
+
+    @Test("The file of what was deleted can be read, also of one of several names and below a deleted directory")
+    func deletedFiles() throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("mkdir -p c/d/e", in: place.path)
+            for text in ["one", "two"] {
+                try shell("echo \(text) > c/d/e/f; sync c/d/e/f; rm c/d/e/f", in: place.path)
+                try shell("echo \(text) > c/g; rm c/g", in: place.path)
+            }
+            try shell("rm -r c/d", in: place.path)
+            for entry in try JSONDecoder().decode([DeletedRecord].self, from: Data(try place.ctl("deleted", "c", "--json").stdout))
+            where entry.type == "file" {
+                let shown = try place.ctl("show", entry.id, in: "c")
+                #expect(shown.status == 0 && ["one", "two"].contains(shown.text), "\(entry): \(shown.errors)")
+            }
+            #expect(try place.ctl("show", "c/g").text == "two")
+            #expect(try place.ctl("show", "c/d/e/f").text == "two")
+            try place.unmount()
+        }
+    }
+
     @Test("With source-open the directory itself leads to its mount")
     func sourceOpen() throws {
         try Place.with { place in

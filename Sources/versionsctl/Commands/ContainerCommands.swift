@@ -71,7 +71,7 @@ struct ForgetCommand: AsyncParsableCommand {
                 advice: "versionsctl forget \(place.root)")
         }
         guard place.state == .unmounted else {
-            let first = place.state == .dead ? "mounted, but its daemon is gone" : "mounted"
+            let first = place.state == .dead ? "a dead mount lies over it" : "mounted"
             throw ControlError(.busy, first, path: directory.path, advice: "versionsctl unmount it first")
         }
         let client = try await Daemon.serveOffline(place.root)

@@ -24,7 +24,7 @@ struct MountCommand: AsyncParsableCommand {
             let places = detached.map { Style.printable($0) }.joined(separator: ", ")
             Printer.note("\(places): a dead mount was detached")
         }
-        if let place = try? ContainerPlace.find(point), place.isMounted, place.root == point {
+        if let place = try? ContainerPlace.find(point), place.root == point, place.isMounted || place.isClosed {
             throw ControlError(.busy, "already mounted", path: directory.path, advice: "versionsctl status shows it")
         }
         let beneath = BusyProcess.using(source)
