@@ -108,7 +108,8 @@ struct CheckedSettings {
                 return
             } catch {
                 wrong.append(Mistake(error))
-                guard !error.key.isEmpty, let without = try? Self.replacing(error.key, with: nil, in: sound), without != sound
+                guard !error.key.isEmpty, let without = try? Self.replacing(error.key, with: nil, in: sound),
+                    without != sound
                 else { break }
                 sound = without
             }

@@ -30,7 +30,9 @@ final class SourceCover: Sendable {
             // Once the end has begun, what would be bound is the directory below.
             guard state == .open else { return }
             // MS_BIND
-            let result = mountpoint.withPlatformString { from in source.withPlatformString { mount(from, $0, nil, 4096, nil) } }
+            let result = mountpoint.withPlatformString { from in
+                source.withPlatformString { mount(from, $0, nil, 4096, nil) }
+            }
             guard result == 0 else {
                 return logger.warning("\(source) cannot be covered: \(Errno(rawValue: errno))")
             }

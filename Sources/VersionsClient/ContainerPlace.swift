@@ -102,7 +102,8 @@ public struct ContainerPlace: Hashable, Sendable {
 extension ContainerPlace {
     /// A container that is mounted elsewhere and left open at its own place (`source-open`).
     private static func mountedElsewhere(_ directory: Path, _ resolved: ResolvedPath) -> ContainerPlace? {
-        guard let mount = MountTable.current().last(where: { $0.isOurs && $0.source == directory && $0.root.bytes == [47] }),
+        let mount = MountTable.current().last { $0.isOurs && $0.source == directory && $0.root.bytes == [47] }
+        guard let mount,
             let socket = readLink(mount.point.appending(".versions/.socket"))
         else { return nil }
         return ContainerPlace(

@@ -58,7 +58,7 @@ struct Session {
             return reply
         } catch {
             var error = error
-            if let path = error.path, !isAncestor(path, of: error) { error.path = shown(path) } else { error.path = typed }
+            error.path = error.path.flatMap { isAncestor($0, of: error) ? nil : shown($0) } ?? typed
             throw error
         }
     }
@@ -66,7 +66,7 @@ struct Session {
     /// Whether an error that something is not there names a directory on the way to what was typed.
     private func isAncestor(_ path: Path, of error: ControlError) -> Bool {
         guard error.code == .notFound, let target = targetPath, path.bytes.first != 47 else { return false }
-        return target.bytes.count > path.bytes.count && target.bytes.starts(with: path.bytes.isEmpty ? [] : path.bytes + [47])
+        return target != path && target.bytes.starts(with: path.bytes.isEmpty ? [] : path.bytes + [47])
     }
 
     /// A path of the container as the user would type it.

@@ -155,13 +155,18 @@ import Testing
     func lost() throws {
         try Place.with { place in
             try place.mount()
-            try shell("echo two > c/f; mv c/f c/g; echo three > c/g", in: place.path)
+            try shell("mkdir -m 700 c/d; mv c/f c/d; echo two > c/d/f; mv c/d/f c/d/g; echo three > c/d/g", in: place.path)
             try place.unmount()
             #expect(try !place.ctl("status", "c").text.contains("lost"))
             try shell("find c/.versionsfs/objects -type f -delete", in: place.path)
             #expect(try place.ctl("check", "--repair", "--container", "c").status == 1)
             let status = try place.ctl("status", "c").text
-            #expect(status.contains("lost, of ") && status.contains("versionsctl history"), "\(status)")
+            #expect(status.contains("lost, of d/") && status.contains("versionsctl history"), "\(status)")
+            // Who may not look into the directory does not read there what is in it.
+            try place.mount()
+            let other = try place.ctl("status", "c", asUser: 65534).text
+            #expect(other.contains("lost: ") && !other.contains("d/"), "\(other)")
+            try place.unmount()
         }
     }
 

@@ -283,8 +283,8 @@ extension ContainerBackend {
                 guard error.key.isEmpty else {
                     throw ControlError(.invalidValue, error.text, advice: "versionsctl config shows what is set")
                 }
-                let advice = surroundings.mountpoint == nil
-                    ? "mend the file, or remove it for the defaults" : "unmount and mend the file, or remove it for the defaults"
+                let first = surroundings.mountpoint == nil ? "" : "unmount and "
+                let advice = first + "mend the file, or remove it for the defaults"
                 throw ControlError(.invalidValue, "\(surroundings.state)/\(error.text)", advice: advice)
             }
         }

@@ -58,7 +58,7 @@ final class ContainerBackend: ControlBackend {
             if container.isThinningPaused {
                 notes.append("the system's clock was set by more than a day: history is not thinned for now")
             }
-            notes += try StatusNotes(container: container).all()
+            notes += try StatusNotes(container: container, principal: call.principal).all()
             notes += container.spaceNotes
             if store.isWritingStuck { notes.append("the catalog cannot be written; changes wait in memory") }
             if container.options.isReadOnly { notes.append("mounted read-only: nothing is saved or resolved") }

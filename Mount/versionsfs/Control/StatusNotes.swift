@@ -10,6 +10,8 @@ import VersionStore
 /// What people should know of the first promise in this container.
 struct StatusNotes {
     let container: LiveContainer
+    /// Who asks: names that they may not see are left out.
+    let principal: Principal
 
     /// - Throws: if the catalog cannot be read.
     func all() throws -> [String] { [ignored, tooLarge].compactMap { $0 } + (try lost()) }
@@ -25,7 +27,8 @@ struct StatusNotes {
     private var tooLarge: String? {
         guard !container.store.contents.canReflink, !container.options.isReadOnly else { return nil }
         let limit = container.settings.maxFile
-        let shown = limit.isMultiple(of: 1 << 30) ? "\(limit >> 30) GiB" : limit.isMultiple(of: 1 << 20) ? "\(limit >> 20) MiB" : "\(limit) bytes"
+        let units: [(UInt64, String)] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1, "bytes")]
+        let shown = units.first { limit.isMultiple(of: $0.0) }.map { "\(limit / $0.0) \($0.1)" } ?? "\(limit)"
         return "of a file over \(shown) that is overwritten in place nothing older is kept: there is no reflink here "
             + "(history.max-file)"
     }
@@ -34,10 +37,11 @@ struct StatusNotes {
         let lost = try container.store.lostContents(naming: 3)
         guard lost.count > 0 else { return [] }
         let paths = lost.items.compactMap { item in
-            (try? container.document(item, as: Principal(user: 0)))?.path
+            (try? container.document(item, as: principal))?.path
         }.map { "\($0)" }
         let places = paths.isEmpty ? "" : ", of \(paths.joined(separator: ", "))\(lost.items.count < 3 ? "" : ", ...")"
-        let what = lost.count == 1 ? "the content of 1 version is lost" : "the contents of \(lost.count) versions are lost"
+        let what =
+            lost.count == 1 ? "the content of 1 version is lost" : "the contents of \(lost.count) versions are lost"
         return ["\(what)\(places): versionsctl history FILE marks them"]
     }
 
@@ -47,6 +51,10 @@ struct StatusNotes {
         let file = linux_openat(container.store.root.rawValue, ".versionsignore", flags, 0)
         guard file >= 0 else { return [] }
         defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_mode & S_IROTH != 0 || container.knowsAll(principal)
+        else { return [] }
         // Enough to name some: a longer file is in force as a whole.
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = read(file, &buffer, buffer.count)

@@ -15,7 +15,7 @@ enum Unmounting {
             guard errno == EBUSY else { throw ControlError(system: "cannot be unmounted", path: point) }
             throw busy(point, daemon)
         }
-        if let mount = MountTable.current().last(where: { $0.point == point }), let owner = mount.owner, owner != geteuid() {
+        if let owner = MountTable.current().last(where: { $0.point == point })?.owner, owner != geteuid() {
             throw ControlError(
                 .denied, "mounted by \(userName(owner))", path: point,
                 advice: "only they and root may unmount it: ask them, or sudo versionsctl unmount")
@@ -60,13 +60,13 @@ enum Unmounting {
 
     private static func busy(_ point: Path, _ daemon: Int32?) -> ControlError {
         let users = BusyProcess.using(point).filter { $0.id != daemon }
-        let inside = MountTable.current().filter { !$0.isOurs && $0.point != point && $0.isAt(orBelow: point) }.map(\.point)
-        if users.isEmpty, let mount = inside.first {
+        let inside = MountTable.current().first { $0.point != point && $0.isAt(orBelow: point) }
+        if users.isEmpty, let inside {
             return ControlError(
-                .busy, "in use by what is mounted at \(Style.printable(mount))", path: point,
+                .busy, "in use by what is mounted at \(Style.printable(inside.point))", path: point,
                 advice: "unmount that first, or use --lazy")
         }
-        let unnamed = geteuid() == 0 ? "by something that no process of this system has open" : "by processes of other users"
+        let unnamed = geteuid() == 0 ? "by something that no process shows" : "by processes of other users"
         let who = users.isEmpty ? unnamed : "by \(BusyProcess.list(users))"
         return ControlError(
             .busy, "in use \(who)", path: point, advice: "close them or let them cd elsewhere, or use --lazy")
