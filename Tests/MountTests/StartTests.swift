@@ -67,6 +67,21 @@ import Testing
         }
     }
 
+    @Test("When unmount has returned the daemon is gone, and the next mount finds nobody at work")
+    func ended() throws {
+        try Place.with { place in
+            for round in 1...5 {
+                let child = try place.serve("c")
+                try shell("echo \(round) > c/f", in: place.path)
+                try place.unmount()
+                #expect(child.poll() == 0, "round \(round)")
+            }
+            let mounted = try place.ctl("mount", "c")
+            #expect(mounted.status == 0 && mounted.errors.isEmpty, "\(mounted.errors)")
+            try place.unmount()
+        }
+    }
+
     @Test("What cannot be mounted is said in one line, with what to do")
     func oneLine() throws {
         try Place.with { place in

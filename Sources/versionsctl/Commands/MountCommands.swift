@@ -87,10 +87,15 @@ struct UnmountCommand: AsyncParsableCommand {
         let points = mounts.filter { $0.isOurs && $0.device == device }.map(\.point).reversed()
         guard !points.isEmpty else { throw notMounted }
         let daemon = place.daemonProcess
+        let end = DaemonEnd(of: daemon)
         for point in points { try Unmounting.unmount(point, lazily: lazy || place.state == .dead, daemon: daemon) }
         // The daemon lets go of its clients last: then the directory can be mounted again.
         var ended = place.state == .dead
-        if let client, !lazy { ended = await Self.awaitEnd(of: client) }
+        if let client, !lazy {
+            ended = await Self.awaitEnd(of: client)
+            // What it still does behind that is short, but on the files that the next daemon opens.
+            if ended { end.wait() }
+        }
         if json.json { try Printer.json(UnmountReport(mountpoints: Array(points), ended: ended)) }
     }
 }
