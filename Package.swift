@@ -73,7 +73,7 @@ let package = Package(
         .executableTarget(
             name: "versionsfs", dependencies: [
                 "FUSE", "Container", "CLinux", "ControlService", "ControlProtocol", "VersionStore", "VersionModel", system,
-                logging,
+                logging, toml,
             ],
             path: "Mount/versionsfs", swiftSettings: settings),
 

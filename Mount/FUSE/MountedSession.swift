@@ -40,23 +40,25 @@ public final class MountedSession: Sendable {
     ///   - options: as for mount(8); `allow_other` is left out for users who are not allowed to use it.
     ///   - usesRing: whether requests may come over io_uring, where this machine has all that it takes.
     /// - Throws: `noSuchFileOrDirectory` and the like for the directory, `invalidArgument` for options that libfuse
-    ///   does not know, `notPermitted` if the mount is refused (libfuse says why on standard error).
+    ///   does not know, `notPermitted` if the mount is refused; ``complaint`` then has what libfuse says of it.
     public init(
-        fileSystem: any FileSystem, mountpoint: FilePath, fsname: String, subtype: String = "versionsfs",
+        fileSystem: any FileSystem, mountpoint: FilePath, fsname: FilePath, subtype: String = "versionsfs",
         options: [String] = [], usesRing: Bool = true
     ) throws(Errno) {
         self.mountpoint = try Self.resolve(mountpoint)
         let driver = Driver(fileSystem: fileSystem)
         // Released in `destroy`, after fuse_session_destroy.
         let context = Unmanaged.passRetained(driver)
-        let argument = MountOptions.argument(fsname: fsname, subtype: subtype, options: options)
-        guard let session = Self.newSession(argument, context: context.toOpaque()) else {
+        let argument = MountOptions.argument(fsname: fsname.string, subtype: subtype, options: options)
+        Self.listen()
+        defer { fuse_set_log_func(nil) }
+        guard let session = Self.newSession(argument, source: fsname, context: context.toOpaque()) else {
             context.release()
             throw .invalidArgument
         }
         // The offer is made by mount(2).
         let ringSwitch = usesRing && geteuid() == 0 ? RingSwitch() : nil
-        guard fuse_session_mount(session, self.mountpoint.string) == 0 else {
+        guard self.mountpoint.withPlatformString({ fuse_session_mount(session, $0) }) == 0 else {
             fuse_session_destroy(session)
             context.release()
             throw .notPermitted
@@ -160,14 +162,50 @@ public final class MountedSession: Sendable {
         Unmanaged.passUnretained(driver).release()
     }
 
-    static func newSession(_ options: String, context: UnsafeMutableRawPointer) -> OpaquePointer? {
+    /// - Parameter source: `fsname` once more, where its bytes are no text: of two libfuse takes the last.
+    static func newSession(
+        _ options: String, source: FilePath? = nil, context: UnsafeMutableRawPointer
+    ) -> OpaquePointer? {
         var arguments = fuse_args(argc: 0, argv: nil, allocated: 0)
         defer { fuse_opt_free_args(&arguments) }
         for argument in ["versionsfs", "-o", options] where fuse_opt_add_arg(&arguments, argument) != 0 {
             return nil
         }
+        if let source, FilePath(source.string) != source {
+            var argument = "-ofsname=".utf8.map { CChar(bitPattern: $0) }
+            source.withPlatformString { pointer in
+                for character in UnsafeBufferPointer(start: pointer, count: strlen(pointer)) {
+                    // libfuse parts options at commas and knows a backslash before them.
+                    if character == 0x2C || character == 0x5C { argument.append(0x5C) }
+                    argument.append(character)
+                }
+            }
+            guard fuse_opt_add_arg(&arguments, argument + [0]) == 0 else { return nil }
+        }
         var table = operations()
         return wire_session_new(&arguments, &table, context)
+    }
+
+    /// Guards what libfuse said while a session was made; nothing is called under it.
+    private static let said = Mutex("")
+
+    /// Why the last session could not be made, in libfuse's words; empty if it said nothing.
+    public static var complaint: String {
+        let text = said.withLock { $0 }.split(separator: "\n").joined(separator: "; ")
+        return text.hasPrefix("fuse: ") ? String(text.dropFirst(6)) : text
+    }
+
+    /// Has libfuse's words kept for ``complaint``, which would go to standard error as a line of their own.
+    private static func listen() {
+        said.withLock { $0 = "" }
+        fuse_set_log_func { _, format, arguments in
+            guard let format, let arguments else { return }
+            var buffer = [CChar](repeating: 0, count: 1024)
+            vsnprintf(&buffer, buffer.count, format, arguments)
+            let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            // A line comes in pieces.
+            MountedSession.said.withLock { $0 += text }
+        }
     }
 
     private static func resolve(_ path: FilePath) throws(Errno) -> FilePath {
