@@ -64,8 +64,9 @@ extension LiveContainer {
         }
         try document.state.withLock { state throws(Errno) in
             guard let current = state.current, !state.isKept, !state.isReturning, !state.isUnversioned else { return }
-            // What an earlier save through this handle made is amended, not kept.
-            if file.state.withLock({ $0.saved == current.id }), !current.flags.contains(.sealed) { return }
+            // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
+            let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed)
+            if isOwn, !state.isAppendedTo { return }
             let stat = try Backing.stat(file.descriptor.raw)
             guard !state.contentDiffers(from: stat) else { return }
             try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
@@ -177,14 +178,16 @@ extension LiveContainer {
                     return (state.isReplacing, state.isFlushed)
                 }
                 // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
-                if !file.isAppending, state.writers > 1, state.differs(from: stat), isShared(file, isReplacing) {
+                // Who replaces it has saved it with the close, whoever else has it open.
+                if !file.isAppending, !isReplacing, state.writers > 1, state.differs(from: stat), isShared(file) {
                     if isLast { bequeath(file, state) }
                     return
                 }
                 // close(2) returns before its release: what changed since the save at the close is another opening's if
-                // that has had the saved content kept.
-                let wasSaved = wasFlushed || file.state.withLock { $0.saved != nil }
-                if isLast, wasSaved, state.isKept, state.writers > 1, state.differs(from: stat) { return }
+                // that has had the saved content kept, only appends to it, or has saved since.
+                let own = file.state.withLock(\.saved)
+                let isOthers = state.isKept || state.isAppendedTo && !file.isAppending || own != state.current?.id
+                if isLast, wasFlushed || own != nil, isOthers, state.writers > 1, state.differs(from: stat) { return }
                 // An emptied file may be about to be written: only its last close says that it was meant (5.1).
                 if isReplacing, stat.size == 0, !isLast, state.current != nil { return }
                 if let closer, !state.isUnversioned, state.differs(from: stat) {
@@ -196,6 +199,9 @@ extension LiveContainer {
                 let before = state.current?.id
                 let saved = try save(&state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
                 if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
+                if state.writers > 1, state.current != nil, isWrittenPastUs(file) {
+                    try keepCopy(&state, of: file.node, from: file.descriptor.raw)
+                }
             }
             mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
         } catch {
@@ -212,23 +218,30 @@ extension LiveContainer {
         state.isKept = false
     }
 
-    /// What a writer has synchronised before the others are done is amended by them.
+    /// What a writer has synchronised before the others are done is amended by them, unless they only append to it: then
+    /// it is the beginning of the file still, and a version of its own.
     private func bequeath(_ file: OpenFile, _ state: Document.State) {
-        guard let saved = file.state.withLock(\.saved), saved == state.current?.id else { return }
+        guard let saved = file.state.withLock(\.saved), saved == state.current?.id, !state.isAppendedTo else { return }
         for other in openFiles.all where other.node === file.node && other.isWritable && other.id != file.id {
             other.state.withLock { $0.saved = $0.saved ?? saved }
         }
     }
 
-    /// Whether others write in place to the same file; replacing writers take turns and do not count among themselves.
-    ///
-    /// What the same program has closed is done, though its release may be on its way.
-    private func isShared(_ file: OpenFile, _ isReplacing: Bool) -> Bool {
-        openFiles.all.contains { other in
+    /// Whether others have the file open for writing.
+    private func isShared(_ file: OpenFile) -> Bool { otherWriters(file).contains { _ in true } }
+
+    /// Whether another opening may overwrite what was just saved without our seeing it.
+    private func isWrittenPastUs(_ file: OpenFile) -> Bool {
+        otherWriters(file).contains { !$0.isMediated && !$0.isAppending }
+    }
+
+    /// What else has the file open for writing; what the same program has closed is done, though its release may be on
+    /// its way.
+    private func otherWriters(_ file: OpenFile) -> some Sequence<OpenFile> {
+        openFiles.all.lazy.filter { other in
             guard other.node === file.node, other.isWritable, other.id != file.id else { return false }
-            let (replaces, isFlushed) = other.state.withLock { ($0.isReplacing, $0.isFlushed) }
-            if isFlushed, let actor = file.requester.actor?.ref, other.requester.actor?.ref == actor { return false }
-            return !isReplacing || !other.isAppending && !replaces
+            guard other.state.withLock(\.isFlushed), let actor = file.requester.actor?.ref else { return true }
+            return other.requester.actor?.ref != actor
         }
     }
 

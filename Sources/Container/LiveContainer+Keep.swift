@@ -49,6 +49,12 @@ extension LiveContainer {
                 return true
             } catch .notPermitted {
                 // fs.protected_hardlinks, or a file system without links: copied below.
+            } catch .fileExists {
+                // A copy from before this mount, made for a write that did not come. One that is torn is made anew below.
+                if store.isWhole(current) {
+                    state.isKept = true
+                    return false
+                }
             }
         }
         let file = try Backing.openQuietly(name.bytes, in: directory.raw)

@@ -91,7 +91,7 @@ extension LiveContainer {
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
             claim: arbiter.newClaim())
         let isAdmitted = arbiter.admit(
-            writing.claim, document.state.withLock(\.item), requester.actor, truncates: flags & O_TRUNC != 0,
+            writing.claim, document.state.withLock(\.item), of: node, requester, truncates: flags & O_TRUNC != 0,
             descriptor: descriptor, mayWait: waiting != nil
         ) { [self] in
             guard let waiting else { return }

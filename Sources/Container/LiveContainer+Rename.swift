@@ -289,13 +289,8 @@ extension LiveContainer {
         guard let raw = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw) else { return nil }
         let file = SharedDescriptor(raw)
         guard stat.size > 0 else { return Marked(file: file) }
-        guard stat.size <= Self.hashedAtOnce else {
-            let isFull = SaveMark.isWithoutHoles(raw, size: stat.size)
-            SaveMark.renamed(size: isFull ? stat.size : 0, hash: nil).set(on: raw)
-            return Marked(file: file)
-        }
-        let hash = ContentHash.sha256(of: raw, size: stat.size)
-        SaveMark.renamed(size: stat.size, hash: hash).set(on: raw)
+        let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: raw, size: stat.size) : nil
+        SaveMark.whole(raw, size: stat.size, hash: hash, now: now).set(on: raw)
         return Marked(file: file, hash: hash)
     }
 

@@ -55,13 +55,14 @@ extension LiveContainer {
             state.stamp = Stamp(stat)
             return nil
         }
+        let hash = hash(of: file, stat, save)
         if state.isMarked {
             state.isMarked = false
-            SaveMark.remove(from: file)
+            // What was written may reach the disk after the file itself does.
+            SaveMark.whole(file, size: stat.size, hash: hash, now: now).set(on: file)
             // Only the time of the attribute has changed, unless something else has too: then it is another save.
             if let after = try? Backing.stat(file), after.modified == stat.modified, after.size == stat.size { stat = after }
         }
-        let hash = hash(of: file, stat, save)
         if canAmend(state, save, stat) {
             amend(&state, parent, name, stat, hash, save)
         } else if let current = state.current {
@@ -182,6 +183,11 @@ extension LiveContainer {
                 if !state.isKept { rows += ownContent(&state) }
             }
             state.isReturning = false
+            // A content that was kept has a version that names it, also if nothing else has ever happened to the document.
+            if state.isKept, !state.isRecorded, let current = state.current {
+                state.isRecorded = true
+                rows.append(.version(current))
+            }
             // What is appended from now on is appended to what was just replaced.
             if save.kind == .replacing { state.appended = nil }
             observers.saved(current.id, of: state.item, by: actor, now: now)
@@ -230,7 +236,16 @@ extension LiveContainer {
     /// Whether the item has another version of the same content.
     private func isRepeated(_ version: Version) -> Bool {
         guard let hash = version.hash, let versions = try? store.versions(of: version.item) else { return false }
-        return versions.contains { $0.id != version.id && $0.size == version.size && $0.hash == hash }
+        return versions.contains { $0.id != version.id && $0.size == version.size && self.hash(of: $0) == hash }
+    }
+
+    /// The hash of an older version, computed now if it is small and nobody has come to it yet.
+    func hash(of version: Version) -> [UInt8]? {
+        if let hash = version.hash { return hash }
+        guard version.kind != .current, version.size <= Self.hashedAtOnce, !version.flags.contains(.contentLost),
+            let file = try? openContent(of: version)
+        else { return nil }
+        return withExtendedLifetime(file) { ContentHash.sha256(of: file.raw, size: version.size) }
     }
 
     /// A conflict version that its author has carried on into a new save is history.

@@ -118,11 +118,9 @@ enum Query {
     }
 
     /// Calls `body` for each content that versions name, in the order of their ids, with those versions.
-    static func forEachContent(
-        _ database: Database, _ body: (ContentID, [(id: VersionID, kind: VersionKind)]) throws -> Void
-    ) throws {
-        let rows = try SQLStatement(database, "SELECT content, id, kind FROM version ORDER BY content")
-        var last: (content: ContentID, versions: [(id: VersionID, kind: VersionKind)])?
+    static func forEachContent(_ database: Database, _ body: (ContentID, [VersionOfContent]) throws -> Void) throws {
+        let rows = try SQLStatement(database, "SELECT content, id, kind, wall, logical FROM version ORDER BY content")
+        var last: (content: ContentID, versions: [VersionOfContent])?
         while try rows.step() {
             guard let content = ContentID(bytes: rows.blob(0)), let id = VersionID(bytes: rows.blob(1)),
                 let kind = VersionKind(code: UInt8(truncatingIfNeeded: rows.integer(2)))
@@ -131,10 +129,13 @@ enum Query {
                 try body(group.content, group.versions)
                 last = nil
             }
-            last = (content, (last?.versions ?? []) + [(id, kind)])
+            let time = HybridTime(wall: Timestamp(nanoseconds: rows.integer(3)), logical: UInt32(truncatingIfNeeded: rows.integer(4)))
+            last = (content, (last?.versions ?? []) + [(id, kind, time)])
         }
         if let last { try body(last.content, last.versions) }
     }
+
+    typealias VersionOfContent = (id: VersionID, kind: VersionKind, time: HybridTime)
 
     /// Items whose current version's content is one of these.
     static func items(currentIn contents: Set<ContentID>, _ database: Database) throws -> [ItemID] {

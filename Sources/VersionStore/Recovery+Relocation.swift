@@ -35,10 +35,11 @@ extension Recovery {
         let isWhole = strays.allSatisfy { $0.file.size == item.file.size && $0.file.modified == item.file.modified }
         let (free, taken) = (strays.filter { $0.occupant == nil }, strays.filter { $0.occupant != nil })
         var mutations: [VersionStore.Mutation] = []
-        for stray in taken {
+        // What is not what was saved is the container's to judge: it looks at the item that had the name (CrashRecovery).
+        for stray in taken where isWhole {
             guard let id = stray.occupant?.id, id != item.id, var other = try catalog.access({ try Query.item(id, $0) })
             else { continue }
-            mutations += try takeOver(&other, stray, current, isWhole: isWhole, now)
+            mutations += try takeOver(&other, stray, current, now)
         }
         if !displaced.replaced.isEmpty {
             // The name has another file by now, as after a save by way of a backup: the one it had is a document of its
@@ -58,7 +59,7 @@ extension Recovery {
 
     /// A file was renamed over another item's: a save of that one, with the content of the one that came.
     private func takeOver(
-        _ other: inout Item, _ stray: Relocation.Stray, _ source: Version, isWhole: Bool, _ now: Timestamp
+        _ other: inout Item, _ stray: Relocation.Stray, _ source: Version, _ now: Timestamp
     ) throws -> [VersionStore.Mutation] {
         guard let former = try catalog.access({ try Query.version(other.current, $0) }), former.kind == .current else {
             return []
@@ -72,10 +73,6 @@ extension Recovery {
         version.saved = now
         version.time = max(source.time, former.time).next(now: now)
         version.flags = .sealed
-        if !isWhole {
-            version.content = .random()
-            (version.size, version.modified, version.hash) = (stray.file.size, stray.file.modified, nil)
-        }
         other.current = version.id
         other.file = stray.file
         var old = former

@@ -91,7 +91,7 @@ struct Recovery {
                     next += 1
                 }
                 guard next < ids.count, ids[next] == content else { return }
-                if known.contains(where: { $0.kind == .current }) { read(content, known: known.map(\.id), &unknown) }
+                if known.contains(where: { $0.kind == .current }) { read(content, known: known, &unknown) }
                 next += 1
             }
         }
@@ -99,11 +99,15 @@ struct Recovery {
         return unknown
     }
 
-    private func read(_ id: ContentID, known: [VersionID], _ unknown: inout [ItemID: [ContentStore.Label]]) {
+    private func read(
+        _ id: ContentID, known: [Query.VersionOfContent], _ unknown: inout [ItemID: [ContentStore.Label]]
+    ) {
         guard let labels = try? contents.labels(of: id) else {
             return logger.warning("an object without a readable label", metadata: ["object": "\(id)"])
         }
-        for var label in labels where !known.contains(label.version.id) {
+        for var label in labels {
+            // A known version may have been amended since the catalog's end.
+            if known.contains(where: { $0.id == label.version.id && $0.time >= label.version.time }) { continue }
             // Directories may have been renamed since. Nothing is at the root's path.
             if let directories { label.path = directories(label.place.directory)?.appending(label.place.name) ?? .root }
             unknown[label.version.item, default: []].append(label)
@@ -191,8 +195,9 @@ struct Recovery {
         let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first { $0.type != .link }
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
         let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
-        // Of an item that the catalog does not know, the newest version kept is the last one known to be whole.
-        let isUnknown = row == nil && deletion == nil && isAfterCrash
+        // Of an item that the catalog does not know, or not to have a name, the newest version kept is the last one known to
+        // be whole: its name may have come back, and a save was about to replace that version.
+        let isUnknown = recorded == nil && deletion == nil && isAfterCrash
         let lost = recorded.map { successor(of: $0, among: labels) } ?? (isUnknown ? labels.lastWhole : nil)
         var (paths, places) = try livePaths(
             row, labels.filter { !claimed.contains($0.path) }, isDeleted: deletion != nil)

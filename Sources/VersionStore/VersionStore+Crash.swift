@@ -31,7 +31,7 @@ extension VersionStore {
     }
 
     /// How long Linux keeps what was written from the disk at most, and some more.
-    private static let dirtyNanoseconds: Int64 = 60_000_000_000
+    public static let dirtyNanoseconds: Int64 = 60_000_000_000
 
     /// Looks at what was kept a moment before the end: a content that has not reached the disk whole is marked as
     /// unfinished, one of which nothing has is marked as lost.
@@ -41,6 +41,8 @@ extension VersionStore {
             let check = StoreCheck(store: self, repairs: false)
             var ids = Set(recent.map(\.id))
             ids.formUnion(recent.flatMap(\.parents))
+            // What was renamed over a document left an item behind whose last content is the document's too.
+            for version in recent { ids.formUnion(try versions(sharing: version.content).map(\.id)) }
             var count = 0
             for id in ids.sorted() {
                 guard let version = try version(id), version.kind != .current, !version.flags.contains(.contentLost),

@@ -97,9 +97,15 @@ struct Ledger {
     }
 
     /// What a file went through since it was synchronised last, that state included.
+    ///
+    /// What came under a name that had been taken away may have gone back to what had the name before, as it may where it
+    /// stays (see ``judge(_:_:_:mayBeTorn:)``): the name's document is one (DESIGN 5.1), and "the old content" is the newest
+    /// of its versions that is whole under that name. What was synchronised meanwhile is where it was taken to.
     private func unsure(_ file: String) -> [State] {
         let states = files[file] ?? []
-        return states[(states.lastIndex { $0.isSynced } ?? 0)...].flatMap { $0.before + [$0] }
+        let since = states[(states.lastIndex { $0.isSynced } ?? 0)...]
+        guard since.contains(where: { !$0.isThere }) else { return since.flatMap { $0.before + [$0] } }
+        return states.flatMap { $0.before + [$0] }
     }
 
     private mutating func change(_ file: String, _ body: (inout State) -> Void) {

@@ -55,6 +55,8 @@ final class Document: Sendable {
         var hasParted = false
         /// The name was taken away and came back: the file below is a new one and `current` is kept elsewhere.
         var isReturning = false
+        /// There may be versions that are no ancestors of `current`.
+        var mayHaveBranches = false
         /// Who saved `current`; nil if nobody can tell.
         var saver: FileActor?
         /// Who gave it a further name, and when: who takes the other name away at once has renamed it.
@@ -131,6 +133,7 @@ final class Document: Sendable {
         var state = State(item: item.id, places: item.places)
         state.current = current
         state.isRecorded = true
+        state.mayHaveBranches = true
         state.sharesContent = sharesContent
         state.saver = saver
         self.init(state)

@@ -7,17 +7,20 @@ import VersionModel
 import VersionStore
 
 extension CrashRecovery {
-    /// Looks at an item whose current version was recorded in the last minute before the end. Nobody has touched its file
-    /// since, and yet it is not what was saved: only a power cut does that. The version before it is current again.
+    /// Looks at an item whose current version was recorded in the last minute before the end. Its file is not what was
+    /// saved, and nobody has touched it since, or it has blocks of zeros that nobody wrote: only a power cut does that. The
+    /// version before it is current again.
     ///
     /// - Returns: what was done, in a word; nil if nothing had to be.
     func settleRecent(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
-        guard live.stat.changed <= current.saved || live.stat.modified == current.modified,
-            live.stat.size < current.size || !isHashed(current, live), !isDatabase(live), !isBeingWritten(live),
-            try store.versions(sharing: current.content).allSatisfy({ $0.item == item.id })
+        guard live.stat.size < current.size || !isHashed(current, live),
+            live.stat.changed <= current.saved || live.stat.modified == current.modified || hasLostBlocks(current, live),
+            !isDatabase(live), !isBeingWritten(live),
+            try store.versions(sharing: current.content).allSatisfy({ $0.item == item.id || $0.kind != .current })
         else { return nil }
         let older = try store.versions(of: item.id).filter { $0.id != current.id && !$0.flags.contains(.unfinished) }
-        if let appended = older.first(where: { $0.content == current.content }) {
+        for appended in older where appended.content == current.content && live.stat.size >= appended.size {
+            guard isHashed(appended, live) else { continue }
             return try settleAppended(item, current, appended, live)
         }
         guard let former = try wholeVersion(of: item, before: current, live) else {
@@ -34,9 +37,23 @@ extension CrashRecovery {
         return "unfinished"
     }
 
+    /// Whether a file that was written to once more before the end lacks what had been saved: it is shorter, or a block of
+    /// it has not arrived. What somebody has written since, while the container was not mounted, is another content.
+    private func hasLostBlocks(_ current: Version, _ live: Live) -> Bool {
+        guard current.hash != nil, live.stat.changed.since(current.saved) <= VersionStore.dirtyNanoseconds else { return false }
+        var block = [UInt8](repeating: 0, count: 4096)
+        var offset: off_t = 0
+        while offset < off_t(clamping: min(current.size, live.stat.size)) {
+            let count = pread(live.file.raw, &block, block.count, offset)
+            guard count > 0 else { break }
+            if block.prefix(count).allSatisfy({ $0 == 0 }) { return true }
+            offset += off_t(count)
+        }
+        return live.stat.size < current.size
+    }
+
     /// What was appended has arrived in part or not at all.
-    private func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String? {
-        guard live.stat.size >= former.size, isHashed(former, live) else { return nil }
+    private func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String {
         if live.stat.size == former.size { try withdraw(current, item, former, live) } else { amend(current, item, live) }
         return "appended in part"
     }

@@ -148,17 +148,18 @@ struct CrashRecovery {
             return .current(isSameFile: id == item.file.id)
         }
         if let label = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first {
-            // One of another item was for the name under which it was written before it was renamed here.
             if label.item == item.id, label.id != current.id, label.time > current.time, label.kind == .current {
                 return .saved(label)
             }
+            // One of another item was for the name under which it was synchronised before it came here: it says that it is whole.
+            if label.item != item.id, live.stat.size == label.size, live.stat.modified == label.modified, isHashed(label, live) {
+                return .saved(nil)
+            }
         }
-        let mark = SaveMark(of: live.file.raw)
-        // The same file as the current version's, so written in place of it.
-        let isSame = mark == .renamed(size: current.size, hash: current.hash)
-        if let mark, !isSame, mark.isWhole(live.file.raw, size: live.stat.size) { return .saved(nil) }
-        // Of those that took a name back, an empty one was made a moment before it would have been marked.
-        if mark == nil, live.stat.size > 0 || !item.isReturning, try isAnotherFile(item, current, live) {
+        if let mark = SaveMark(of: live.file.raw) {
+            if mark.isNewer(than: current), mark.isWhole(live.file.raw, size: live.stat.size) { return .saved(nil) }
+        } else if live.stat.size > 0 || !item.isReturning, try isAnotherFile(item, current, live) {
+            // Of those that took a name back, an empty one was made a moment before it would have been marked.
             return .saved(nil)
         }
         if isBeingWritten(live) { return .beingWritten }

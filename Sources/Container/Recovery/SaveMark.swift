@@ -8,20 +8,29 @@ import VersionModel
 /// An extended attribute that tells, when the catalog's end is lost, whether a file that took a name is a whole save. On
 /// file systems without user attributes there is none.
 enum SaveMark: Equatable {
-    /// It was created under a name whose document had just gone away, and is not saved yet; the first save removes this.
+    /// It was created under a name whose document had just gone away, and is not saved yet.
     case created
-    /// It was renamed over the name when it had that size (0 if it had holes) and, if it was small, that hash: what it
-    /// held may reach the disk after its name does (docs/decisions/0003).
-    case renamed(size: UInt64, hash: [UInt8]?)
+    /// It had that size (0 if it had holes) and, if it was small, that hash at that time, when it was renamed over the
+    /// name, or saved first after it was created: what it held may reach the disk after its name does
+    /// (docs/decisions/0003).
+    case saved(Timestamp, size: UInt64, hash: [UInt8]?)
 
     private static let attribute = "user.versionsfs.unfinished"
 
     func set(on file: Int32) {
         var value: [UInt8] = []
-        if case .renamed(let size, let hash) = self {
-            value = withUnsafeBytes(of: size.littleEndian) { Array($0) } + (hash ?? [])
+        if case .saved(let time, let size, let hash) = self {
+            for number in [size, UInt64(bitPattern: time.nanoseconds)] {
+                value += withUnsafeBytes(of: number.littleEndian) { Array($0) }
+            }
+            value += hash ?? []
         }
         _ = linux_fsetxattr(file, Self.attribute, value, value.count, 0)
+    }
+
+    /// For a file that is whole now.
+    static func whole(_ file: Int32, size: UInt64, hash: [UInt8]?, now: Timestamp) -> SaveMark {
+        .saved(now, size: hash != nil || isWithoutHoles(file, size: size) ? size : 0, hash: hash)
     }
 
     static func remove(from file: Int32) { _ = linux_fremovexattr(file, attribute) }
@@ -30,17 +39,27 @@ enum SaveMark: Equatable {
         var value = [UInt8](repeating: 0, count: 64)
         let count = linux_fgetxattr(file, Self.attribute, &value, value.count)
         guard count >= 0 else { return nil }
-        guard count >= 8 else {
+        guard count == 16 || count == 48 else {
             self = .created
             return
         }
-        let size = value.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        self = .renamed(size: size, hash: count == 40 ? Array(value[8..<40]) : nil)
+        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+        let time = Timestamp(nanoseconds: Int64(bitPattern: number(value[8..<16])))
+        self = .saved(time, size: number(value[..<8]), hash: count == 48 ? Array(value[16..<48]) : nil)
+    }
+
+    /// Whether it tells of a save that came after a version. In the version's own file it is of an earlier one, and says
+    /// nothing of what was written since.
+    func isNewer(than version: Version) -> Bool {
+        switch self {
+        case .created: true
+        case .saved(let time, _, _): time > version.saved
+        }
     }
 
     /// Whether a file of that size is all that it was to be.
     func isWhole(_ file: Int32, size: UInt64) -> Bool {
-        guard case .renamed(let whole, let hash) = self, size >= whole else { return false }
+        guard case .saved(_, let whole, let hash) = self, size >= whole else { return false }
         if let hash { return ContentHash.sha256(of: file, size: whole) == hash }
         return Self.isWithoutHoles(file, size: whole)
     }

@@ -42,11 +42,14 @@ final class BrowsedContainer {
     let browser: Browser
     let caller = Caller(user: getuid(), group: getgid(), thread: getpid(), umask: 0o022)
     private let root: FileDescriptor
+    private let isOwner: Bool
 
-    init(_ settings: Settings = Settings()) throws {
+    /// - Parameter existing: a container that another one of these has closed, and will remove.
+    init(_ settings: Settings = Settings(), at existing: String? = nil) throws {
+        isOwner = existing == nil
         var template = Array("/var/tmp/versionsfs-browsing.XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        try #require(existing != nil || mkdtemp(&template) != nil)
+        path = existing ?? String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         root = try FileDescriptor.open(path, .readOnly, options: .directory)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
@@ -60,8 +63,11 @@ final class BrowsedContainer {
     deinit {
         container.close()
         try? root.close()
-        try? FileManager.default.removeItem(atPath: path)
+        if isOwner { try? FileManager.default.removeItem(atPath: path) }
     }
+
+    /// Ends it in order; nothing may be asked of it afterwards.
+    func close() { container.close() }
 
     // MARK: Finding
 
@@ -164,6 +170,13 @@ final class BrowsedContainer {
         var names = Self.bytes(path)
         let name = names.removeLast()
         try container.removeDirectory(caller, parent: try find(names)?.node ?? Node.rootID, name: name)
+    }
+
+    /// rename(2) within the live tree, of names at its root.
+    func move(_ name: String, to newName: String) throws {
+        try container.rename(
+            caller, parent: Node.rootID, name: Array(name.utf8), newParent: Node.rootID, newName: Array(newName.utf8),
+            flags: 0)
     }
 
     /// rename(2) from somewhere under `.versions`.

@@ -1,0 +1,226 @@
+// The kernel answers close(2) before it sends the release of the handle: that may come in the middle of what the next
+// opening does, or after it. Whatever the order, each save is a version.
+
+import CLinux
+import Foundation
+import Glibc
+import Support
+import SystemPackage
+import Testing
+import VersionModel
+
+@testable import Container
+@testable import VersionStore
+
+@Suite struct LateReleaseTests {
+    @Test("an append that is written before the release of another save amends nothing of that", arguments: [
+        O_WRONLY, O_WRONLY | O_TRUNC,
+    ])
+    func releaseWithinAnAppend(flags: Int32) throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "before")
+        let node = try tree.node("x")
+        let first = try #require(try tree.container.open(tree.caller, node: node, flags: flags)).handle
+        try tree.write("PATCHED", node, first, at: 0)
+        tree.container.flush(tree.caller, handle: first)
+        let second = try #require(try tree.container.open(tree.caller, node: node, flags: O_WRONLY | O_APPEND)).handle
+        try tree.write(" and more", node, second, at: 7)
+        tree.container.release(node: node, handle: first)
+        tree.container.flush(tree.caller, handle: second)
+        tree.container.release(node: node, handle: second)
+        #expect(try tree.texts().sorted() == ["PATCHED", "PATCHED and more", "before"])
+        #expect(try tree.findings() == [])
+    }
+
+    @Test("whatever comes between a close and its release, every save is a version and the check is clean")
+    func anyOrder() throws {
+        let seed = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...0xffff_ffff)
+        print("late releases: seed \(seed)")
+        var dice = SeededGenerator(seed: seed)
+        for round in 0..<Workplace.count(5000) {
+            var scene = try LateReleaseScene(dice.next())
+            let problems = try scene.play()
+            #expect(problems.isEmpty, "seed \(seed), round \(round): \(problems)\n\(scene.story.joined(separator: "\n"))")
+            if !problems.isEmpty { return }
+        }
+    }
+}
+
+/// A few saves in a row of one document, in every way, whose releases come when they come.
+private struct LateReleaseScene {
+    private enum Way: CaseIterable { case truncating, appending, patching, overwriting, renaming, unlinking, moving, movingOver }
+
+    private let tree: BrowsedContainer
+    private var dice: SeededGenerator
+    /// What the file holds; nil while there is none.
+    private var text: String?
+    /// What has to be among the versions.
+    private var saved: [String] = []
+    private var wasAppended = false
+    private var late: [(node: UInt64, handle: UInt64, what: String)] = []
+    private var number = 0
+    private(set) var story: [String] = []
+
+    init(_ seed: UInt64) throws {
+        tree = try BrowsedContainer()
+        dice = SeededGenerator(seed: seed)
+    }
+
+    /// - Returns: what is wrong at the end.
+    mutating func play() throws -> [String] {
+        try tree.save("other", "other")
+        saved.append("other")
+        for _ in 0..<6 {
+            let way = text == nil ? .truncating : Way.allCases.randomElement(using: &dice) ?? .truncating
+            do { try step(way) } catch { return ["\(way): \(error)"] }
+        }
+        while !late.isEmpty { release(0) }
+        let texts = try tree.texts()
+        let problems = Set(saved).subtracting(texts).map { "\($0) is not among \(texts)" } + (try tree.findings())
+        if !problems.isEmpty { story += try tree.summary() }
+        guard let text else { return problems }
+        let live = try tree.live("x")
+        return live == text ? problems : problems + ["the file holds \(live) and not \(text)"]
+    }
+
+    private mutating func step(_ way: Way) throws {
+        number += 1
+        let fresh = String(repeating: String(number), count: Int.random(in: 1...9, using: &dice)) + "."
+        let old = text ?? ""
+        switch way {
+        case .truncating: try write(fresh, at: 0, O_WRONLY | O_TRUNC, means: fresh)
+        case .appending: try write(fresh, at: old.utf8.count, O_WRONLY | O_APPEND, means: old + fresh)
+        case .patching: try write(fresh, at: 0, O_WRONLY, means: fresh + old.dropFirst(fresh.count))
+        case .overwriting: try write(fresh, at: 0, O_RDWR, means: fresh + old.dropFirst(fresh.count))
+        case .renaming:
+            let temporary = "x.tmp.\(getpid()).\(String(dice.next(), radix: 16))"
+            let made = try create(temporary, fresh)
+            tree.container.flush(tree.caller, handle: made.handle)
+            late.append((made.node, made.handle, temporary))
+            delay()
+            try rename(temporary, to: "x")
+            note(fresh)
+        case .unlinking:
+            story.append("unlink")
+            try tree.unlink("x")
+            text = nil
+        case .moving:
+            try rename("x", to: "moved-\(number)")
+            text = nil
+        case .movingOver:
+            try rename("x", to: "other")
+            text = nil
+        }
+        wasAppended = way == .appending
+        delay()
+    }
+
+    private mutating func write(_ fresh: String, at offset: Int, _ flags: Int32, means content: String) throws {
+        let (node, handle): (UInt64, UInt64)
+        if text == nil {
+            (node, handle) = try create("x", "")
+        } else {
+            node = try tree.node("x")
+            handle = try #require(try tree.container.open(tree.caller, node: node, flags: flags)).handle
+        }
+        story.append("open \(String(flags, radix: 8)) \(handle)")
+        delay()
+        let cut = Int.random(in: 0...fresh.count, using: &dice)
+        for (piece, place) in [(fresh.prefix(cut), offset), (fresh.dropFirst(cut), offset + cut)] where !piece.isEmpty {
+            story.append("write \(piece) at \(place) through \(handle)")
+            // What is open for reading too may be written to unseen.
+            if flags == O_RDWR, text != nil {
+                try tree.poke(String(piece), "x", at: place)
+            } else {
+                try tree.write(String(piece), node, handle, at: off_t(place))
+            }
+            if Int.random(in: 0..<4, using: &dice) == 0 {
+                story.append("fsync \(handle)")
+                try tree.container.synchronize(node: node, handle: handle, dataOnly: false)
+            }
+            delay()
+        }
+        tree.container.flush(tree.caller, handle: handle)
+        story.append("close \(handle): \(content)")
+        late.append((node, handle, "x"))
+        // Appends within a minute amend one version.
+        if flags & O_APPEND != 0, wasAppended, saved.last == text { saved.removeLast() }
+        note(content)
+    }
+
+    private mutating func note(_ content: String) {
+        saved.append(content)
+        text = content
+    }
+
+    private mutating func create(_ name: String, _ content: String) throws -> (node: UInt64, handle: UInt64) {
+        let made = try tree.container.create(
+            tree.caller, parent: Node.rootID, name: Array(name.utf8), mode: 0o644, flags: O_WRONLY | O_CREAT | O_TRUNC)
+        story.append("create \(name) \(made.reply.handle): \(content)")
+        if !content.isEmpty { try tree.write(content, made.found.node, made.reply.handle, at: 0) }
+        return (made.found.node, made.reply.handle)
+    }
+
+    private mutating func rename(_ name: String, to target: String) throws {
+        story.append("rename \(name) to \(target)")
+        try tree.container.rename(
+            tree.caller, parent: Node.rootID, name: Array(name.utf8), newParent: Node.rootID, newName: Array(target.utf8),
+            flags: 0)
+    }
+
+    /// Some of the releases that are due come now.
+    private mutating func delay() {
+        while !late.isEmpty, Bool.random(using: &dice) { release(Int.random(in: late.indices, using: &dice)) }
+    }
+
+    private mutating func release(_ index: Int) {
+        let (node, handle, what) = late.remove(at: index)
+        story.append("release \(handle) of \(what)")
+        tree.container.release(node: node, handle: handle)
+    }
+}
+
+extension BrowsedContainer {
+    func write(_ text: String, _ node: UInt64, _ handle: UInt64, at offset: off_t) throws {
+        let written = try Array(text.utf8).withUnsafeBytes {
+            try container.write(caller, node: node, handle: handle, $0, offset: offset)
+        }
+        #expect(written == text.utf8.count)
+    }
+
+    /// Writes to the file beneath, as a mapping does.
+    func poke(_ text: String, _ path: String, at offset: Int) throws {
+        let file = try FileDescriptor.open("\(self.path)/\(path)", .writeOnly)
+        defer { try? file.close() }
+        try file.writeAll(toAbsoluteOffset: Int64(offset), Array(text.utf8))
+    }
+
+    /// The texts of all versions of everything.
+    func texts() throws -> [String] {
+        let store = container.store
+        store.flush()
+        return try store.allItems().flatMap { try store.versions(of: $0.id) }.map { version in
+            guard let file = try StoreCheck(store: store, repairs: false).open(version) else { return "(nothing)" }
+            defer { try? file.close() }
+            var buffer = [UInt8](repeating: 0, count: Int(clamping: version.size))
+            let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0) }
+            return String(decoding: buffer.prefix(count), as: UTF8.self)
+        }
+    }
+
+    /// All versions, for whoever looks for what went wrong.
+    func summary() throws -> [String] {
+        try container.store.allItems().flatMap { item in
+            ["\(item.id.short) at \(item.places.map(\.name))"]
+                + (try container.store.versions(of: item.id)).map {
+                    "    \($0.id) \($0.kind) \($0.content.short) \($0.size) \($0.flags.rawValue)"
+                }
+        }
+    }
+
+    func findings() throws -> [String] {
+        // What is younger than five seconds is not looked at.
+        clock.advance(seconds: 10)
+        return try container.store.check(repair: false).map { "\($0.kind): \($0.text) (\($0.subject))" }
+    }
+}
