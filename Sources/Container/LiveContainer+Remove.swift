@@ -207,7 +207,7 @@ extension LiveContainer {
     }
 
     func deletion(of entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) -> Deletion {
-        let id = DeletionID.random()
+        let id = DeletionID.neighbouring()
         let parentTimes = try Backing.stat(entry.directory.raw)
         let group = requester.actor.map { deletionGroups.group(of: id, by: $0.ref, now: now) } ?? id
         return Deletion(
