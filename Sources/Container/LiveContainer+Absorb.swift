@@ -144,7 +144,7 @@ extension LiveContainer {
             current.kind = .history
             return (prefixes + [.version(current)], wasEphemeral)
         }
-        let item = former.state.withLock(\.item)
+        let item = former.item
         record(move.source.parent, wasEphemeral && rows.isEmpty ? [] : rows + [renamed(move, item: item, requester)])
         guard let actor = requester.actor, !wasEphemeral else { return }
         tombstones.leave(

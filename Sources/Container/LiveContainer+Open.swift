@@ -73,7 +73,7 @@ extension LiveContainer {
             return (item, [name.place], VersionID(derivedFrom: item, size: seen.size, modified: seen.modified))
         }
         let document: Document
-        if let known, known.state.withLock(\.isVerified) {
+        if let known, known.wasVerified.load(ordering: .acquiring) {
             document = known
         } else {
             document = try self.document(of: node, try stat(node))
@@ -91,7 +91,7 @@ extension LiveContainer {
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
             claim: arbiter.newClaim())
         let isAdmitted = arbiter.admit(
-            writing.claim, document.state.withLock(\.item), of: node, requester, truncates: flags & O_TRUNC != 0,
+            writing.claim, document.item, of: node, requester, truncates: flags & O_TRUNC != 0,
             descriptor: descriptor, mayWait: waiting != nil
         ) { [self] in
             guard let waiting else { return }

@@ -54,7 +54,7 @@ extension LiveContainer {
         let known = nodes.allNames(node)
         guard let first = known.first else { throw .noSuchFileOrDirectory }
         if known.others.isEmpty, let document = try? documents.document(at: first.place),
-            document.state.withLock(\.isVerified)
+            document.wasVerified.load(ordering: .acquiring)
         {
             return document
         }
@@ -103,6 +103,7 @@ extension LiveContainer {
             }
             return true
         }
+        defer { document.wasVerified.store(true, ordering: .releasing) }
         guard isUnseen else { return }
         adoptUnseenEdit(document, node, in: parent, stat)
     }

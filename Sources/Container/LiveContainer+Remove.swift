@@ -85,7 +85,7 @@ extension LiveContainer {
         guard entry.stat.links == 1 else {
             return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
         }
-        observers.unlinked(entry.place, item: document.state.withLock(\.item), by: requester)
+        observers.unlinked(entry.place, item: document.item, by: requester)
         if vanishes(entry, document, requester) {
             try document.state.withLock { state throws(Errno) in
                 guard state.sharesContent else { return }
@@ -216,12 +216,12 @@ extension LiveContainer {
     }
 
     func deletion(of entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) -> Deletion {
-        let id = DeletionID.random()
+        let id = DeletionID.neighbouring()
         let parentTimes = try Backing.stat(entry.directory.raw)
         let group = requester.actor.map { deletionGroups.group(of: id, by: $0.ref, now: now) } ?? id
         return Deletion(
             id: id, place: entry.place, path: path(of: entry.name, in: entry.parent), type: entry.stat.entryType,
-            file: fileID(entry.stat), item: document?.state.withLock(\.item), size: entry.stat.size, deleted: now,
+            file: fileID(entry.stat), item: document?.item, size: entry.stat.size, deleted: now,
             author: requester.author, group: group, parentAccessed: parentTimes.accessed,
             parentModified: parentTimes.modified, attributes: Attributes(entry.stat))
     }

@@ -117,11 +117,20 @@ final class Document: Sendable {
         }
     }
 
+    /// Its item: what an open asks for before it knows whether it has to wait, and so without the lock, under which a save may
+    /// be waiting for the catalog.
+    let item: ItemID
+    /// ``State/isVerified`` as it was a moment ago, likewise.
+    let wasVerified: Atomic<Bool>
     let state: Mutex<State>
     /// It was asked for since the index looked last for what it may let go.
     let wasUsed = Atomic<Bool>(true)
 
-    init(_ state: State) { self.state = Mutex(state) }
+    init(_ state: State) {
+        item = state.item
+        wasVerified = Atomic(state.isVerified)
+        self.state = Mutex(state)
+    }
 
     /// Whether the catalog, or the file itself, says all that there is to know of the document: nothing is in progress,
     /// and what time may still change about it is over.

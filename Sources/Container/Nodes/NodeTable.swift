@@ -35,6 +35,16 @@ final class NodeTable: Sendable {
 
     func node(_ key: BackingKey) -> Node? { state.withLock { $0.byKey[key] } }
 
+    /// The identity of a file that the kernel has looked up under this name.
+    func file(_ key: BackingKey, type: UInt32, as name: FileName, in parent: Node) -> FileID? {
+        state.withLock { state in
+            guard let node = state.byKey[key], node.type == type, node.lookups > 0, let known = node.name,
+                known.parent === parent, known.name == name
+            else { return nil }
+            return node.file
+        }
+    }
+
     /// The node of a file that was found under a name; counts `lookups` look-ups.
     func intern(
         _ key: BackingKey, file: FileID, type: UInt32, isForeign: Bool, as name: Node.Name, lookups: UInt64
