@@ -187,13 +187,15 @@ struct Ledger {
         }
     }
 
-    /// Whether the beginning is one of the contents, and what was appended to that has not arrived in part.
+    /// Whether the beginning is one of the contents, and what was appended to that, once or more often, has not arrived in
+    /// part. Nothing says so of an append that the catalog had not heard of.
     private func isZeroFilled(_ found: [UInt8], _ possible: ArraySlice<State>) -> Bool {
-        zip(possible, possible.dropFirst()).contains { before, state in
-            guard state.action == .append, let old = before.bytes, let new = state.bytes, found.count <= new.count,
-                found.starts(with: old)
-            else { return false }
-            return found.indices.dropFirst(old.count).allSatisfy { found[$0] == 0 || found[$0] == new[$0] }
+        possible.indices.contains { index in
+            guard let old = possible[index].bytes, found.starts(with: old) else { return false }
+            return possible[(index + 1)...].prefix { $0.action == .append }.contains { state in
+                guard let new = state.bytes, found.count <= new.count else { return false }
+                return found.indices.dropFirst(old.count).allSatisfy { found[$0] == 0 || found[$0] == new[$0] }
+            }
         }
     }
 

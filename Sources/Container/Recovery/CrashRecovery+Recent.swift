@@ -52,9 +52,15 @@ extension CrashRecovery {
         return live.stat.size < current.size
     }
 
-    /// What was appended has arrived in part or not at all.
+    /// What was appended has arrived in part or not at all. The version before it is its beginning.
     private func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String {
-        if live.stat.size == former.size { try withdraw(current, item, former, live) } else { amend(current, item, live) }
+        if live.stat.size == former.size {
+            try withdraw(current, item, former, live)
+            return "not arrived"
+        }
+        let torn = try kept(current, live)
+        store.commit([.kind(former.id, .current)])
+        try replace(live, of: item, by: former, torn: torn)
         return "appended in part"
     }
 
