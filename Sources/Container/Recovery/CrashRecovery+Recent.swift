@@ -19,6 +19,7 @@ extension CrashRecovery {
             try store.versions(sharing: current.content).allSatisfy({ $0.item == item.id || $0.kind != .current })
         else { return nil }
         let older = try store.versions(of: item.id).filter { $0.id != current.id && !$0.flags.contains(.unfinished) }
+        if let synchronised = synchronised(current, item, live) { return try settleAppended(item, current, synchronised, live) }
         for appended in older where appended.content == current.content && live.stat.size >= appended.size {
             guard isHashed(appended, live) else { continue }
             return try settleAppended(item, current, appended, live)
@@ -52,24 +53,42 @@ extension CrashRecovery {
         return live.stat.size < current.size
     }
 
+    /// The beginning of what was appended to that was synchronised, if the file says so: the version may have been amended
+    /// by what was appended since.
+    private func synchronised(_ current: Version, _ item: Item, _ live: Live) -> Version? {
+        let labels = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw))
+        guard let label = labels.first?.version, label.item == item.id, label.content == current.content,
+            label.size < current.size, live.stat.size >= label.size, isHashed(label, live)
+        else { return nil }
+        return label
+    }
+
     /// What was appended has arrived in part or not at all. The version before it is its beginning.
     private func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String {
         if live.stat.size == former.size {
             try withdraw(current, item, former, live)
             return "not arrived"
         }
-        let torn = try kept(current, live)
-        store.commit([.kind(former.id, .current)])
+        var lost = current
+        if former.id == current.id { (lost.id, lost.parents) = (.random(), [current.id]) }
+        let torn = try kept(lost, live)
+        var former = former
+        former.kind = .current
+        store.commit([.version(former)])
         try replace(live, of: item, by: former, torn: torn)
         return "appended in part"
     }
 
     /// The file has the version before; nothing is left of the save, nor of what it was appended to.
     private func withdraw(_ current: Version, _ item: Item, _ former: Version, _ live: Live) throws {
-        let vanished = try store.versions(sharing: current.content).filter { $0.id != former.id && $0.item == item.id }
+        let vanished = try store.versions(sharing: current.content).filter {
+            $0.id != former.id && $0.item == item.id && (former.content != current.content || $0.size > former.size)
+        }
+        var former = former
+        former.kind = .current
         store.commit(
             vanished.map { .removeVersion($0.id) } + [
-                .kind(former.id, .current), .item(item.now(former, live.stat, container.fileID(live.stat))),
+                .version(former), .item(item.now(former, live.stat, container.fileID(live.stat))),
             ])
     }
 
