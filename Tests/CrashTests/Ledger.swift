@@ -178,6 +178,9 @@ struct Ledger {
     /// synchronised, and where `inPlace`, any that was written to in place. (A page may go to the disk while it is filled.)
     private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>, _ inPlace: Bool) -> Bool {
         let isNew = possible.contains { !$0.isThere }
+        // Nothing tells what came in part from an edit made while nobody had it mounted, if the file was being written to once
+        // more (docs/decisions/0003, "not covered").
+        let inPlace = inPlace || possible.last?.isDone == false
         let isAppended = possible.dropFirst().contains { $0.action == .append && !$0.isSynced }
         guard isNew || isAppended && isZeroFilled(found, possible) || inPlace && possible.dropFirst().contains(where: \.isInPlace) else { return false }
         let contents = possible.compactMap(\.bytes)

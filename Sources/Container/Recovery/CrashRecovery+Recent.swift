@@ -15,8 +15,7 @@ extension CrashRecovery {
     func settleRecent(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         guard live.stat.size < current.size || !isHashed(current, live),
             live.stat.changed <= current.saved || live.stat.modified == current.modified || hasLostBlocks(current, live),
-            !isDatabase(live), !isBeingWritten(live),
-            try store.versions(sharing: current.content).allSatisfy({ $0.item == item.id || $0.kind != .current })
+            !isDatabase(live), !isBeingWritten(live), try !isShared(current)
         else { return nil }
         let older = try store.versions(of: item.id).filter { $0.id != current.id && !$0.flags.contains(.unfinished) }
         if let synchronised = synchronised(current, item, live) { return try settleAppended(item, current, synchronised, live) }
@@ -38,6 +37,14 @@ extension CrashRecovery {
         return "unfinished"
     }
 
+    /// Whether another item's file is the content. One whose name had just come back has another file by now.
+    private func isShared(_ current: Version) throws -> Bool {
+        try store.versions(sharing: current.content).contains { version in
+            guard version.item != current.item, let other = try store.item(version.item) else { return false }
+            return other.current == version.id && !other.isReturning && !other.places.isEmpty
+        }
+    }
+
     /// Whether a file that was written to once more before the end lacks what had been saved: it is shorter, or a block of
     /// it has not arrived. What somebody has written since, while the container was not mounted, is another content.
     private func hasLostBlocks(_ current: Version, _ live: Live) -> Bool {
@@ -55,16 +62,16 @@ extension CrashRecovery {
 
     /// The beginning of what was appended to that was synchronised, if the file says so: the version may have been amended
     /// by what was appended since.
-    private func synchronised(_ current: Version, _ item: Item, _ live: Live) -> Version? {
+    func synchronised(_ current: Version, _ item: Item, _ live: Live) -> Version? {
         let labels = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw))
         guard let label = labels.first?.version, label.item == item.id, label.content == current.content,
-            label.size < current.size, live.stat.size >= label.size, isHashed(label, live)
+            label.size <= current.size, live.stat.size >= label.size, isHashed(label, live)
         else { return nil }
         return label
     }
 
     /// What was appended has arrived in part or not at all. The version before it is its beginning.
-    private func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String {
+    func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String {
         if live.stat.size == former.size {
             try withdraw(current, item, former, live)
             return "not arrived"

@@ -64,11 +64,11 @@ struct CrashRecovery {
     private func settle(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         let isHere = store.contents.contains(current.content)
         let isWhole = try store.keepWhole(current, path: live.path, place: live.place)
-        guard isHere || isWhole else { return nil }
+        guard isHere || isWhole || item.isReturning else { return nil }
         switch try judge(item, current, live) {
         case .current(let isSameFile):
             // A copy that has not reached the disk was made before anything was done to the file.
-            if !isWhole { try store.contents.remove(current.content) }
+            if !isWhole, isHere { try store.contents.remove(current.content) }
             if !isSameFile { store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))]) }
             return isWhole ? nil : "copy not arrived"
         case .gone: return nil
@@ -81,6 +81,11 @@ struct CrashRecovery {
             guard !isWhole else {
                 try setAside(item, current, live)
                 return "unfinished"
+            }
+            if let synchronised = synchronised(current, item, live) {
+                // The copy has not arrived, so nothing has happened to the file but what was appended.
+                if isHere { try store.contents.remove(current.content) }
+                return try settleAppended(item, current, synchronised, live)
             }
             var lost = try store.shortened(current)
             lost.kind = .history
@@ -148,7 +153,10 @@ struct CrashRecovery {
             return .current(isSameFile: id == item.file.id)
         }
         if let label = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first {
-            if label.item == item.id, label.id != current.id, label.time > current.time, label.kind == .current {
+            // What was emptied or overwritten since is not what was synchronised: that was kept before.
+            if label.item == item.id, label.id != current.id, label.time > current.time, label.kind == .current,
+                live.stat.size >= label.size, isHashed(label, live)
+            {
                 return .saved(label)
             }
             // One of another item was for the name under which it was synchronised before it came here: it says that it is whole.
