@@ -13,6 +13,7 @@ extension CrashRecovery {
     ///
     /// - Returns: what was done, in a word; nil if nothing had to be.
     func settleRecent(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
+        if hasAnotherFile(item, live) { return try settle(item, current, live) }
         guard live.stat.size < current.size || !isHashed(current, live),
             live.stat.changed <= current.saved || live.stat.modified == current.modified || hasLostBlocks(current, live),
             !isDatabase(live), !isBeingWritten(live), try !isShared(current)

@@ -61,10 +61,10 @@ struct CrashRecovery {
     }
 
     /// - Returns: what was done, in a word; nil if nothing had to be.
-    private func settle(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
+    func settle(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         let isHere = store.contents.contains(current.content)
         let isWhole = try store.keepWhole(current, path: live.path, place: live.place)
-        guard isHere || isWhole || item.isReturning else { return nil }
+        guard isHere || isWhole || item.isReturning || hasAnotherFile(item, live) else { return nil }
         switch try judge(item, current, live) {
         case .current(let isSameFile):
             // A copy that has not reached the disk was made before anything was done to the file.
@@ -186,11 +186,16 @@ struct CrashRecovery {
         return ContentHash.sha256(of: live.file.raw, size: version.size) == hash
     }
 
+    /// Whether the name has another file than the catalog says. What was renamed over it is judged by its mark.
+    func hasAnotherFile(_ item: Item, _ live: Live) -> Bool {
+        item.file.id != FileID(0) && container.fileID(live.stat) != item.file.id
+    }
+
     /// Whether the live file took the name from the one that held the current version, and was not written in place of
     /// it. Where the catalog does not know that one: what was there when the version was kept is older than the copy.
     private func isAnotherFile(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
         if item.isReturning { return true }
-        if item.file.id != FileID(0) { return container.fileID(live.stat) != item.file.id }
+        if item.file.id != FileID(0) { return hasAnotherFile(item, live) }
         let object = store.contents.name(of: current.content)
         let kept = try Backing.stat(path: object.name, in: object.directory.rawValue)
         return live.stat.born >= kept.born
