@@ -9,7 +9,7 @@ import VersionStore
 extension LiveContainer {
     /// The document's file is now what was renamed over it: records the save.
     func takeOver(
-        _ state: inout Document.State, _ document: Document, _ move: Move, _ hash: [UInt8]?, _ requester: Requester
+        _ state: inout Document.State, _ document: Document, _ move: Move, _ marked: Marked?, _ requester: Requester
     ) throws(Errno) -> SavedByRename {
         let former = try moved(move)
         try store(throwing: .ioError) { () throws(StoreError) in
@@ -20,17 +20,21 @@ extension LiveContainer {
         let node = move.source.node
             ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
         defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
-        let absorbed = absorb(former, move, requester)
-        let file = try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
-        defer { Glibc.close(file) }
+        let absorbed = absorb(former, move, marked?.hash, requester)
+        let file: SharedDescriptor
+        if let marked {
+            file = marked.file
+        } else {
+            file = SharedDescriptor(try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw))
+        }
         // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
         state.stamp = nil
         state.isVerified = true
         let saved = try save(
-            &state, node, in: move.newParent, move.newName, file: file,
+            &state, node, in: move.newParent, move.newName, file: file.raw,
             PendingSave(
                 kind: .replacing, requester: requester, content: absorbed.content, isSealed: absorbed.writers == 0,
-                accompanying: absorbed.rows, known: hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
+                accompanying: absorbed.rows, known: marked?.hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
         state.writers = absorbed.writers
         if let forgotten = absorbed.forgotten { remove(forgotten.contents, of: forgotten.state) }
         if let former, absorbed.isKept { leaveName(of: former, sharing: &state, move, requester) }
@@ -52,7 +56,7 @@ extension LiveContainer {
     }
 
     /// What was made to be renamed here goes without a trace; anything else stays as an item whose name may come back.
-    private func absorb(_ former: Document?, _ move: Move, _ requester: Requester) -> Absorbed {
+    private func absorb(_ former: Document?, _ move: Move, _ hash: [UInt8]?, _ requester: Requester) -> Absorbed {
         guard let former else { return Absorbed() }
         return former.state.withLock { state in
             state.places.removeAll { $0 == move.source.place }
@@ -71,6 +75,8 @@ extension LiveContainer {
                     current.flags.insert(.contentLost)
                 } else {
                     result.content = current.content
+                    // Nobody may have known it: whether the same is saved once more under the old name can be told then.
+                    if current.hash == nil, current.size == move.source.stat.size { current.hash = hash }
                 }
             }
             state.sharesContent = !state.isKept
@@ -91,8 +97,9 @@ extension LiveContainer {
         guard let current = state.current, current.parents.isEmpty,
             !observers.isBackup(move.newName, of: move.source.name)
         else { return state.maker != nil && state.current?.parents.isEmpty ?? true }
-        guard let saver = state.saver, let actor = requester.actor else { return false }
-        return saver.isOfOneFamily(with: actor)
+        guard let saver = state.saver, let actor = requester.actor, saver.isOfOneFamily(with: actor) else { return false }
+        // What was written through a descriptor from before is a version too, and not an ancestor of the current one.
+        return !state.mayHaveBranches || ((try? store.versions(of: state.item))?.count ?? 2) == 1
     }
 
     /// The file held a version's content, and as their beginning that of earlier ones; another content that is equal

@@ -27,24 +27,39 @@ extension LiveContainer {
     ) throws(Errno) -> FileAttributes {
         let node = try node(id)
         if let size = edit.size { try resize(caller, node, handle, to: size) }
-        // An untouched file's version derives from its times: before they change it becomes a document.
-        let becomesDocument = edit.modified != nil && node.isRegular && !node.isForeign && nodes.location(node).name != nil
-        let made = becomesDocument ? try document(of: node, try stat(node, handle: handle)) : nil
-        let document = made ?? (node.isRegular ? knownDocument(of: node) : nil)
+        let isLive = node.isRegular && !node.isForeign && nodes.location(node).name != nil
         return try names.reading { () throws(Errno) in
-            if edit.changesMetadata {
-                try preservingStamp(of: document, node, handle: handle) { () throws(Errno) in
-                    try apply(edit, to: node, caller)
-                }
-                if let document, edit.modified != nil { noteTimes(document, node, handle) }
-                if let document { noteAttributes(document, node, handle) }
-            }
-            return attributes(try statLocked(node, handle: handle), of: node)
+            let place = try location(of: node)
+            guard edit.changesMetadata else { return attributes(try look(at: place, handle), of: node) }
+            let before = try look(at: place, handle)
+            // An untouched file's version derives from its times: before they change it becomes a document.
+            let document = isLive && edit.modified != nil
+                ? try document(of: node, before) : node.isRegular ? knownDocument(of: node) : nil
+            let wasClean = document?.state.withLock { !$0.differs(from: before) } ?? false
+            try apply(edit, to: place, node, caller)
+            let after = try look(at: place, handle)
+            if let document { note(after, of: document, wasClean: wasClean, hasTimes: edit.modified != nil) }
+            return attributes(after, of: node)
         }
     }
 
-    private func apply(_ edit: AttributeEdit, to node: Node, _ caller: Caller) throws(Errno) {
-        let place = try location(of: node)
+    private func look(at place: Location, _ handle: UInt64?) throws(Errno) -> FileStat {
+        if let handle, let file = openFiles[handle] { return try Backing.stat(file.descriptor.raw) }
+        return try Backing.stat(place.path, in: place.directory.raw)
+    }
+
+    /// A document's metadata have changed: not its content, if it was as recorded before.
+    private func note(_ stat: FileStat, of document: Document, wasClean: Bool, hasTimes: Bool) {
+        let rows: [VersionStore.Mutation] = document.state.withLock { state in
+            if wasClean { state.stamp = Stamp(stat) }
+            return (hasTimes && !state.differs(from: stat) ? itemRows(state, stat) : []) + attributeRows(&state, stat)
+        }
+        if !rows.isEmpty { store.commit(rows) }
+    }
+
+    private func apply(
+        _ edit: AttributeEdit, to place: Location, _ node: Node, _ caller: Caller
+    ) throws(Errno) {
         let isBound = edit.dropsSetID && node.isRegular
             ? setIDIsBound(try Backing.stat(place.path, in: place.directory.raw), caller) : false
         if edit.user != nil || edit.group != nil {
@@ -66,29 +81,23 @@ extension LiveContainer {
         }
     }
 
-    private func noteTimes(_ document: Document, _ node: Node, _ handle: UInt64?) {
-        guard let stat = try? statLocked(node, handle: handle) else { return }
-        let rows: [VersionStore.Mutation] = document.state.withLock { state in
-            state.differs(from: stat) ? [] : itemRows(state, stat)
-        }
-        if !rows.isEmpty { store.commit(rows) }
-    }
-
     /// A version has the mode and owner that its file had last: what was made private must not stay readable as history.
     func noteAttributes(_ document: Document, _ node: Node, _ handle: UInt64? = nil) {
         guard let stat = try? statLocked(node, handle: handle) else { return }
-        let rows: [VersionStore.Mutation] = document.state.withLock { state in
-            guard var current = state.current, !state.isReturning, !state.isUnversioned else { return [] }
-            let attributes = Attributes(stat)
-            guard current.attributes.mode != attributes.mode || current.attributes.owner != attributes.owner
-                || current.attributes.group != attributes.group
-            else { return [] }
-            current.attributes = attributes
-            state.current = current
-            if state.isKept { relabel(current) }
-            return state.isRecorded ? [.version(current)] : []
-        }
+        let rows = document.state.withLock { attributeRows(&$0, stat) }
         if !rows.isEmpty { store.commit(rows) }
+    }
+
+    private func attributeRows(_ state: inout Document.State, _ stat: FileStat) -> [VersionStore.Mutation] {
+        guard var current = state.current, !state.isReturning, !state.isUnversioned else { return [] }
+        let attributes = Attributes(stat)
+        guard current.attributes.mode != attributes.mode || current.attributes.owner != attributes.owner
+            || current.attributes.group != attributes.group
+        else { return [] }
+        current.attributes = attributes
+        state.current = current
+        if state.isKept { relabel(current) }
+        return state.isRecorded ? [.version(current)] : []
     }
 
     private func isKeptOrDeleted(_ node: Node) -> Bool {

@@ -14,8 +14,11 @@ extension LiveContainer {
     ) throws(Errno) -> Creation {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
-        let requester = requester(caller)
-        let made: (Found, SharedDescriptor)? = try names.writing { () throws(Errno) in
+        // Which program it is decides only about names that programs make up for themselves.
+        let mayBeEphemeral = TemporaryNames.mayBeEphemeral(name)
+            || nodes.location(parent).name.map { TemporaryNames.mayBeEphemeral($0.name) } ?? false
+        let requester = requester(caller, isOpening: !mayBeEphemeral)
+        let made: (Found, SharedDescriptor, Document?)? = try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
             umask(caller.umask)
@@ -31,13 +34,15 @@ extension LiveContainer {
                 guard error == .fileExists, flags & O_EXCL == 0 else { throw error }
                 return nil
             }
-            let stat = try adopt(name, in: directory, for: caller, mode: mode)
+            let stat = try adopt(name, in: directory, for: caller, mode: mode, file: file)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
             nodes[found.node]?.mayHaveCapability.store(false, ordering: .releasing)
-            if !parent.isForeign, try begin(name, in: parent, found.node, stat, requester) { SaveMark.created.set(on: file.raw) }
-            return (found, file)
+            guard !parent.isForeign else { return (found, file, nil) }
+            let (document, isBack) = try begin(name, in: parent, requester, mayBeEphemeral)
+            if isBack { SaveMark.created.set(on: file.raw) }
+            return (found, file, document)
         }
-        guard let (found, file) = made else {
+        guard let (found, file, document) = made else {
             guard let found = try lookup(caller, parent: parent.id, name: bytes) else { throw .noSuchFileOrDirectory }
             guard let reply = try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)) else {
                 throw .resourceTemporarilyUnavailable
@@ -45,42 +50,39 @@ extension LiveContainer {
             return Creation(found: found, reply: reply)
         }
         let node = try node(found.node)
-        knownDocument(of: node)?.state.withLock { $0.writers += 1 }
+        document?.state.withLock { $0.writers += 1 }
         let reply = try serve(
             node, flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0), isWriter: true,
-            isMediated: isNearlyFull, descriptor: file, requester: requester)
-        if flags & O_APPEND == 0 { openFiles[reply.handle]?.state.withLock { $0.isReplacing = true } }
+            isMediated: isNearlyFull, descriptor: file, requester: requester, isReplacing: flags & O_APPEND == 0)
         return Creation(found: found, reply: reply)
     }
 
     /// Begins a document under a name: a new one, or the one that had this name until just now. Called with the name
     /// lock held for writing.
-    /// - Returns: whether it is the one from before.
-    func begin(
-        _ name: FileName, in parent: Node, _ id: UInt64, _ stat: FileStat, _ requester: Requester
-    ) throws(Errno) -> Bool {
+    /// - Returns: the document, and whether it is the one from before.
+    private func begin(
+        _ name: FileName, in parent: Node, _ requester: Requester, _ mayBeEphemeral: Bool
+    ) throws(Errno) -> (Document, isBack: Bool) {
         let place = Place(directory: parent.file, name: name)
         observers.created(name, in: parent.file, by: requester)
         if let tombstone = tombstones.take(at: place, now: now, isOpen: isStillOpen) {
             if try bringBack(tombstone, to: place, in: parent, requester) {
                 tombstone.document.state.withLock { $0.isMarked = true }
-                return true
+                return (tombstone.document, true)
             }
         }
         var state = Document.State(item: .random(), places: [place])
         state.isVerified = true
         state.stamp = nil
-        if observers.isEphemeral(name, requester) || isInEphemeralDirectory(parent, requester) {
+        if mayBeEphemeral, observers.isEphemeral(name, requester) || isInEphemeralDirectory(parent, requester) {
             state.maker = observers.maker(requester, now: now)
         }
         state.isUnversioned =
             state.maker != nil || isIgnored(name, in: parent) || isJournal(name, in: parent, of: requester)
-        let item = state.item
+        if !state.isUnversioned { state.created = now }
         let document = Document(state)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
-        guard !document.state.withLock(\.isUnversioned) else { return false }
-        record(parent, [.change(change(.created, in: parent, name, item: item, by: requester))])
-        return false
+        return (document, false)
     }
 
     /// Whether a file that lost its name is still being written.

@@ -126,11 +126,9 @@ extension LiveContainer {
         guard let opener = file.requester.actor?.ref,
             observers.actor(thread: caller.thread)?.ref == opener
         else { return }
-        var requester = file.requester
-        requester.author.program = observers.program(of: opener)
         observers.filled(
             nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }, by: opener)
-        save(file, requester, isSealed: false, isLast: false)
+        save(file, file.requester, isSealed: false, isLast: false, by: opener)
     }
 
     /// The last close of an open handle: what was saved through it is sealed.
@@ -163,8 +161,13 @@ extension LiveContainer {
     /// Saves what a handle has changed, for good.
     func seal(_ file: OpenFile) { save(file, file.requester, isSealed: true, isLast: true) }
 
-    private func save(_ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool) {
+    /// - Parameter closer: the process that closes it just now: what it runs may be another program than at the opening.
+    private func save(
+        _ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool, by closer: ActorRef? = nil
+    ) {
+        var requester = requester
         guard let name = nodes.location(file.node).name, let document = knownDocument(of: file.node) else {
+            if let closer { requester.author.program = observers.program(of: closer) }
             return settleOrphan(file, requester, isLast: isLast)
         }
         do {
@@ -175,7 +178,8 @@ extension LiveContainer {
                     return (state.isReplacing, state.isFlushed)
                 }
                 // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
-                if !file.isAppending, state.writers > 1, state.differs(from: stat), isShared(file, isReplacing) {
+                // Who replaces it has saved it with the close, whoever else has it open.
+                if !file.isAppending, !isReplacing, state.writers > 1, state.differs(from: stat), isShared(file) {
                     if isLast { bequeath(file, state) }
                     return
                 }
@@ -186,12 +190,18 @@ extension LiveContainer {
                 if isLast, wasFlushed || own != nil, isOthers, state.writers > 1, state.differs(from: stat) { return }
                 // An emptied file may be about to be written: only its last close says that it was meant (5.1).
                 if isReplacing, stat.size == 0, !isLast, state.current != nil { return }
+                if let closer, !state.isUnversioned, state.differs(from: stat) {
+                    requester.author.program = observers.program(of: closer)
+                }
                 let pending = PendingSave(
                     kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: file.isAppending && !isReplacing,
                     requester: requester, amends: file.state.withLock(\.saved), isSealed: isSealed)
                 let before = state.current?.id
-                let saved = try save(&state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending)
+                let saved = try save(&state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
                 if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
+                if state.writers > 1, state.current != nil, isWrittenPastUs(file) {
+                    try keepCopy(&state, of: file.node, from: file.descriptor.raw)
+                }
             }
             mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
         } catch {
@@ -217,15 +227,21 @@ extension LiveContainer {
         }
     }
 
-    /// Whether others write in place to the same file; replacing writers take turns and do not count among themselves.
-    ///
-    /// What the same program has closed is done, though its release may be on its way.
-    private func isShared(_ file: OpenFile, _ isReplacing: Bool) -> Bool {
-        openFiles.all.contains { other in
+    /// Whether others have the file open for writing.
+    private func isShared(_ file: OpenFile) -> Bool { otherWriters(file).contains { _ in true } }
+
+    /// Whether another opening may overwrite what was just saved without our seeing it.
+    private func isWrittenPastUs(_ file: OpenFile) -> Bool {
+        otherWriters(file).contains { !$0.isMediated && !$0.isAppending }
+    }
+
+    /// What else has the file open for writing; what the same program has closed is done, though its release may be on
+    /// its way.
+    private func otherWriters(_ file: OpenFile) -> some Sequence<OpenFile> {
+        openFiles.all.lazy.filter { other in
             guard other.node === file.node, other.isWritable, other.id != file.id else { return false }
-            let (replaces, isFlushed) = other.state.withLock { ($0.isReplacing, $0.isFlushed) }
-            if isFlushed, let actor = file.requester.actor?.ref, other.requester.actor?.ref == actor { return false }
-            return !isReplacing || !other.isAppending && !replaces
+            guard other.state.withLock(\.isFlushed), let actor = file.requester.actor?.ref else { return true }
+            return other.requester.actor?.ref != actor
         }
     }
 

@@ -139,7 +139,7 @@ extension LiveContainer {
     func attributes(_ stat: FileStat, of node: Node) -> FileAttributes {
         var links = stat.links
         var stat = stat
-        switch nodes.location(node).whereabouts {
+        switch nodes.whereabouts(node, seen: stat) {
         case .live: if node.id == Node.rootID { links -= min(links, 1) }
         // The name that is left is ours.
         case .kept, .deleted:

@@ -67,20 +67,18 @@ extension LiveContainer {
     /// What a reader sees. A file that was never touched gets no document by that, or reading a big tree would fill the
     /// memory: its identities derive from its attributes until somebody changes it.
     private func observed(_ node: Node) throws(Errno) -> (ItemID, [Place], VersionID?) {
-        let known = nodes.names(node)
-        if knownDocument(of: node) == nil, known.count == 1, let name = known.first {
-            let stat = try stat(node)
-            let item = DerivedIdentity.item(fileID(stat), in: store.identity.container)
-            let place = Place(directory: name.parent.file, name: name.name)
-            return (item, [place], VersionID(derivedFrom: item, stat))
+        let known = knownDocument(of: node)
+        if known == nil, let (name, seen) = nodes.onlyName(node), !node.openings.state.withLock(\.maybeMapped) {
+            let item = DerivedIdentity.item(node.file, in: store.identity.container)
+            return (item, [name.place], VersionID(derivedFrom: item, size: seen.size, modified: seen.modified))
         }
-        return try document(of: node).state.withLock { ($0.item, $0.places, $0.current?.id) }
-    }
-
-    /// The document of a node, reading its attributes only if nothing is known of it yet.
-    private func document(of node: Node) throws(Errno) -> Document {
-        if let document = knownDocument(of: node), document.state.withLock(\.isVerified) { return document }
-        return try document(of: node, try stat(node))
+        let document: Document
+        if let known, known.state.withLock(\.isVerified) {
+            document = known
+        } else {
+            document = try self.document(of: node, try stat(node))
+        }
+        return document.state.withLock { ($0.item, $0.places, $0.current?.id) }
     }
 
     private func openForWriting(
@@ -93,7 +91,7 @@ extension LiveContainer {
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
             claim: arbiter.newClaim())
         let isAdmitted = arbiter.admit(
-            writing.claim, document.state.withLock(\.item), requester.actor, truncates: flags & O_TRUNC != 0,
+            writing.claim, document.state.withLock(\.item), of: node, requester, truncates: flags & O_TRUNC != 0,
             descriptor: descriptor, mayWait: waiting != nil
         ) { [self] in
             guard let waiting else { return }
@@ -139,8 +137,7 @@ extension LiveContainer {
             }
             let reply = try serve(
                 node, flags, isWriter: true, isMediated: isMediated || isNearlyFull, descriptor: descriptor,
-                requester: writing.requester, claim: writing.claim)
-            if isReplacing { openFiles[reply.handle]?.state.withLock { $0.isReplacing = true } }
+                requester: writing.requester, claim: writing.claim, isReplacing: isReplacing)
             return reply
         } catch {
             arbiter.closed(writing.claim)
@@ -152,20 +149,20 @@ extension LiveContainer {
     /// - Returns: whether its writes must come to us, because what they overwrite is not kept yet.
     private func prepare(_ state: inout Document.State, _ writing: Writing) throws(Errno) -> Bool {
         let stat = try Backing.stat(writing.descriptor.raw)
-        guard case .live = nodes.location(writing.node).whereabouts, knownDocument(of: writing.node) === writing.document
-        else {
+        let (name, whereabouts) = nodes.location(writing.node)
+        guard case .live = whereabouts, knownDocument(of: writing.node) === writing.document else {
             // While it waited, another file took the name: the kernel looks it up again.
             throw Errno(rawValue: ESTALE)
         }
-        if let name = nodes.location(writing.node).name, writing.mayReplace {
+        if let name, writing.mayReplace {
             try refuseIfStale(&state, name.parent, name.name, writing.requester)
         }
         if writing.flags & O_TRUNC != 0 {
-            if let name = nodes.location(writing.node).name {
+            if let name {
                 // As good as created: it may be the backup of what was just read.
                 observers.created(name.name, in: name.parent.file, by: writing.requester)
             }
-            try truncate(&state, writing.node, writing.descriptor, to: 0)
+            try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat)
             if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
             // A mapping may write unseen: keep the content before anyone can make one.
@@ -180,9 +177,11 @@ extension LiveContainer {
 
     /// Truncates the file below after keeping what is current.
     func truncate(
-        _ state: inout Document.State, _ node: Node, _ descriptor: SharedDescriptor, to size: off_t
+        _ state: inout Document.State, _ node: Node, _ descriptor: SharedDescriptor, to size: off_t,
+        stat known: FileStat? = nil
     ) throws(Errno) {
-        let stat = try Backing.stat(descriptor.raw)
+        let stat: FileStat
+        if let known { stat = known } else { stat = try Backing.stat(descriptor.raw) }
         if state.contentDiffers(from: stat), stat.size > 0 {
             try saveUnfinished(&state, node, file: descriptor.raw)
         }
@@ -238,7 +237,13 @@ extension LiveContainer {
         let descriptor = try names.reading { () throws(Errno) in
             let place = try location(of: node)
             let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY) | O_NOFOLLOW
-            return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept))
+            do throws(Errno) {
+                return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept))
+            } catch {
+                // What was kept has been given up since: the kernel looks the name up again.
+                guard error == .noSuchFileOrDirectory, case .kept = nodes.location(node).whereabouts else { throw error }
+                throw Errno(rawValue: ESTALE)
+            }
         }
         return try serve(
             node, flags, isWriter: isWriter, isMediated: false, descriptor: descriptor,
@@ -248,7 +253,7 @@ extension LiveContainer {
     /// Decides how the kernel serves a handle. All handles of a file open at one time must agree (fs/fuse/iomode.c).
     func serve(
         _ node: Node, _ flags: Int32, isWriter: Bool, isMediated: Bool, descriptor: SharedDescriptor?,
-        requester: Requester?, claim: ClaimID? = nil
+        requester: Requester?, claim: ClaimID? = nil, isReplacing: Bool = false
     ) throws(Errno) -> OpenReply {
         var reply = OpenReply(handle: OpenFileTable.sharedReader)
         reply.needsNoFlush = !isWriter
@@ -267,7 +272,7 @@ extension LiveContainer {
         let opened = openFiles.add { id in
             OpenFile(
                 id: id, node: node, descriptor: file, flags: flags, requester: requester,
-                isMediated: isMediated || backing == 0, claim: claim)
+                isMediated: isMediated || backing == 0, claim: claim, isReplacing: isReplacing)
         }
         if isWriter { watchWhileOpen(opened) }
         reply.handle = opened.id

@@ -119,8 +119,8 @@ extension LiveContainer {
             let hash = contentHash(file, stat)
             let versions = (try? store.versions(of: state.item)) ?? []
             // Nothing was written since, or the same again: the version before is this one.
-            if hash != nil, let before = versions.first(where: { $0.id == orphan.base }), before.hash == hash,
-                before.size == stat.size
+            if hash != nil, let before = versions.first(where: { $0.id == orphan.base }), before.size == stat.size,
+                self.hash(of: before) == hash
             {
                 return
             }
@@ -128,7 +128,7 @@ extension LiveContainer {
                 kind: .orphaned, actor: requester.actor,
                 base: requester.actor.flatMap { observers.base(of: $0, item: state.item) },
                 equalsCurrent: hash != nil && hash == current.hash && stat.size == current.size,
-                loserExistsElsewhere: hash != nil && versions.contains { $0.size == stat.size && $0.hash == hash })
+                loserExistsElsewhere: hash != nil && versions.contains { $0.size == stat.size && self.hash(of: $0) == hash })
             let decision = SaveRule.decide(pending, current: current.id, saver: state.saver, 
                 isQuiet: isQuiet(orphan.parent, place.name))
             guard case .orphan(let kind, let base) = decision else { return }
@@ -143,6 +143,8 @@ extension LiveContainer {
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content,
                 ContentStore.Label(version: version, path: path, place: place))
+            state.mayHaveBranches = true
+            state.isParted = false
             observers.saved(version.id, of: state.item, by: requester.actor, now: version.saved)
             var rows: [VersionStore.Mutation] = [.version(version)]
             if let settled = SaveRule.settled(by: pending, decision), let row = settle(settled, of: state.item) {

@@ -16,19 +16,24 @@ extension LiveContainer {
 
     /// The document of a regular file that is in use or recorded; nil if nothing is known of it.
     func knownDocument(of node: Node) -> Document? {
-        for name in nodes.names(node) {
-            let place = Place(directory: name.parent.file, name: name.name)
-            if let document = try? documents.document(at: place) { return document }
-        }
+        let (first, others) = nodes.allNames(node)
+        guard let first else { return nil }
+        if let document = try? documents.document(at: first.place) { return document }
+        for name in others { if let document = try? documents.document(at: name.place) { return document } }
         return nil
     }
 
     /// The document of a live regular file, made from what is there if it was never touched, and compared with what is
     /// recorded if it was.
     func document(of node: Node, _ stat: FileStat) throws(Errno) -> Document {
-        let known = nodes.names(node)
+        let known = nodes.allNames(node)
         guard let first = known.first else { throw .noSuchFileOrDirectory }
-        let places = known.map { Place(directory: $0.parent.file, name: $0.name) }
+        if known.others.isEmpty, let document = try? documents.document(at: first.place),
+            document.state.withLock(\.isVerified)
+        {
+            return document
+        }
+        let places = [first.place] + known.others.map(\.place)
         return try store(throwing: .ioError) { () throws(StoreError) in
             for place in places {
                 guard let document = try documents.document(at: place) else { continue }
@@ -79,17 +84,35 @@ extension LiveContainer {
 
     /// Rows for a document's item as it is now; none if it is not recorded.
     func itemRows(_ state: Document.State, _ stat: FileStat) -> [VersionStore.Mutation] {
-        guard state.isRecorded, let current = state.current else { return [] }
+        itemRow(state, stat).map { [$0] } ?? []
+    }
+
+    func itemRow(_ state: Document.State, _ stat: FileStat) -> VersionStore.Mutation? {
+        guard state.isRecorded, let current = state.current else { return nil }
         let file = Item.LiveFile(id: fileID(stat), size: stat.size, modified: stat.modified)
-        return [.item(Item(id: state.item, places: state.places, current: current.id, file: file))]
+        return .item(Item(id: state.item, places: state.places, current: current.id, file: file))
     }
 
     /// Commits rows that concern something in `parent`, with the rows of the directories above it.
     func record(_ parent: Node, _ mutations: [VersionStore.Mutation]) {
         guard !mutations.isEmpty else { return }
-        store.commit(recordedDirectories.missing(of: nodes.chain(parent)) + mutations)
+        let missing = missingDirectories(parent)
+        commit(missing.isEmpty ? mutations : missing + mutations)
+    }
+
+    /// The same for rows that are complete.
+    func commit(_ mutations: [VersionStore.Mutation]) {
+        store.commit(mutations)
         let growth = mutations.reduce(0) { $0 + $1.purgeableBytes }
         if growth > 0 { noteGrowth(growth) }
+    }
+
+    /// Rows for a directory and those above it that the catalog has not got; most often it has all.
+    func missingDirectories(_ directory: Node) -> [VersionStore.Mutation] {
+        let layout = nodes.layout.load(ordering: .sequentiallyConsistent)
+        guard directory.id != Node.rootID, directory.recordedIn.load(ordering: .acquiring) != layout else { return [] }
+        defer { directory.recordedIn.store(layout, ordering: .releasing) }
+        return recordedDirectories.missing(of: nodes.chain(directory))
     }
 
     /// A row of the change feed for a name in a directory.

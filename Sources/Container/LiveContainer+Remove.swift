@@ -117,7 +117,7 @@ extension LiveContainer {
 
     /// What git removes inside `.git` it has no more use for.
     private func isRepositorys(_ parent: Node, _ requester: Requester) -> Bool {
-        requester.author.program.hasPrefix("git") && isRepositoryInternal(parent)
+        requester.author.program.utf8.starts(with: "git".utf8) && isRepositoryInternal(parent)
     }
 
     /// Drops a document without a trace.
@@ -185,6 +185,7 @@ extension LiveContainer {
             try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
             rows = document.state.withLock { state in
                 state.places.removeAll { $0 == entry.place }
+                let created = announcement(&state, in: entry.parent, entry.name, by: requester)
                 if state.writers > 0, let node = entry.node {
                     orphans.add(
                         Orphan(
@@ -192,7 +193,7 @@ extension LiveContainer {
                             stamp: (try? statLocked(node)).map { Stamp($0) }, base: state.current?.id), node)
                     state.writers = 0
                 }
-                return itemRows(state, entry.stat)
+                return created + itemRows(state, entry.stat)
             }
             if let actor = requester.actor {
                 tombstones.leave(
@@ -207,7 +208,7 @@ extension LiveContainer {
 
     func deletion(of entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) -> Deletion {
         let id = DeletionID.random()
-        let parentTimes = try Backing.stat(path: ".", in: entry.directory.raw)
+        let parentTimes = try Backing.stat(entry.directory.raw)
         let group = requester.actor.map { deletionGroups.group(of: id, by: $0.ref, now: now) } ?? id
         return Deletion(
             id: id, place: entry.place, path: path(of: entry.name, in: entry.parent), type: entry.stat.entryType,

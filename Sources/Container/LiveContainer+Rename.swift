@@ -116,10 +116,11 @@ extension LiveContainer {
             try documents.insert(document, at: move.newPlace)
         }
         let (rows, item, wasEphemeral): ([VersionStore.Mutation], ItemID, Bool) = document.state.withLock { state in
+            let created = announcement(&state, in: move.source.parent, move.source.name, by: requester)
             state.places = state.places.map { $0 == old ? move.newPlace : $0 }
             let wasEphemeral = state.maker != nil || state.isUnversioned
             publish(&state, move, requester)
-            return (itemRows(state, move.source.stat), state.item, wasEphemeral)
+            return (created + itemRows(state, move.source.stat), state.item, wasEphemeral)
         }
         // A program's scaffolding under the old name has nothing to do with its next one.
         if isHome {
@@ -219,9 +220,9 @@ extension LiveContainer {
             } else if wasClean || state.writers == 0 {
                 isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
-            // Also where the file becomes an object: that may be given up while somebody is about to open the file.
-            hold(target)
-            let hash = markRenamed(move)
+            // Also where the file becomes an object: that may be given up while somebody has the file open.
+            if !isLinked || node.openings.state.withLock({ $0.count > 0 }) { hold(target) }
+            let marked = markRenamed(move)
             do throws(Errno) {
                 try Backing.rename(move)
             } catch {
@@ -241,7 +242,7 @@ extension LiveContainer {
             }
             let content = state.current?.content
             leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
-            return try takeOver(&state, document, move, hash, requester)
+            return try takeOver(&state, document, move, marked, requester)
         }
     }
 
@@ -272,25 +273,31 @@ extension LiveContainer {
     private func comeBack(
         _ move: Move, _ tombstone: Tombstone, _ requester: Requester
     ) throws(Errno) -> SavedByRename? {
-        let hash = markRenamed(move)
+        let marked = markRenamed(move)
         try Backing.rename(move)
         guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else { throw .ioError }
         return try tombstone.document.state.withLock { state throws(Errno) in
-            try takeOver(&state, tombstone.document, move, hash, requester)
+            try takeOver(&state, tombstone.document, move, marked, requester)
         }
     }
 
     /// What was written a moment ago may reach the disk after its new name does: the file says what it has to be.
     ///
-    /// - Returns: its hash, if it is small.
-    private func markRenamed(_ move: Move) -> [UInt8]? {
+    /// - Returns: the file, and its hash if it is small.
+    private func markRenamed(_ move: Move) -> Marked? {
         let stat = move.source.stat
-        guard stat.size > 0, let file = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
-        else { return nil }
-        defer { Glibc.close(file) }
-        let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
-        SaveMark.whole(file, size: stat.size, hash: hash, now: now).set(on: file)
-        return hash
+        guard let raw = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw) else { return nil }
+        let file = SharedDescriptor(raw)
+        guard stat.size > 0 else { return Marked(file: file) }
+        let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: raw, size: stat.size) : nil
+        SaveMark.whole(raw, size: stat.size, hash: hash, now: now).set(on: raw)
+        return Marked(file: file, hash: hash)
+    }
+
+    /// A file that is renamed over a document, open for reading.
+    struct Marked {
+        var file: SharedDescriptor
+        var hash: [UInt8]?
     }
 
     // MARK: Onto something else

@@ -35,16 +35,19 @@ extension LiveContainer {
     /// - Parameters:
     ///   - file: the file, open for reading.
     ///   - place: the directory and name the document is saved under.
+    ///   - stat: the file as it is, if it was looked at under the document's lock.
     /// - Returns: the version that is current now.
     @discardableResult
     func save(
-        _ state: inout Document.State, _ node: Node, in parent: Node, _ name: FileName, file: Int32, _ save: PendingSave
+        _ state: inout Document.State, _ node: Node, in parent: Node, _ name: FileName, file: Int32, _ save: PendingSave,
+        stat known: FileStat? = nil
     ) throws(Errno) -> VersionID? {
-        var stat = try Backing.stat(file)
+        var stat: FileStat
+        if let known { stat = known } else { stat = try Backing.stat(file) }
         noteIgnoreFile(name, in: parent)
         guard state.isReturning || state.current == nil || state.differs(from: stat) else {
             record(parent, save.accompanying)
-            if save.isSealed { seal(&state, parent) }
+            if save.isSealed { seal(&state) }
             return state.current?.id
         }
         if state.isUnversioned {
@@ -103,9 +106,27 @@ extension LiveContainer {
             state.saver = actor
             observers.saved(version.id, of: state.item, by: actor, now: version.saved)
         }
-        let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
-        record(parent, save.accompanying + [.version(version)] + itemRows(state, stat) + [.change(event)])
+        record(save, version, &state, parent, name, stat)
         hashLater(version)
+    }
+
+    /// Commits a version that has become the document's current one.
+    private func record(
+        _ save: PendingSave, _ version: Version, _ state: inout Document.State, _ parent: Node, _ name: FileName,
+        _ stat: FileStat, before: VersionStore.Mutation? = nil, _ others: [VersionStore.Mutation] = [],
+        behind: [VersionStore.Mutation] = []
+    ) {
+        var rows = missingDirectories(parent)
+        rows.reserveCapacity(rows.count + save.accompanying.count + others.count + behind.count + 5)
+        rows += save.accompanying
+        rows += announcement(&state, in: parent, name, by: save.requester)
+        rows += others
+        if let before { rows.append(before) }
+        rows.append(.version(version))
+        if let row = itemRow(state, stat) { rows.append(row) }
+        rows.append(.change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)))
+        rows += behind
+        commit(rows)
     }
 
     /// The first version of a new document.
@@ -115,9 +136,20 @@ extension LiveContainer {
     ) {
         let version = version(state.item, stat, hash, save, parents: state.origin.map { [$0] } ?? [], base: nil)
         install(version, &state, stat, save)
-        let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
-        record(parent, save.accompanying + [.version(version)] + itemRows(state, stat) + [.change(event)])
+        record(save, version, &state, parent, name, stat)
         hashLater(version)
+    }
+
+    /// The row of the change feed that tells of a document made a moment ago, once: its creation needs no record of its own.
+    /// Until its first save it is a file like any that was there before us.
+    func announcement(
+        _ state: inout Document.State, in parent: Node, _ name: FileName, by requester: Requester?
+    ) -> [VersionStore.Mutation] {
+        guard let created = state.created else { return [] }
+        state.created = nil
+        var row = change(.created, in: parent, name, item: state.item, by: requester)
+        row.time = created
+        return [.change(row)]
     }
 
     private func supersede(
@@ -151,6 +183,11 @@ extension LiveContainer {
                 if !state.isKept { rows += ownContent(&state) }
             }
             state.isReturning = false
+            // A content that was kept has a version that names it, also if nothing else has ever happened to the document.
+            if state.isKept, !state.isRecorded, let current = state.current {
+                state.isRecorded = true
+                rows.append(.version(current))
+            }
             // What is appended from now on is appended to what was just replaced.
             if save.kind == .replacing { state.appended = nil }
             observers.saved(current.id, of: state.item, by: actor, now: now)
@@ -179,14 +216,11 @@ extension LiveContainer {
         let version = version(
             state.item, stat, hash, sharing, parents: parents, base: base == current.id ? nil : base)
         if loser.kind == .conflict { relabel(loser) }
-        mutations.append(.version(loser))
         install(version, &state, stat, sharing)
         // What was renamed here may have a history of its own, which is in its file.
         state.sharesContent = sharing.content != nil
         state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
-        events.insert(
-            .change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)), at: 0)
-        record(parent, save.accompanying + mutations + [.version(version)] + itemRows(state, stat) + events)
+        record(save, version, &state, parent, name, stat, before: .version(loser), mutations, behind: events)
         hashLater(version)
     }
 
@@ -202,7 +236,16 @@ extension LiveContainer {
     /// Whether the item has another version of the same content.
     private func isRepeated(_ version: Version) -> Bool {
         guard let hash = version.hash, let versions = try? store.versions(of: version.item) else { return false }
-        return versions.contains { $0.id != version.id && $0.size == version.size && $0.hash == hash }
+        return versions.contains { $0.id != version.id && $0.size == version.size && self.hash(of: $0) == hash }
+    }
+
+    /// The hash of an older version, computed now if it is small and nobody has come to it yet.
+    func hash(of version: Version) -> [UInt8]? {
+        if let hash = version.hash { return hash }
+        guard version.kind != .current, version.size <= Self.hashedAtOnce, !version.flags.contains(.contentLost),
+            let file = try? openContent(of: version)
+        else { return nil }
+        return withExtendedLifetime(file) { ContentHash.sha256(of: file.raw, size: version.size) }
     }
 
     /// A conflict version that its author has carried on into a new save is history.
@@ -263,10 +306,10 @@ extension LiveContainer {
     }
 
     /// Says that the current version will not be amended any more.
-    func seal(_ state: inout Document.State, _ parent: Node) {
+    func seal(_ state: inout Document.State) {
         guard let current = state.current, state.isRecorded, !current.flags.contains(.sealed) else { return }
         state.current?.flags.insert(.sealed)
-        record(parent, [.flags(current.id, current.flags.union(.sealed))])
+        store.seal(current.id, current.flags)
     }
 
     /// An edit that was made while the container was not mounted becomes a version of its own.

@@ -161,7 +161,8 @@ final class Observers: Sendable {
     // MARK: Whose names
 
     func isEphemeral(_ name: FileName, _ requester: Requester) -> Bool {
-        TemporaryNames.ephemeral(name, program: requester.author.program, process: requester.author.process)
+        TemporaryNames.mayBeEphemeral(name)
+            && TemporaryNames.ephemeral(name, program: requester.author.program, process: requester.author.process)
     }
 
     func isBackup(_ name: FileName, of original: FileName) -> Bool { TemporaryNames.isBackup(name, of: original) }

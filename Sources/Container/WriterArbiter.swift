@@ -21,10 +21,17 @@ final class WriterArbiter: Sendable {
         var stamp: Stamp?
     }
 
+    /// An open that waits.
+    fileprivate struct Parked {
+        var node: Node
+        var requester: Requester
+        var resume: @Sendable () -> Void
+    }
+
     fileprivate struct State {
         var claims: WriterClaims
         var next: UInt64 = 1
-        var parked: [ClaimID: @Sendable () -> Void] = [:]
+        var parked: [ClaimID: Parked] = [:]
         /// The files of items that somebody waits for, to see whether they still change.
         var watched: [ItemID: Watched] = [:]
         /// When the scheduler is to call, so that it is not asked twice.
@@ -52,20 +59,20 @@ final class WriterArbiter: Sendable {
 
     /// Whether an open may go on; if not, `resume` is called when it may.
     func admit(
-        _ claim: ClaimID, _ item: ItemID, _ actor: FileActor?, truncates: Bool, descriptor: SharedDescriptor,
-        mayWait: Bool, resume: @escaping @Sendable () -> Void
+        _ claim: ClaimID, _ item: ItemID, of node: Node, _ requester: Requester, truncates: Bool,
+        descriptor: SharedDescriptor, mayWait: Bool, resume: @escaping @Sendable () -> Void
     ) -> Bool {
         let isGranted = state.withLock { state in
             let now = Scheduler.now
             if state.claims.isClaimed(item) { state.look(at: item, descriptor, now) }
-            switch state.claims.open(claim, item: item, actor: actor, truncates: truncates, now: now) {
+            switch state.claims.open(claim, item: item, actor: requester.actor, truncates: truncates, now: now) {
             case .granted: return true
             case .parked:
                 guard mayWait else {
                     _ = state.claims.interrupted(claim, isFatal: false, now: now)
                     return true
                 }
-                state.parked[claim] = resume
+                state.parked[claim] = Parked(node: node, requester: requester, resume: resume)
                 state.look(at: item, descriptor, now)
                 return false
             }
@@ -89,8 +96,16 @@ final class WriterArbiter: Sendable {
         wake { state in state.claims.interrupted(claim, isFatal: isFatal, now: Scheduler.now) }
     }
 
-    /// The claims held and waiting, for people.
-    func claims(on item: ItemID) -> (held: [Claim], waiting: [Claim]) { state.withLock { $0.claims.claims(on: item) } }
+    /// The claims that are held and waited for, with who waits for what; a holder is known by its open file.
+    func all() -> [(listed: WriterClaims.Listed, waiting: (node: Node, requester: Requester)?)] {
+        state.withLock { state in
+            // Passthrough tells nothing of writes: whoever has a file open may be writing it just now.
+            for (item, watched) in state.watched { state.look(at: item, watched.descriptor, Scheduler.now) }
+            return state.claims.all(now: Scheduler.now).map { listed in
+                (listed, state.parked[listed.claim.id].map { ($0.node, $0.requester) })
+            }
+        }
+    }
 
     private func tick() {
         wake { state in
@@ -106,7 +121,12 @@ final class WriterArbiter: Sendable {
 
     private func wake(_ body: (inout State) -> [WriterClaims.Resumption]) {
         let resumed: [@Sendable () -> Void] = state.withLock { state in
-            let woken = body(&state).compactMap { state.parked.removeValue(forKey: $0.id) }
+            // Nobody waits, as nearly always.
+            if state.parked.isEmpty, state.watched.isEmpty {
+                _ = body(&state)
+                return []
+            }
+            let woken = body(&state).compactMap { state.parked.removeValue(forKey: $0.id)?.resume }
             let contested = Set(state.claims.contestedItems)
             state.watched = state.watched.filter { contested.contains($0.key) }
             return woken

@@ -37,13 +37,29 @@ public struct WriterClaims: Sendable {
         }
     }
 
+    /// A claim as people may see it.
+    public struct Listed: Hashable, Sendable {
+        public var claim: Claim
+        /// When it was granted; of one that waits, when it came.
+        public var since: Int64
+        public var isWaiting: Bool
+    }
+
     private struct Holder {
         var claim: Claim
+        var since: Int64
         var lastChange: Int64
+
+        init(claim: Claim, since: Int64) {
+            self.claim = claim
+            self.since = since
+            lastChange = since
+        }
     }
 
     private struct Waiter {
         var claim: Claim
+        var since: Int64
         var deadline: Int64
     }
 
@@ -86,10 +102,10 @@ public struct WriterClaims: Sendable {
         items[id] = item
         defer { queues[item] = queue }
         if mayGo(claim, in: queue, behind: queue.waiters.count) {
-            queue.holders.append(Holder(claim: claim, lastChange: now))
+            queue.holders.append(Holder(claim: claim, since: now))
             return .granted
         }
-        queue.waiters.append(Waiter(claim: claim, deadline: now + replaceWait))
+        queue.waiters.append(Waiter(claim: claim, since: now, deadline: now + replaceWait))
         return .parked(until: now + replaceWait)
     }
 
@@ -99,7 +115,7 @@ public struct WriterClaims: Sendable {
         var queue = queues[item] ?? Queue()
         queue.holders.removeAll { $0.claim.id == id }
         let claim = Claim(id: id, kind: .replacing, item: item, actor: actor)
-        queue.holders.append(Holder(claim: claim, lastChange: now))
+        queue.holders.append(Holder(claim: claim, since: now))
         queues[item] = queue
         items[id] = item
     }
@@ -129,7 +145,7 @@ public struct WriterClaims: Sendable {
         guard let index = queue.waiters.firstIndex(where: { $0.claim.id == id }) else { return [] }
         if isFatal { return closed(id, now: now) }
         let waiter = queue.waiters.remove(at: index)
-        queue.holders.append(Holder(claim: waiter.claim, lastChange: now))
+        queue.holders.append(Holder(claim: waiter.claim, since: now))
         queues[item] = queue
         return [Resumption(id: id, reason: .interrupted)] + serve(item, now: now)
     }
@@ -164,6 +180,15 @@ public struct WriterClaims: Sendable {
         (queues[item]?.holders.map(\.claim) ?? [], queues[item]?.waiters.map(\.claim) ?? [])
     }
 
+    /// All claims but those that have lapsed, the oldest first.
+    public func all(now: Int64) -> [Listed] {
+        queues.values.flatMap { queue in
+            queue.holders.filter { $0.lastChange + lapse > now }
+                .map { Listed(claim: $0.claim, since: $0.since, isWaiting: false) }
+                + queue.waiters.map { Listed(claim: $0.claim, since: $0.since, isWaiting: true) }
+        }.sorted { ($0.since, $0.claim.id.number) < ($1.since, $1.claim.id.number) }
+    }
+
     /// Whether nothing is claimed at all.
     public var isEmpty: Bool { queues.isEmpty && items.isEmpty }
 
@@ -190,7 +215,7 @@ public struct WriterClaims: Sendable {
                 continue
             }
             queue.waiters.remove(at: index)
-            queue.holders.append(Holder(claim: waiter.claim, lastChange: now))
+            queue.holders.append(Holder(claim: waiter.claim, since: now))
             resumptions.append(Resumption(id: waiter.claim.id, reason: isFree ? .free : .timeout))
             // Kin of this one may go now, wherever they wait.
             index = 0

@@ -79,7 +79,13 @@ public struct TreePath: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     /// The path of an entry of this directory.
     public func appending(_ name: FileName) -> TreePath {
-        TreePath(joined: bytes.isEmpty ? name.bytes : bytes + CollectionOfOne(47) + name.bytes)
+        guard !bytes.isEmpty else { return TreePath(joined: name.bytes) }
+        var joined: [UInt8] = []
+        joined.reserveCapacity(bytes.count + 1 + name.bytes.count)
+        joined += bytes
+        joined.append(47)
+        joined += name.bytes
+        return TreePath(joined: joined)
     }
 
     /// Names that are joined already.

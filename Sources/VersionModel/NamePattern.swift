@@ -17,7 +17,15 @@ struct NamePattern: Sendable, ExpressibleByArrayLiteral {
         case process
     }
 
-    private let parts: [Part]
+    /// The parts as they are compared: texts in lower case, as bytes.
+    private enum Step: Sendable {
+        case text([UInt8])
+        case random(Int), hex(Int)
+        case digits(Int, Int)
+        case anything, process
+    }
+
+    private let steps: [Step]
     /// What every name of this shape begins and ends with.
     private let ends: (first: [UInt8], last: [UInt8])
 
@@ -25,13 +33,23 @@ struct NamePattern: Sendable, ExpressibleByArrayLiteral {
         func literal(_ part: Part?) -> [UInt8] {
             if case .text(let text)? = part { text.utf8.map(\.lowercased) } else { [] }
         }
-        self.parts = parts
+        steps = parts.map { part in
+            switch part {
+            case .text: .text(literal(part))
+            case .random(let count): .random(count)
+            case .hex(let count): .hex(count)
+            case .digits(let least, let most): .digits(least, most)
+            case .anything: .anything
+            case .process: .process
+            }
+        }
         ends = (literal(parts.first), literal(parts.last))
     }
 
     /// Whether the whole name has this shape.
     func matches(_ name: [UInt8], process: Int32) -> Bool {
-        mayMatch(name) && Self.matches(name[...], parts[...], before: nil, process: process)
+        guard mayMatch(name) else { return false }
+        return name.withUnsafeBufferPointer { matches($0, from: 0, step: 0, process: process) }
     }
 
     /// A quick look at the two ends, which turns nearly every name down.
@@ -43,41 +61,43 @@ struct NamePattern: Sendable, ExpressibleByArrayLiteral {
         return true
     }
 
-    private static func matches(
-        _ name: ArraySlice<UInt8>, _ parts: ArraySlice<Part>, before: UInt8?, process: Int32
-    ) -> Bool {
-        guard let part = parts.first else { return name.isEmpty }
-        let rest = parts.dropFirst()
-        return lengths(of: part, in: name, before: before, process: process).contains { length in
-            let taken = name.prefix(length)
-            return matches(name.dropFirst(length), rest, before: taken.last ?? before, process: process)
+    /// Whether what is left of the name has the shape of the steps that are left.
+    private func matches(_ name: UnsafeBufferPointer<UInt8>, from start: Int, step: Int, process: Int32) -> Bool {
+        guard step < steps.count else { return start == name.count }
+        let left = name.count - start
+        func goesOn(_ taken: Int) -> Bool { matches(name, from: start + taken, step: step + 1, process: process) }
+        func run(_ count: Int, _ isOne: (UInt8) -> Bool) -> Bool {
+            left >= count && (start..<(start + count)).allSatisfy { isOne(name[$0]) } && goesOn(count)
         }
-    }
-
-    /// How many bytes at the beginning of the name the part may take.
-    private static func lengths(
-        of part: Part, in name: ArraySlice<UInt8>, before: UInt8?, process: Int32
-    ) -> [Int] {
-        func run(_ count: Int, _ isOne: (UInt8) -> Bool) -> [Int] {
-            name.count >= count && name.prefix(count).allSatisfy(isOne) ? [count] : []
-        }
-        switch part {
+        switch steps[step] {
         case .text(let text):
-            let text = Array(text.utf8)
-            let fits = name.count >= text.count && zip(name, text).allSatisfy { $0.lowercased == $1.lowercased }
-            return fits ? [text.count] : []
+            guard left >= text.count else { return false }
+            for index in text.indices where name[start + index].lowercased != text[index] { return false }
+            return goesOn(text.count)
         case .random(let count): return run(count) { $0.isLetterOrDigit || $0 == 95 }
         case .hex(let count): return run(count, \.isHexDigit)
         case .digits(let least, let most):
-            let count = name.prefix { $0.isDigit }.count
-            return count < least ? [] : Array(least...min(most, count))
-        case .anything: return name.isEmpty ? [] : Array(1...name.count)
+            var count = 0
+            while count < min(most, left), name[start + count].isDigit {
+                count += 1
+                if count >= least, goesOn(count) { return true }
+            }
+            return false
+        case .anything:
+            if step + 1 == steps.count { return left > 0 }
+            return left > 0 && (1...left).contains { goesOn($0) }
         case .process:
-            let number = Array(String(process).utf8)
-            guard process > 0, name.starts(with: number), before?.isDigit != true,
-                name.dropFirst(number.count).first?.isDigit != true
-            else { return [] }
-            return [number.count]
+            guard process > 0, start == 0 || !name[start - 1].isDigit else { return false }
+            // The digits here, if they are the number and no more.
+            var (value, count) = (0, 0)
+            while count < min(left, 10), name[start + count].isDigit {
+                value = value * 10 + Int(name[start + count] - 48)
+                count += 1
+            }
+            guard value == Int(process), name[start] != 48, count == left || !name[start + count].isDigit else {
+                return false
+            }
+            return goesOn(count)
         }
     }
 }

@@ -20,6 +20,47 @@ public enum TemporaryNames {
         }
     }
 
+    /// Whether a name has a shape that some program makes up; says nothing about who made it. Quick, because it is asked at every
+    /// creation: which program it was has to be read from /proc only where this is so. Rather too often than not.
+    public static func mayBeEphemeral(_ name: FileName) -> Bool {
+        name.bytes.withUnsafeBufferPointer { bytes in
+            guard let first = bytes.first, let last = bytes.last else { return false }
+            // Hidden, or quoted: `.f.swp`, `#f#`, `~$f`, `f~`, `f@`.
+            if first == 46 || first == 35 || first == 126 || last == 126 || last == 64 || last == 35 { return true }
+            if holdsTemporary(bytes) { return true }
+            guard let dot = bytes.lastIndex(of: 46) else { return mayBeUndotted(bytes) }
+            let suffix = UnsafeBufferPointer(rebasing: bytes[(dot + 1)...])
+            // Random letters or a number behind the dot, or a long word.
+            if suffix.count >= 6 || suffix.allSatisfy(\.isDigit) { return true }
+            return shortSuffixes.contains { $0.count == suffix.count && zip($0, suffix).allSatisfy { $0 == $1.lowercased } }
+        }
+    }
+
+    /// The same for names without a dot: 4913, eight hexadecimal digits, JetBrains' underscores, and what mkstemp fills in.
+    private static func mayBeUndotted(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        if bytes.count == 8, bytes.allSatisfy(\.isHexDigit) { return true }
+        if bytes.count <= 6, bytes.allSatisfy(\.isDigit) { return true }
+        if bytes.count > 10, bytes.contains(95) { return true }
+        return undottedBeginnings.contains { beginning in
+            bytes.count == beginning.count + 6 && zip(beginning, bytes).allSatisfy { $0 == $1.lowercased }
+        }
+    }
+
+    /// What six random letters follow, without a dot anywhere.
+    private static let undottedBeginnings = ["p", "xx", "cu", "st", "sed", "svn-"].map { Array($0.utf8) }
+
+    /// What is behind the last dot of ephemeral names, if that is no longer than five letters.
+    private static let shortSuffixes = ["bck", "part", "lock", "ytdl", "aria2", "!qb"].map { Array($0.utf8) }
+
+    /// Whether `tmp` is somewhere in the name.
+    private static func holdsTemporary(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes.count >= 3 else { return false }
+        for index in 0..<(bytes.count - 2) where bytes[index].lowercased == 116 {
+            if bytes[index + 1].lowercased == 109, bytes[index + 2].lowercased == 112 { return true }
+        }
+        return false
+    }
+
     /// Whether a name is what programs call the backup of a document of that name: to where they move or copy it before
     /// they save. Says nothing about who made it.
     public static func isBackup(_ name: FileName, of original: FileName) -> Bool {

@@ -3,43 +3,85 @@
 /// Why bytes are not what they should be. The decoders throw it for any bytes they cannot read; they never trap.
 struct CodingError: Error {}
 
-/// Appends values to a buffer.
-struct ByteWriter {
-    private(set) var bytes: [UInt8] = []
+/// Appends values to a buffer of its own, without an array's checks at each byte: every save encodes a record or two.
+struct ByteWriter: ~Copyable {
+    // Touched only below, within `capacity`; freed with the writer, which cannot be copied.
+    private var buffer: UnsafeMutableRawPointer
+    private var capacity: Int
+    private(set) var count = 0
 
-    init(capacity: Int = 320) { bytes.reserveCapacity(capacity) }
+    init(capacity: Int = 512) {
+        self.capacity = max(16, capacity)
+        buffer = .allocate(byteCount: self.capacity, alignment: 8)
+    }
 
-    mutating func byte(_ value: UInt8) { bytes.append(value) }
+    deinit { buffer.deallocate() }
+
+    /// What was written, as an array.
+    var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: buffer, count: count)) }
+
+    /// Lends what was written.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        body(UnsafeRawBufferPointer(start: buffer, count: count))
+    }
+
+    private mutating func makeRoom(_ more: Int) {
+        guard count + more > capacity else { return }
+        let larger = max(2 * capacity, count + more)
+        let new = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
+        new.copyMemory(from: buffer, byteCount: count)
+        buffer.deallocate()
+        (buffer, capacity) = (new, larger)
+    }
+
+    mutating func byte(_ value: UInt8) {
+        makeRoom(1)
+        buffer.storeBytes(of: value, toByteOffset: count, as: UInt8.self)
+        count += 1
+    }
 
     mutating func fixed(_ value: UInt64) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        makeRoom(8)
+        buffer.storeBytes(of: value.littleEndian, toByteOffset: count, as: UInt64.self)
+        count += 8
     }
 
     mutating func fixed(_ value: Int64) { fixed(UInt64(bitPattern: value)) }
 
     mutating func fixed(_ value: UInt32) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        makeRoom(4)
+        buffer.storeBytes(of: value.littleEndian, toByteOffset: count, as: UInt32.self)
+        count += 4
     }
 
     /// LEB128.
     mutating func count(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            byte(UInt8(truncatingIfNeeded: rest) | 0x80)
             rest >>= 7
         }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
+        byte(UInt8(truncatingIfNeeded: rest))
+    }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        makeRoom(bytes.count)
+        (buffer + count).copyMemory(from: start, byteCount: bytes.count)
+        count += bytes.count
     }
 
     mutating func string(_ value: [UInt8]) {
         count(UInt64(value.count))
-        bytes.append(contentsOf: value)
+        value.withUnsafeBytes { append($0) }
     }
 
     mutating func text(_ value: String) {
-        let utf8 = value.utf8
-        count(UInt64(utf8.count))
-        bytes.append(contentsOf: utf8)
+        var value = value
+        value.withUTF8 { utf8 in
+            count(UInt64(utf8.count))
+            append(UnsafeRawBufferPointer(utf8))
+        }
     }
 
     /// A flag byte, then the value if there is one.

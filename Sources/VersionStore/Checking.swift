@@ -9,13 +9,15 @@ extension VersionStore {
     /// Reads every content and follows every reference, while the container may be in use. A repair never removes
     /// content: what nobody knows is recorded again from its label, or entered in ``lostObjects()``.
     ///
-    /// - Parameter progress: called now and then with the objects done and their number.
+    /// - Parameters:
+    ///   - isAtRest: nobody is at work in the container: what no record names will not get one in a moment either.
+    ///   - progress: called now and then with the objects done and their number.
     public func check(
-        repair: Bool, progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }
+        repair: Bool, isAtRest: Bool = false, progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }
     ) throws(StoreError) -> [Finding] {
         flush()
         do {
-            let check = StoreCheck(store: self, repairs: repair && !options.readOnly)
+            let check = StoreCheck(store: self, repairs: repair && !options.readOnly, isAtRest: isAtRest)
             try check.run(progress)
             flush()
             return check.findings
@@ -44,20 +46,22 @@ extension Catalog {
 /// One run of the check; used by one thread.
 final class StoreCheck {
     static let lostKey = "lost-objects"
-    /// What is younger may be kept already and recorded in a moment.
     /// Rows that are read at a time.
     private static let portion: Int64 = 500
+    /// What is younger may be kept already and recorded in a moment.
     private static let settledNanoseconds: Int64 = 5_000_000_000
 
     let store: VersionStore
     let repairs: Bool
+    let isAtRest: Bool
     private(set) var findings: [Finding] = []
     private let recovery: Recovery
     private var lost: Set<String> = []
 
-    init(store: VersionStore, repairs: Bool) {
+    init(store: VersionStore, repairs: Bool, isAtRest: Bool = true) {
         self.store = store
         self.repairs = repairs
+        self.isAtRest = isAtRest
         recovery = Recovery(store: store)
     }
 
@@ -266,6 +270,7 @@ final class StoreCheck {
     /// Whether an entry is still there and has been so for a while.
     private func isSettled(_ entry: (directory: FileDescriptor, name: String)) -> Bool {
         guard let status = try? System.extendedStatus(entry.name, in: entry.directory) else { return false }
+        if isAtRest { return true }
         let age = store.options.clock.now().since(status.change)
         return age <= -Self.settledNanoseconds || age >= Self.settledNanoseconds
     }

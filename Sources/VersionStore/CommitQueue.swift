@@ -18,6 +18,8 @@ final class CommitQueue: @unchecked Sendable {
     static let backlogLimit = 50_000
     /// Rows of one transaction, about.
     static let batchLimit = 4_000
+    /// How many of the last calls are looked at for the row that a mark goes to.
+    private static let recentCalls = 8
     private static let gatheringNanoseconds = 100_000_000
     private static let firstPauseNanoseconds = 100_000_000
     private static let longestPauseNanoseconds = 10_000_000_000
@@ -103,7 +105,7 @@ final class CommitQueue: @unchecked Sendable {
     /// Queues one transaction. Blocks only while the backlog is full.
     func commit(_ call: [VersionStore.Mutation]) {
         guard !call.isEmpty else { return }
-        var record = redo.map { _ in RedoLog.encode(call) }
+        let record = RedoLog.encode(call)
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while backlog >= Self.backlogLimit, !isStopping, !isOnWriter { pthread_cond_wait(progress, mutex) }
@@ -111,11 +113,36 @@ final class CommitQueue: @unchecked Sendable {
         pending.append(call)
         backlog += call.count
         submitted += 1
-        if let redo, let bytes = record.take() { try? redo.append(bytes, number: submitted) }
-        if isWriterWaiting {
-            isWriterWaiting = false
-            pthread_cond_signal(work)
+        try? redo?.append(record, number: submitted)
+        wakeWriter()
+    }
+
+    /// Queues flags of a version without a record of their own: they say what any opening can tell by itself. Most often the
+    /// version has not been written yet, and takes them along.
+    func mark(_ version: VersionID, _ flags: Version.Flags) {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        guard !isStopping else { return }
+        for call in pending.indices.suffix(Self.recentCalls).reversed() {
+            for row in pending[call].indices {
+                guard case .version(var value) = pending[call][row], value.id == version, value.kind == .current
+                else { continue }
+                value.flags.formUnion(flags)
+                pending[call][row] = .version(value)
+                return
+            }
         }
+        pending.append([.flags(version, flags)])
+        backlog += 1
+        submitted += 1
+        wakeWriter()
+    }
+
+    /// Called with `mutex` held.
+    private func wakeWriter() {
+        guard isWriterWaiting else { return }
+        isWriterWaiting = false
+        pthread_cond_signal(work)
     }
 
     /// Waits until readers see every call that was queued before. On the writer's own thread, and while the database
@@ -222,7 +249,7 @@ final class CommitQueue: @unchecked Sendable {
 
     /// What the catalog has durably need not be in the log.
     private func trimRedo() {
-        guard let redo, locked({ redo.length > RedoLog.limit }) else { return }
+        guard let redo, locked({ redo.length > RedoLog.limit || redo.isBroken }) else { return }
         catalog.makeDurable()
         locked {
             do throws(Errno) {

@@ -31,11 +31,13 @@ public final class ContentStore: Sendable {
 
     let shelf: Shelf
     private let arrivals = Arrivals()
+    private let ordering: linux_ordering
     /// Whether the file system of the state can reflink; probed when the store was opened.
     public let canReflink: Bool
 
     init(shelf: Shelf, readOnly: Bool) {
         self.shelf = shelf
+        ordering = linux_ordering_of(shelf.staging.rawValue)
         canReflink = readOnly ? false : Self.probeReflink(in: shelf.staging)
     }
 
@@ -82,13 +84,13 @@ public final class ContentStore: Sendable {
         do throws(Errno) {
             let copying = try FileCopy.copy(file, to: copy, reflink: canReflink)
             // The next thing may be a truncation that the file system makes durable before this copy (docs/decisions/0003).
-            if copying == .copied, !isDurable { try FileCopy.order(copy, arrivals) }
+            if copying == .copied, !isDurable { try FileCopy.order(copy, ordering, arrivals) }
             let bytes = LabelCoding.encode([label] + also)
             if !shelf.attach(bytes, to: copy) { try shelf.writeSidecar(bytes, for: entry) }
             try shelf.placing(entry) { () throws(Errno) in
                 try System.rename(temporary, in: self.shelf.staging, to: entry, in: self.shelf.directory)
             }
-            if copying == .copied, isDurable { try synchronizing { () throws(Errno) in _ = try System.call { fsync(copy.rawValue) } } }
+            if copying == .copied, isDurable, ordering != linux_ordering_none { try synchronizing { () throws(Errno) in _ = try System.call { fsync(copy.rawValue) } } }
             shelf.space.added(entry, allocated: Int64(try System.status(copy).st_blocks) * 512)
             return copying
         } catch {

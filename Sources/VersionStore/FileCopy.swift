@@ -9,6 +9,9 @@ enum FileCopy {
     /// Up to this size a file is copied in one call, without looking for holes.
     private static let smallSize: off_t = 65_536
 
+    /// Up to this size it is read and written: copying in the kernel goes through a pipe that has to be made first.
+    private static let tinySize: off_t = 16_384
+
     /// Copies everything of `source` to the empty file `target`.
     static func copy(
         _ source: FileDescriptor, to target: FileDescriptor, reflink: Bool
@@ -31,13 +34,18 @@ enum FileCopy {
     /// ext4 makes a truncation durable with the next transaction that anyone has committed. A copy's data belongs to it
     /// once it was written, which is begun here, and which whoever synchronises waits for. Elsewhere it takes waiting here;
     /// on tmpfs that costs nothing.
-    static func order(_ copy: FileDescriptor, _ arrivals: Arrivals) throws(Errno) {
-        if linux_is_ext4(copy.rawValue) == 1, linux_start_writing(copy.rawValue) == 0 { return arrivals.began(copy) }
+    static func order(_ copy: FileDescriptor, _ ordering: linux_ordering, _ arrivals: Arrivals) throws(Errno) {
+        if ordering == linux_ordering_none { return }
+        if ordering == linux_ordering_journal, linux_start_writing(copy.rawValue) == 0 { return arrivals.began(copy) }
         try System.call { fdatasync(copy.rawValue) }
     }
 
+    /// The daemon's own, which do not change.
+    private static let (ownUser, ownGroup) = (geteuid(), getegid())
+
     private static func copyData(_ source: FileDescriptor, to target: FileDescriptor, size: off_t) throws(Errno) {
         // Most files are small and have no holes: one call, no looking for them.
+        if size > 0, size <= tinySize, copyAtOnce(source, to: target, size: Int(size)) { return }
         if size > 0, size <= smallSize { return try copyRange(source, to: target, from: 0, to: size) }
         try System.call { ftruncate(target.rawValue, size) }
         // The seeks move a file offset: on a description of our own, not on the caller's.
@@ -55,6 +63,14 @@ enum FileCopy {
             let end = hole < 0 ? size : min(hole, size)
             if data < end { try copyRange(source, to: target, from: data, to: end) }
             position = max(end, position + 1)
+        }
+    }
+
+    /// Whether all of it was read and written.
+    private static func copyAtOnce(_ source: FileDescriptor, to target: FileDescriptor, size: Int) -> Bool {
+        withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { buffer in
+            pread(source.rawValue, buffer.baseAddress, size, 0) == size
+                && pwrite(target.rawValue, buffer.baseAddress, size, 0) == size
         }
     }
 
@@ -104,7 +120,7 @@ enum FileCopy {
     private static func copyMetadata(
         _ source: FileDescriptor, _ status: stat, to target: FileDescriptor
     ) throws(Errno) {
-        if status.st_uid != geteuid() || status.st_gid != getegid() {
+        if status.st_uid != ownUser || status.st_gid != ownGroup {
             if fchown(target.rawValue, status.st_uid, status.st_gid) != 0 {
                 _ = fchown(target.rawValue, uid_t.max, status.st_gid)
             }
@@ -121,12 +137,10 @@ enum FileCopy {
 
     /// All attributes that may be read and set; the label of another object is not one of the file's.
     private static func copyAttributes(_ source: FileDescriptor, to target: FileDescriptor) {
-        var list = [CChar](repeating: 0, count: 1024)
-        var length = linux_flistxattr(source.rawValue, &list, list.count)
-        if length < 0, errno == ERANGE {
-            list = [CChar](repeating: 0, count: 65_536)
-            length = linux_flistxattr(source.rawValue, &list, list.count)
-        }
+        // Most files have none: asked without room for an answer first.
+        guard linux_flistxattr(source.rawValue, nil, 0) > 0 else { return }
+        var list = [CChar](repeating: 0, count: 65_536)
+        let length = linux_flistxattr(source.rawValue, &list, list.count)
         guard length > 0 else { return }
         for name in list.prefix(length).split(separator: 0).map({ Array($0) + [0] }) {
             if name.dropLast().elementsEqual(LabelCoding.attribute.utf8.map { CChar(bitPattern: $0) }) { continue }

@@ -64,13 +64,15 @@ enum LabelCoding {
         return ByteReader(bytes, from: 2)
     }
 
-    private static func sealed(_ writer: ByteWriter) -> [UInt8] {
+    private static func sealed(_ writer: consuming ByteWriter) -> [UInt8] {
         var writer = writer
-        writer.fixed(checksum(writer.bytes[...]))
+        writer.fixed(writer.withBytes { checksum($0) })
         return writer.bytes
     }
 
-    static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.withUnsafeBytes { checksum($0) } }
+
+    static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         var sum: UInt32 = 2_166_136_261
         for byte in bytes { sum = (sum ^ UInt32(byte)) &* 16_777_619 }
         return sum

@@ -26,19 +26,20 @@ final class Shelf: Sendable {
 
     /// `xx/<32 hex digits>`, `xx` being the first byte.
     static func name<Subject>(_ id: Identifier<Subject>) -> CName {
-        var name = CName()
-        name.reserveCapacity(48)
-        for (index, byte) in [id.high.bigEndian, id.low.bigEndian].withUnsafeBytes({ Array($0) }).enumerated() {
-            let digits = (digit(byte >> 4), digit(byte & 15))
-            if index == 0 { name += [digits.0, digits.1, 47] }
-            name.append(digits.0)
-            name.append(digits.1)
+        CName(unsafeUninitializedCapacity: 36) { name, count in
+            (name[0], name[1], name[2], name[35]) = (digit(id.high >> 60), digit(id.high >> 56), 47, 0)
+            for index in 0..<16 {
+                name[3 + index] = digit(id.high >> (60 - 4 * UInt64(index)))
+                name[19 + index] = digit(id.low >> (60 - 4 * UInt64(index)))
+            }
+            count = 36
         }
-        name.append(0)
-        return name
     }
 
-    private static func digit(_ value: UInt8) -> CChar { CChar(value < 10 ? 48 + value : 87 + value) }
+    private static func digit(_ value: UInt64) -> CChar {
+        let low = CChar(truncatingIfNeeded: value & 15)
+        return low < 10 ? 48 + low : 87 + low
+    }
 
     /// The name of the sidecar file beside an entry.
     static func sidecar(_ name: CName) -> CName { name.dropLast() + [46, 108, 97, 98, 101, 108, 0] }
@@ -57,8 +58,8 @@ final class Shelf: Sendable {
     /// they are full, or its mode forbids it) and the label must go into a sidecar.
     func attach(_ label: [UInt8], to name: CName, in directory: FileDescriptor) throws(Errno) -> Bool {
         guard hasAttributes.load(ordering: .relaxed) else { return false }
-        let path = System.path(name, in: directory)
-        if linux_lsetxattr(path, LabelCoding.attribute, label, label.count, 0) == 0 { return true }
+        let code = linux_setxattrat(directory.rawValue, name, LabelCoding.attribute, label, label.count)
+        if code == 0 { return true }
         let error = Errno(rawValue: errno)
         switch error {
         case .notSupported:
@@ -174,8 +175,7 @@ final class Shelf: Sendable {
     }
 
     static func temporaryName() -> CName {
-        var digits = ContentID.random().hex.utf8.map { CChar(bitPattern: $0) }
-        digits.append(0)
-        return digits
+        // Without the two digits and the slash that it has as an entry.
+        Array(name(ContentID.random()).dropFirst(3))
     }
 }

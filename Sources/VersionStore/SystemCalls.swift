@@ -9,7 +9,13 @@ import VersionModel
 typealias CName = [CChar]
 
 extension FileName {
-    var cName: CName { bytes.map { CChar(bitPattern: $0) } + [0] }
+    var cName: CName {
+        CName(unsafeUninitializedCapacity: bytes.count + 1) { name, count in
+            for index in bytes.indices { name[index] = CChar(bitPattern: bytes[index]) }
+            name[bytes.count] = 0
+            count = bytes.count + 1
+        }
+    }
 }
 
 extension TreePath {

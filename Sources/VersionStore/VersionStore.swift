@@ -116,6 +116,12 @@ public final class VersionStore: Sendable {
         queue.commit(mutations)
     }
 
+    /// Says that the current version will not be amended any more. Not in the redo log: after a kill nobody amends anything.
+    public func seal(_ version: VersionID, _ flags: Version.Flags) {
+        guard !options.readOnly else { return }
+        queue.mark(version, flags.union(.sealed))
+    }
+
     /// Waits until readers see everything committed before.
     public func flush() { queue.flush() }
 

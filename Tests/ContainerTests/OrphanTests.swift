@@ -124,6 +124,22 @@ import VersionStore
         #expect(try findings(tree) == [])
     }
 
+    @Test("what was written by a descriptor from before stays when its document is renamed over another")
+    func writtenBesideAndRenamed() throws {
+        let tree = try BrowsedContainer()
+        for name in ["d", "x"] { try tree.save(name, "first") }
+        let old = try Writer(tree, "d", O_WRONLY | O_TRUNC)
+        try old.write("beside", at: 0)
+        try tree.save("d.new", "first")
+        try tree.move("d.new", to: "d")
+        old.close()
+        // Of one version, as far as its ancestors go: yet it was not made to be renamed.
+        try tree.move("d", to: "x")
+        try tree.save("d", "again")
+        #expect(try texts(tree, of: try tree.item("d").id) == ["beside", "first"])
+        #expect(try findings(tree) == [])
+    }
+
     @Test("a name that came back after its writer closed has the written content in its history")
     func cameBackAfterClose() throws {
         let tree = try BrowsedContainer()

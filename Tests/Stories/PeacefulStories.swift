@@ -70,6 +70,19 @@ import Testing
         }
     }
 
+    @Test("What was there before anyone looked is saved again, after its name went and came back")
+    func theOldContentAgain() throws {
+        try noConflict(files: ["X": "one\ntwo\n", "Y": "another\n"]) { container in
+            let people = try ["mover", "editor", "other"].map { try ActorProcess($0, in: container.path) }
+            // Nobody has hashed it, and nobody has opened it either.
+            try people[0].must("rename", "X", "Y")
+            try people[1].save("new\n", to: "X")
+            try people[2].save("one\ntwo\n", to: "X")
+            // This save goes on from `new`, and nothing is lost by it: what it displaces is in the history twice.
+            try people[1].save("newer\n", to: "X")
+        }
+    }
+
     @Test("A server with children that take turns")
     func preforkServer() throws {
         try noConflict { container in

@@ -62,3 +62,14 @@ public struct DeletedRecord: Decodable, Sendable {
     public let program: String?
     public let group: String
 }
+
+public struct ClaimListing: Decodable, Sendable {
+    public let id: String
+    public let paths: [String]
+    public let kind: String
+    public let options: [String]
+    public let pid: Int32
+    public let program: String
+    public let since: String
+    public let waiting: Bool
+}

@@ -70,4 +70,10 @@ extension TestContainer {
             Workplace.control, ["check", "--container", path], in: "/", asUser: user, seconds: 120)
         return output.status == 0 ? [] : ["check (status \(output.status)): \(output.text.prefix(4000)) \(output.errors)"]
     }
+
+    /// The same once nobody is at work in it: then what was kept a moment ago has to be recorded, too. Unmounts it.
+    public func checkAtRest() throws -> [String] {
+        try unmount()
+        return try checkFindings()
+    }
 }

@@ -4,7 +4,11 @@ import Testing
 import VersionModel
 
 private func isEphemeral(_ name: String, by program: String, process: Int32 = 777) throws -> Bool {
-    TemporaryNames.ephemeral(try #require(FileName(name)), program: program, process: process)
+    let name = try #require(FileName(name))
+    let isEphemeral = TemporaryNames.ephemeral(name, program: program, process: process)
+    // What the quick look turns down nobody looks at again.
+    if isEphemeral { #expect(TemporaryNames.mayBeEphemeral(name), "\(name) by \(program)") }
+    return isEphemeral
 }
 
 @Suite("Temporary names")

@@ -19,8 +19,6 @@ final class ContainerBackend: ControlBackend {
         var log: String
         /// Asked for each time: what the transport has negotiated.
         var transport: @Sendable () -> ContainerStatus.Transport
-        /// The claims of the arbiter, as the caller may see them.
-        var claims: @Sendable (Peer) -> [ClaimInfo] = { _ in [] }
         /// Removes the state for good; nil while the container is mounted.
         var forget: (@Sendable () throws -> Void)?
         /// Sentences for `status`.
@@ -73,7 +71,12 @@ final class ContainerBackend: ControlBackend {
     }
 
     func claims(_ request: ClaimsRequest, _ call: ControlCall) throws(ControlError) -> [ClaimInfo] {
-        surroundings.claims(call.peer)
+        container.claims(as: call.principal).map { claim in
+            ClaimInfo(
+                id: "\(claim.id)", paths: [Path(claim.path)], kind: "write",
+                options: claim.isReplacing ? ["replacing"] : [], pid: claim.author.process,
+                program: claim.author.program, since: claim.since, waiting: claim.isWaiting)
+        }
     }
 
     func forget(_ request: ForgetRequest, _ call: ControlCall) throws(ControlError) -> ContainerStatus {

@@ -31,7 +31,9 @@ int linux_fallocate(int file, int mode, off_t offset, off_t length);
 ssize_t linux_getdents(int directory, void *buffer, size_t size);
 int linux_unshare(int flags);
 int linux_clone_file(int to, int from);              // FICLONE
-int linux_is_ext4(int file);
+// What makes a copy's data durable before what is done to its original next (docs/decisions/0003).
+enum linux_ordering { linux_ordering_wait, linux_ordering_journal, linux_ordering_none };
+enum linux_ordering linux_ordering_of(int file);     // ext4: its journal; a file system in memory: nothing
 int linux_synchronize_all(int file);                 // syncfs(2): everything on its file system
 int linux_start_writing(int file);                   // of all dirty pages: allocates their blocks, does not wait
 int linux_await_writing(int file);                   // the same, and waits until they are written
@@ -72,6 +74,15 @@ void linux_syslog(int priority, const char *text);   // as LOG_DAEMON
 int linux_memfd_create(const char *name);                                // closed on exec
 int linux_pipe(int ends[2]);                                             // closed on exec
 int linux_spawn_chdir(void *actions, const char *path);                  // a posix_spawn_file_actions_t
+
+// The same for a name in a directory, never following a symlink.
+int linux_setxattrat(int directory, const char *name, const char *attribute, const void *value, size_t size);
+
+// Files written through memory.
+int linux_may_append_in_memory(int file);                                // what is allocated can always be written
+void *linux_map_shared(int file, off_t offset, size_t length);           // its pages at hand; null: see errno
+void linux_unmap(void *memory, size_t length);
+void linux_store_release(void *place, uint32_t value);                   // behind everything stored before
 
 // Events.
 int linux_epoll_create(void);                                            // closed on exec

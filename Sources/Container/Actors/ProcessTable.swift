@@ -11,12 +11,18 @@ import VersionModel
 /// process, and a shell opens `sed … > file` before it becomes sed), read at the moments that need it, which are saves
 /// and temporary names and never plain opens; and which threads a process has, asked of the kernel by tgkill(2).
 public final class ProcessTable: Sendable {
-    private struct Entry {
-        var facts: ProcessFacts
-        var actor: FileActor
-        var used: UInt64
+    /// An object, so that finding it copies nothing; what changes in it is guarded by the table's lock.
+    private final class Entry: @unchecked Sendable {
+        let facts: ProcessFacts
+        let actor: FileActor
+        var used: UInt64 = 0
         /// What its executable was when that was read last, and the name that follows from it.
         var program: (executable: [UInt8], name: String)?
+
+        init(facts: ProcessFacts, actor: FileActor) {
+            self.facts = facts
+            self.actor = actor
+        }
     }
 
     private struct State {
@@ -127,8 +133,9 @@ public final class ProcessTable: Sendable {
     private func cached(process: Int32) -> Entry? {
         state.withLock { state in
             state.clock += 1
-            state.processes[process]?.used = state.clock
-            return state.processes[process]
+            let entry = state.processes[process]
+            entry?.used = state.clock
+            return entry
         }
     }
 
@@ -140,7 +147,7 @@ public final class ProcessTable: Sendable {
         let lineage = lineage(of: facts, depth: depth)
         let endsAtTerminal = lineage.last.flatMap { cached(process: $0.process) }?.facts.leadsTerminalSession ?? false
         let actor = FileActor(facts.ref, lineage: lineage, endsAtTerminal: endsAtTerminal)
-        let entry = Entry(facts: facts, actor: actor, used: 0)
+        let entry = Entry(facts: facts, actor: actor)
         keep(entry)
         return entry
     }
@@ -153,7 +160,7 @@ public final class ProcessTable: Sendable {
             guard watch.watch(ref.process, onExit: { [weak self] in self?.ended(ref) }) else { return }
             state.clock += 1
             state.processes[ref.process] = entry
-            state.processes[ref.process]?.used = state.clock
+            entry.used = state.clock
         }
     }
 

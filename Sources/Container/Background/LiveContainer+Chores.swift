@@ -60,6 +60,7 @@ extension LiveContainer {
     private func sealIfQuiet(_ file: OpenFile) -> Bool {
         guard let name = nodes.location(file.node).name, let document = knownDocument(of: file.node) else { return true }
         return (try? document.state.withLock { state throws(Errno) in
+            record(name.parent, announcement(&state, in: name.parent, name.name, by: file.requester))
             let stat = try Backing.stat(file.descriptor.raw)
             guard state.differs(from: stat) else { return true }
             guard now.since(stat.changed) >= Self.quietNanoseconds else { return false }

@@ -18,6 +18,7 @@ enum ContentHash {
         let file = quiet >= 0 ? quiet : file
         var hasher = SHA256()
         var offset: UInt64 = 0
+        if size <= 16_384, let digest = small(file, size: Int(size)) { return digest }
         let chunk = Int(min(max(size, 1), 1 << 20))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 16)
         defer { buffer.deallocate() }
@@ -31,5 +32,15 @@ enum ContentHash {
             offset += UInt64(count)
         }
         return Array(hasher.finalize())
+    }
+
+    /// The same in one read, without a buffer of its own; nil if that did not do.
+    private static func small(_ file: Int32, size: Int) -> [UInt8]? {
+        withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { buffer in
+            guard pread(file, buffer.baseAddress, size, 0) == size else { return nil }
+            var hasher = SHA256()
+            hasher.update(bufferPointer: UnsafeRawBufferPointer(buffer))
+            return Array(hasher.finalize())
+        }
     }
 }

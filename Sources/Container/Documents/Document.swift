@@ -33,6 +33,8 @@ final class Document: Sendable {
         var places: [Place]
         /// The version in the file; nil before the first save of a new document.
         var current: Version?
+        /// When it was made, as long as the change feed has not been told.
+        var created: Timestamp?
         /// The catalog has rows for the item and its current version.
         var isRecorded = false
         /// The file has been compared with what the catalog says of it.
@@ -53,6 +55,8 @@ final class Document: Sendable {
         var hasParted = false
         /// The name was taken away and came back: the file below is a new one and `current` is kept elsewhere.
         var isReturning = false
+        /// There may be versions that are no ancestors of `current`.
+        var mayHaveBranches = false
         /// Who saved `current`; nil if nobody can tell.
         var saver: FileActor?
         /// Who gave it a further name, and when: who takes the other name away at once has renamed it.
@@ -129,6 +133,7 @@ final class Document: Sendable {
         var state = State(item: item.id, places: item.places)
         state.current = current
         state.isRecorded = true
+        state.mayHaveBranches = true
         state.sharesContent = sharesContent
         state.saver = saver
         self.init(state)

@@ -39,8 +39,14 @@ final class DocumentIndex: Sendable {
 
     /// The document at a place; nil if it was neither touched nor recorded.
     func document(at place: Place) throws(StoreError) -> Document? {
-        try read(place.directory)
-        let document = state.withLock { $0.directories[place.directory]?[place.name] }
+        let (document, isUnread): (Document?, Bool) = state.withLock { state in
+            if let document = state.directories[place.directory]?[place.name] { return (document, false) }
+            return (nil, state.unread.contains(place.directory))
+        }
+        if isUnread {
+            try read(place.directory)
+            return state.withLock { $0.directories[place.directory]?[place.name] }
+        }
         if let document, !document.wasUsed.load(ordering: .relaxed) {
             document.wasUsed.store(true, ordering: .relaxed)
         }

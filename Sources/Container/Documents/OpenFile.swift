@@ -26,13 +26,13 @@ final class OpenFile: Sendable {
     let requester: Requester
     /// Writes come to us before they reach the file.
     let isMediated: Bool
-    let state = Mutex(State())
+    let state: Mutex<State>
     /// When, by ``Scheduler/now``.
     let opened = Scheduler.now
 
     init(
         id: UInt64, node: Node, descriptor: SharedDescriptor, flags: Int32, requester: Requester, isMediated: Bool,
-        claim: ClaimID?
+        claim: ClaimID?, isReplacing: Bool = false
     ) {
         self.id = id
         self.node = node
@@ -41,6 +41,7 @@ final class OpenFile: Sendable {
         self.requester = requester
         self.isMediated = isMediated
         self.claim = claim
+        state = Mutex(State(isReplacing: isReplacing))
     }
 
     var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }

@@ -11,6 +11,8 @@ final class Node: @unchecked Sendable {
     struct Name {
         var parent: Node
         var name: FileName
+
+        var place: Place { Place(directory: parent.file, name: name) }
     }
 
     /// Where a node's file is.
@@ -37,6 +39,10 @@ final class Node: @unchecked Sendable {
     var name: Name?
     var otherNames: [Name] = []
     var lookups: UInt64 = 0
+    /// What the kernel was last told of the file's size and time: as long as nobody has touched it, they are what they were.
+    var seen: (size: UInt64, modified: Timestamp)?
+    /// A directory's path, and the table's layout that it was found in.
+    var knownPath: (layout: UInt64, path: TreePath)?
     var whereabouts = Whereabouts.live
     /// A file that has no name any more (or never had) while the kernel still knows it: open descriptors, working
     /// directories and mappings go on with it.
@@ -45,6 +51,9 @@ final class Node: @unchecked Sendable {
     /// Whether it may have `security.capability`: the kernel asks before the first write to each file, and a file that
     /// was made through the mount has none until it is given one.
     let mayHaveCapability = Atomic<Bool>(true)
+
+    /// For a directory: the table's layout in which the catalog had the rows of itself and of all above it.
+    let recordedIn = Atomic<UInt64>(0)
 
     /// How the file is open; has its own lock.
     let openings = Openings()

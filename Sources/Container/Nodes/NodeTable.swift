@@ -9,10 +9,14 @@ final class NodeTable: Sendable {
     private struct State {
         var byID: [UInt64: Node] = [:]
         var byKey: [BackingKey: Node] = [:]
+        /// Deleted files that the kernel still knows.
+        var byDeletion: [DeletionID: Node] = [:]
         var nextID = Node.rootID + 1
     }
 
     let root: Node
+    /// Changes whenever a directory has another place: what was worked out from the places of directories is void then.
+    let layout = Atomic<UInt64>(1)
     private let state: Mutex<State>
 
     init(root: FileStat) {
@@ -38,7 +42,7 @@ final class NodeTable: Sendable {
         state.withLock { state in
             if let node = state.byKey[key], node.file == file {
                 node.lookups += lookups
-                node.add(name)
+                if node.add(name), node.isDirectory { changeLayout() }
                 return node
             }
             let node = Node(id: state.nextID, file: file, type: type, key: key, isForeign: isForeign)
@@ -73,6 +77,7 @@ final class NodeTable: Sendable {
             guard node.lookups == 0 else { return nil }
             state.byID[id] = nil
             if state.byKey[node.key] === node { state.byKey[node.key] = nil }
+            if case .deleted(let deletion) = node.whereabouts { state.byDeletion[deletion] = nil }
             return node
         }
     }
@@ -82,15 +87,39 @@ final class NodeTable: Sendable {
         state.withLock { _ in (node.name, node.whereabouts) }
     }
 
+    /// Where its file is, noting what the kernel is about to be told of it.
+    func whereabouts(_ node: Node, seen stat: FileStat) -> Node.Whereabouts {
+        state.withLock { _ in
+            if node.isRegular { node.seen = (stat.size, stat.modified) }
+            return node.whereabouts
+        }
+    }
+
+    /// Its only name, with what the kernel was told of it; nil if it has several, or was not looked at.
+    func onlyName(_ node: Node) -> (name: Node.Name, seen: (size: UInt64, modified: Timestamp))? {
+        state.withLock { _ in
+            guard node.otherNames.isEmpty, let name = node.name, let seen = node.seen else { return nil }
+            return (name, seen)
+        }
+    }
+
     /// All names the kernel knows the node by.
     func names(_ node: Node) -> [Node.Name] {
         state.withLock { _ in (node.name.map { [$0] } ?? []) + node.otherNames }
     }
 
+    /// The same, without an array for the usual one.
+    func allNames(_ node: Node) -> (first: Node.Name?, others: [Node.Name]) {
+        state.withLock { _ in (node.name, node.otherNames) }
+    }
+
+    private func changeLayout() { layout.add(1, ordering: .sequentiallyConsistent) }
+
     func addName(_ name: Node.Name, to node: Node) {
         // Closed outside the lock.
-        let held = state.withLock { _ in
-            node.add(name)
+        let held = state.withLock { state in
+            if node.add(name), node.isDirectory { changeLayout() }
+            if case .deleted(let deletion) = node.whereabouts { state.byDeletion[deletion] = nil }
             node.whereabouts = .live
             defer { node.held = nil }
             return node.held
@@ -112,8 +141,10 @@ final class NodeTable: Sendable {
     func removeName(_ name: FileName, in parent: Node, of node: Node, now whereabouts: Node.Whereabouts) {
         state.withLock { state in
             node.remove(name, in: parent)
+            if node.isDirectory { changeLayout() }
             guard node.name == nil else { return }
             node.whereabouts = whereabouts
+            if case .deleted(let deletion) = whereabouts, node.lookups > 0 { state.byDeletion[deletion] = node }
             // Its inode number may be given out again: nobody may find this node by it.
             if case .gone = whereabouts, state.byKey[node.key] === node { state.byKey[node.key] = nil }
         }
@@ -122,28 +153,23 @@ final class NodeTable: Sendable {
     func moveName(_ name: FileName, in parent: Node, of node: Node, to new: Node.Name) {
         state.withLock { _ in
             node.remove(name, in: parent)
-            node.add(new)
+            _ = node.add(new)
+            if node.isDirectory { changeLayout() }
         }
     }
 
     /// A deleted file became a kept content.
     func relocate(_ deletion: DeletionID, to content: ContentID) {
-        state.withLock { state in
-            for node in state.byID.values {
-                if case .deleted(deletion) = node.whereabouts { node.whereabouts = .kept(content) }
-            }
-        }
+        state.withLock { state in state.byDeletion.removeValue(forKey: deletion)?.whereabouts = .kept(content) }
     }
 
     /// A deleted file is taken out of the deleted area while somebody may have it open.
     func letGo(_ deletion: DeletionID, _ descriptor: SharedDescriptor) {
         state.withLock { state in
-            for node in state.byID.values {
-                guard case .deleted(deletion) = node.whereabouts else { continue }
-                node.whereabouts = .gone
-                if node.held == nil { node.held = descriptor }
-                if state.byKey[node.key] === node { state.byKey[node.key] = nil }
-            }
+            guard let node = state.byDeletion.removeValue(forKey: deletion) else { return }
+            node.whereabouts = .gone
+            if node.held == nil { node.held = descriptor }
+            if state.byKey[node.key] === node { state.byKey[node.key] = nil }
         }
     }
 
@@ -159,6 +185,8 @@ final class NodeTable: Sendable {
     /// The path of a directory or file; nil if it has none any more.
     func path(_ node: Node) -> TreePath? {
         state.withLock { _ in
+            let layout = layout.load(ordering: .sequentiallyConsistent)
+            if let known = node.knownPath, known.layout == layout { return known.path }
             var names: [FileName] = []
             var current = node
             while current.id != Node.rootID {
@@ -166,7 +194,9 @@ final class NodeTable: Sendable {
                 names.append(name.name)
                 current = name.parent
             }
-            return TreePath(names: names.reversed())
+            let path = TreePath(names: names.reversed())
+            if node.isDirectory { node.knownPath = (layout, path) }
+            return path
         }
     }
 
@@ -185,15 +215,17 @@ final class NodeTable: Sendable {
 }
 
 extension Node {
-    fileprivate func add(_ new: Name) {
+    /// - Returns: whether it is new.
+    fileprivate func add(_ new: Name) -> Bool {
         guard let first = name else {
             name = new
-            return
+            return true
         }
         let same = { (other: Name) in other.parent === new.parent && other.name == new.name }
-        guard !same(first), !otherNames.contains(where: same) else { return }
+        guard !same(first), !otherNames.contains(where: same) else { return false }
         // A directory has one name; finding it elsewhere means that it was moved.
         if isDirectory { name = new } else { otherNames.append(new) }
+        return true
     }
 
     fileprivate func remove(_ old: FileName, in parent: Node) {

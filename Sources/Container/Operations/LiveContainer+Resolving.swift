@@ -247,6 +247,7 @@ extension LiveContainer {
         _ = try store.contents.keep(
             copying: FileDescriptor(rawValue: staged.file.raw), as: loser.content, label(of: loser, state, node))
         state.isRecorded = true
+        state.mayHaveBranches = true
         let event = change(.conflict, in: spot.parent, spot.name, item: state.item, version: loser.id, by: requester)
         record(
             spot.parent, [.version(current)] + itemRows(state, stat) + [.version(loser), .change(event)])

@@ -20,6 +20,8 @@ final class RoomState: Sendable {
         var last: Shortage?
         /// Uptime until which it is in vain to look for more.
         var vainUntil: Int64 = 0
+        /// The file system when it was asked last, by ``Scheduler/now``; only while much of it is free.
+        var recent: (room: (total: UInt64, free: UInt64), time: Int64)?
     }
 
     struct Shortage {
@@ -37,6 +39,7 @@ extension LiveContainer {
     /// A bound is undershot by this part of it, so that not every save has to look for what may go.
     private static let slackPart: UInt64 = 16
     private static let vainNanoseconds: Int64 = 10_000_000_000
+    private static let recentNanoseconds: Int64 = 20_000_000
 
     /// The file system below: its size, and what is free for everyone, in bytes.
     var room: (total: UInt64, free: UInt64)? {
@@ -44,6 +47,17 @@ extension LiveContainer {
         guard fstatvfs(root.raw, &result) == 0 else { return nil }
         let block = UInt64(result.f_frsize)
         return (UInt64(result.f_blocks) &* block, UInt64(result.f_bavail) &* block)
+    }
+
+    /// The same as it was a moment ago, where there is so much of it that a moment does not matter: every opening for
+    /// writing and every save asks.
+    private var recentRoom: (total: UInt64, free: UInt64)? {
+        let time = Scheduler.now
+        if let recent = roomState.state.withLock(\.recent), time - recent.time < Self.recentNanoseconds { return recent.room }
+        guard let room else { return nil }
+        let isPlenty = room.free / 4 > Self.reserve(of: room.total)
+        roomState.state.withLock { $0.recent = isPlenty ? (room, time) : nil }
+        return room
     }
 
     /// What is to stay free of a file system of this size: 2 %, but at least 1 GiB, and at most a tenth.
@@ -54,14 +68,14 @@ extension LiveContainer {
         switch share {
         case .bytes(let bytes): return bytes
         case .percent(let percent):
-            let bytes = Double(room?.total ?? .max) * max(0, percent) / 100
+            let bytes = Double(recentRoom?.total ?? .max) * max(0, percent) / 100
             return bytes < Double(UInt64.max) ? UInt64(bytes) : .max
         }
     }
 
     /// Less than half of the reserve is left: writes are to come to us, who can make room for them.
     var isNearlyFull: Bool {
-        guard let room else { return false }
+        guard let room = recentRoom else { return false }
         let reserve = Self.reserve(of: room.total)
         if room.free < reserve { scheduleTrim() }
         return room.free < reserve / 2
@@ -70,7 +84,7 @@ extension LiveContainer {
     /// Called after what may be purged has grown by so many bytes. Ordinarily the background thread sees to the bounds;
     /// if it falls behind by more than that one version, whoever adds does it.
     func noteGrowth(_ bytes: UInt64) {
-        guard !options.isReadOnly, let room else { return }
+        guard !options.isReadOnly, let room = recentRoom else { return }
         let space = store.space
         let (history, deleted) = (UInt64(max(0, space.history)), UInt64(max(0, space.deleted)))
         let limit = bound(settings.historyShare)

@@ -172,6 +172,13 @@ final class BrowsedContainer {
         try container.removeDirectory(caller, parent: try find(names)?.node ?? Node.rootID, name: name)
     }
 
+    /// rename(2) within the live tree, of names at its root.
+    func move(_ name: String, to newName: String) throws {
+        try container.rename(
+            caller, parent: Node.rootID, name: Array(name.utf8), newParent: Node.rootID, newName: Array(newName.utf8),
+            flags: 0)
+    }
+
     /// rename(2) from somewhere under `.versions`.
     func rename(_ path: String, to target: String, flags: UInt32 = 0) throws {
         var (from, to) = (Self.bytes(path), Self.bytes(target))

@@ -42,29 +42,35 @@ import Testing
             named: "rules", files: files, settings: ["stale-writes": setting.rawValue], seconds: seconds,
             level: .versioned
         ) { container in
-            let player = try RulePlayer(in: container.path)
-            let socket = try ControlSocket(of: container)
-            var givenUp = 0
-            for episode in 0..<episodes {
-                var generator = RuleGenerator(setting, seed: seed &+ UInt64(episode))
-                let comparison = RuleComparison(container: container, socket: socket, directory: "e\(episode)")
-                let fault = try play(setting, player, comparison, generator: &generator)
-                guard let fault else { continue }
-                if fault.tookTooLong {
-                    givenUp += 1
-                    continue
-                }
-                let again = RuleComparison(container: container, socket: socket, directory: "e\(episodes)")
-                let prefix = try shortest(setting, player, again, fault.operations) ?? """
-                    \(Self.text(fault.operations[...]))
-                    \(fault.problems.joined(separator: "\n"))
-                    The second time all agreed, step by step: it depends on time.
-                    """
-                return ["stale-writes \(setting.rawValue), seed \(seed), episode \(episode):\n" + prefix]
-            }
-            let tooMany = givenUp > episodes / 3 ? ["merging took too long in \(givenUp) of \(episodes) episodes"] : []
-            return try tooMany + container.checkFindings()
+            let problems = try playAll(setting, in: container, episodes: episodes, seed: seed)
+            return try problems.isEmpty ? container.checkAtRest() : problems
         }
+    }
+
+    private func playAll(
+        _ setting: RuleModel.StaleWrites, in container: TestContainer, episodes: Int, seed: UInt64
+    ) throws -> [String] {
+        let player = try RulePlayer(in: container.path)
+        let socket = try ControlSocket(of: container)
+        var givenUp = 0
+        for episode in 0..<episodes {
+            var generator = RuleGenerator(setting, seed: seed &+ UInt64(episode))
+            let comparison = RuleComparison(container: container, socket: socket, directory: "e\(episode)")
+            let fault = try play(setting, player, comparison, generator: &generator)
+            guard let fault else { continue }
+            if fault.tookTooLong {
+                givenUp += 1
+                continue
+            }
+            let again = RuleComparison(container: container, socket: socket, directory: "e\(episodes)")
+            let prefix = try shortest(setting, player, again, fault.operations) ?? """
+                \(Self.text(fault.operations[...]))
+                \(fault.problems.joined(separator: "\n"))
+                The second time all agreed, step by step: it depends on time.
+                """
+            return ["stale-writes \(setting.rawValue), seed \(seed), episode \(episode):\n" + prefix]
+        }
+        return givenUp > episodes / 3 ? ["merging took too long in \(givenUp) of \(episodes) episodes"] : []
     }
 
     private func fresh(_ setting: RuleModel.StaleWrites) -> RuleModel {

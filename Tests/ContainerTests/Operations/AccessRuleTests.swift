@@ -5,7 +5,7 @@ import VersionModel
 
 @testable import Container
 
-@Suite struct OperationsAccessRuleTests {
+@Suite struct AccessRuleTests {
     /// An access list as the kernel keeps it.
     private static func list(_ entries: [(tag: UInt16, bits: UInt16, id: UInt32)]) -> [UInt8] {
         func little(_ value: UInt32, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }

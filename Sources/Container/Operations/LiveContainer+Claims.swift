@@ -1,0 +1,41 @@
+// The claims of programs, for people who ask who holds a file and who waits for it.
+
+import Coordination
+import Synchronization
+import SystemPackage
+import VersionModel
+
+/// A coordinated access that somebody holds or waits for.
+public struct ClaimRecord: Hashable, Sendable {
+    /// Counted from 1 since the mount.
+    public var id: UInt64
+    /// Relative to the container's root.
+    public var path: TreePath
+    /// The whole content is being replaced; else the file is written in place.
+    public var isReplacing: Bool
+    public var author: Author
+    public var since: Timestamp
+    public var isWaiting: Bool
+}
+
+extension LiveContainer {
+    /// The claims on documents that the caller can reach, the oldest first.
+    public func claims(as principal: Principal) -> [ClaimRecord] {
+        let holders = Dictionary(
+            openFiles.all.compactMap { file in file.claim.map { ($0, file) } }, uniquingKeysWith: { first, _ in first })
+        let (now, wall) = (Scheduler.now, self.now)
+        return arbiter.all().compactMap { listed, waiting in
+            let holder = holders[listed.claim.id]
+            guard let node = waiting?.node ?? holder?.node, let requester = waiting?.requester ?? holder?.requester,
+                let path = nodes.path(node), canReach(path, principal)
+            else { return nil }
+            return ClaimRecord(
+                id: listed.claim.id.number, path: path, isReplacing: listed.claim.kind == .replacing, author: requester.author,
+                since: wall.advanced(byNanoseconds: listed.since - now), isWaiting: listed.isWaiting)
+        }
+    }
+
+    private func canReach(_ path: TreePath, _ principal: Principal) -> Bool {
+        (try? looking(as: principal) { walk in _ = try walk.document(path) }) != nil
+    }
+}

@@ -1,0 +1,85 @@
+// Resolving conflicts through the container's own interface.
+
+import CLinux
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+import VersionModel
+import VersionStore
+
+@testable import Container
+
+@Suite struct ResolvingTests: OperationTesting {
+    private func conflict(_ tree: BrowsedContainer) throws -> (document: DocumentRecord, loser: Version) {
+        try tree.save("a.txt", "base")
+        let base = try tree.item("a.txt").current
+        try tree.save("a.txt", "mine")
+        let loser = try tree.addConflict("a.txt", "theirs", base: base)
+        return (try tree.container.document(at: path("a.txt"), as: my), loser)
+    }
+
+    @Test func keepingTheCurrentVersionTakesTheLoserInAsAParent() throws {
+        let tree = try BrowsedContainer()
+        let (document, loser) = try conflict(tree)
+        let outcome = try tree.container.resolve(document, .current, as: my)
+        #expect(outcome.resolved == [loser.id] && outcome.current == document.current?.id)
+        let after = try tree.container.document(at: path("a.txt"), as: my)
+        #expect(after.conflicts.isEmpty && after.versions.count == 3)
+        #expect(after.current?.parents.contains(loser.id) == true)
+        #expect(try tree.live("a.txt") == "mine")
+        let last = try #require(try tree.container.store.changes(after: 0, limit: 1000).last).1
+        #expect(last.event == .resolved && last.version == loser.id)
+        #expect(kind { _ = try tree.container.resolve(after, .current, as: my) } == .nothingToDo)
+        #expect(try tree.container.store.contents.label(of: loser.content).version.kind == .history)
+    }
+
+    @Test func choosingTheLoserMakesItsContentCurrent() throws {
+        let tree = try BrowsedContainer()
+        let (document, loser) = try conflict(tree)
+        let outcome = try tree.container.resolve(document, .version(loser.id), as: my)
+        #expect(try tree.live("a.txt") == "theirs")
+        let after = try tree.container.document(at: path("a.txt"), as: my)
+        #expect(after.conflicts.isEmpty && after.current?.id == outcome.current)
+        #expect(after.current?.parents == [document.current?.id, loser.id].compactMap { $0 })
+        #expect(try after.versions.map { try text($0, after, tree) }.sorted() == ["base", "mine", "theirs", "theirs"])
+    }
+
+    @Test func keepingAllPutsTheLosersBeside() throws {
+        let tree = try BrowsedContainer()
+        let (document, _) = try conflict(tree)
+        try tree.save("a 2.txt", "taken")
+        let outcome = try tree.container.resolve(document, .all, as: my)
+        #expect(try outcome.written == [path("a 3.txt")])
+        #expect(try tree.live("a 3.txt") == "theirs")
+        #expect(try tree.live("a.txt") == "mine")
+        #expect(try tree.container.document(at: path("a.txt"), as: my).conflicts.isEmpty)
+    }
+
+    @Test func theNewestWinsAndALoserThatWasNotSeenStays() throws {
+        let tree = try BrowsedContainer()
+        let (document, loser) = try conflict(tree)
+        let later = try tree.addConflict("a.txt", "later")
+        var seen = try tree.container.document(at: path("a.txt"), as: my)
+        let outcome = try tree.container.resolve(seen, .merged, seen: [loser.id], as: my)
+        #expect(outcome.remaining == 1)
+        seen = try tree.container.document(at: path("a.txt"), as: my)
+        #expect(seen.conflicts.map(\.id) == [later.id])
+        #expect(try tree.container.resolveAll(within: .root, as: my).map(\.resolved) == [[later.id]])
+        #expect(try tree.container.conflicted(within: .root, as: my).isEmpty)
+        #expect(document.path == seen.path)
+    }
+
+    @Test func aSimulatedConflictCanBeResolvedLikeAnyOther() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("a.txt", "mine\n")
+        let document = try tree.container.document(at: path("a.txt"), as: my)
+        let made = try tree.container.simulateConflict(document, as: my)
+        let loser = try #require(made.conflicts.first)
+        #expect(try text(loser, made, tree).hasPrefix("mine\n"))
+        #expect(loser.author.program == "versionsctl" && loser.base != nil)
+        _ = try tree.container.resolve(made, .version(loser.id), as: my)
+        #expect(try tree.live("a.txt").hasPrefix("mine\nA line"))
+        #expect(try tree.container.store.check(repair: false).isEmpty)
+    }
+}

@@ -1,0 +1,39 @@
+// Who holds a file and who waits for it, as `versionsctl claims` tells.
+
+import Foundation
+import Support
+import Testing
+
+@Suite struct ClaimTests {
+    @Test("a program that replaces a file in place, and one that waits for it, are listed; afterwards nobody is")
+    func holderAndWaiter() throws {
+        try withContainer(named: "claims", files: ["X": "old"], settings: ["replace-wait": "20s"], level: .versioned) { container in
+            let (holder, waiter) = (
+                try ActorProcess("code", in: container.path), try ActorProcess("claude", in: container.path)
+            )
+            try holder.must("open", "h", "X", "w+trunc")
+            try waiter.begin("open", ["h", "X", "w+trunc"])
+            var claims: [ClaimListing] = []
+            let patience = Deadline.after(seconds: 15)
+            repeat {
+                // Who does not write for 200 ms does not hold it any more.
+                try holder.must("write", "h", "new")
+                claims = try container.decode(["claims"])
+            } while claims.count < 2 && !patience.isOver
+            let expected = [false, true].map { isWaiting in
+                [isWaiting ? "\(waiter.pid)" : "\(holder.pid)", "X", "write", "replacing", "\(isWaiting)"].joined(separator: " ")
+            }
+            let found = claims.map { claim in
+                ["\(claim.pid)", claim.paths.joined(), claim.kind, claim.options.joined(), "\(claim.waiting)"].joined(separator: " ")
+            }
+            var problems = found == expected ? [] : ["listed: \(claims)"]
+            try holder.must("close", "h")
+            guard case .done = try waiter.finish() else { return problems + ["the waiting open failed"] }
+            try waiter.must("write", "h", "newer")
+            try waiter.must("close", "h")
+            let after: [ClaimListing] = try container.decode(["claims"])
+            if !after.isEmpty { problems.append("still listed: \(after)") }
+            return problems
+        }
+    }
+}
