@@ -100,9 +100,10 @@ extension CrashRecovery {
             ])
     }
 
-    /// The version is what there is of it.
+    /// There is nothing older: the version is what there is of it, and says so.
     private func amend(_ current: Version, _ item: Item, _ live: Live) {
         var version = current
+        version.flags.formUnion([.sealed, .unfinished])
         (version.size, version.modified) = (live.stat.size, live.stat.modified)
         version.hash = live.stat.size <= LiveContainer.hashedAtOnce
             ? ContentHash.sha256(of: live.file.raw, size: live.stat.size) : nil

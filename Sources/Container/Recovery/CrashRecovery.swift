@@ -90,7 +90,7 @@ struct CrashRecovery {
             var lost = try store.shortened(current)
             lost.kind = .history
             guard let former = try wholeVersion(of: item, before: current, live) else {
-                adopt(nil, item, lost, live)
+                adopt(nil, item, lost, live, flags: .unfinished)
                 store.commit([.version(lost)])
                 return "saved"
             }
@@ -211,7 +211,7 @@ struct CrashRecovery {
     // MARK: Settling
 
     /// The live file is a version of its own, the current one.
-    private func adopt(_ label: Version?, _ item: Item, _ former: Version, _ live: Live) {
+    private func adopt(_ label: Version?, _ item: Item, _ former: Version, _ live: Live, flags: Version.Flags = []) {
         var version = label ?? unrecorded(of: item, after: former, live, flags: .sealed)
         if version.size != live.stat.size || version.modified != live.stat.modified {
             // Written to after it was synchronised.
@@ -220,7 +220,7 @@ struct CrashRecovery {
             version.hash = nil
         }
         version.kind = .current
-        version.flags.insert(.sealed)
+        version.flags.formUnion(flags.union(.sealed))
         let event = Change(
             event: .saved, path: live.path, item: item.id, version: version.id, time: container.now, author: version.author)
         store.commit([
