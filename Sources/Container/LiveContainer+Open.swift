@@ -169,8 +169,11 @@ extension LiveContainer {
             try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat)
             if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
-            // A mapping may write unseen: keep the content before anyone can make one.
-            if !state.contentDiffers(from: stat) { try keepCopy(&state, of: writing.node, from: writing.descriptor.raw) }
+            // A mapping may write unseen: keep the content before anyone can make one. Nothing orders such writes, and what
+            // they overwrite may have been synchronised: the copy is durable first, which costs nothing where it is a reflink.
+            if !state.contentDiffers(from: stat) {
+                try keepCopy(&state, of: writing.node, from: writing.descriptor.raw, isDurable: true)
+            }
         } else {
             state.writers += 1
             return true
