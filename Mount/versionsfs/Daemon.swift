@@ -71,7 +71,7 @@ struct Daemon {
         do {
             return try MountedSession(
                 fileSystem: fileSystem, mountpoint: mountpoint, fsname: path, options: options,
-                usesRing: !arguments.has("no-ring"))
+                usesRing: arguments.has("ring"))
         } catch {
             throw StartError(text: "\(mountpoint): cannot be mounted: \(Self.reason(error))")
         }

@@ -1,5 +1,6 @@
 // Sentences for `status` about what is not kept, and what is lost (DESIGN 1: the exceptions show).
 
+import CFuse3
 import CLinux
 import Container
 import Glibc
