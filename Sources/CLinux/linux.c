@@ -148,10 +148,11 @@ int linux_may_append_in_memory(int file) {
     if (fstatfs(file, &s) != 0) return 0;
     return s.f_type == EXT4_SUPER_MAGIC || s.f_type == TMPFS_MAGIC || s.f_type == XFS_SUPER_MAGIC;
 }
-void *linux_map_shared(int file, off_t offset, size_t length) {
-    void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, offset);
+void *linux_map_shared(int file, size_t length) {
+    void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
+void linux_populate(void *memory, size_t length) { madvise(memory, length, 23 /* MADV_POPULATE_WRITE */); }
 void linux_unmap(void *memory, size_t length) { munmap(memory, length); }
 void linux_store_release(void *place, uint32_t value) {
     // Not aligned: told apart from a torn record by its checksum, should it tear.

@@ -62,6 +62,10 @@ extension LiveContainer {
             state.places.removeAll { $0 == move.source.place }
             var result = Absorbed(writers: state.writers)
             guard state.places.isEmpty, !state.isUnversioned, var current = state.current else { return result }
+            if state.isUnannounced {
+                if state.isKept { try? store.contents.remove(current.content) }
+                return result
+            }
             if isScaffolding(state, move, requester) {
                 guard state.isRecorded else { return result }
                 result.rows = [.forgetItem(state.item)]
@@ -140,7 +144,7 @@ extension LiveContainer {
             current.kind = .history
             return (prefixes + [.version(current)], wasEphemeral)
         }
-        let item = former.state.withLock(\.item)
+        let item = former.item
         record(move.source.parent, wasEphemeral && rows.isEmpty ? [] : rows + [renamed(move, item: item, requester)])
         guard let actor = requester.actor, !wasEphemeral else { return }
         tombstones.leave(

@@ -110,6 +110,13 @@ extension LiveContainer {
             return ListedEntry(
                 name: entry.name.bytes, inode: known.file.number, type: entry.type, nextOffset: next)
         }
+        // What the kernel knows under this name it is not told again.
+        if withAttributes, entry.type != 0,
+            let known = nodes.file(
+                BackingKey(device: parent.key.device, inode: entry.inode), type: entry.type, as: entry.name, in: parent)
+        {
+            return ListedEntry(name: entry.name.bytes, inode: known.number, type: entry.type, nextOffset: next)
+        }
         guard let stat = try? Backing.stat(entry.name.bytes, in: directory.raw) else { return nil }
         let found = withAttributes ? found(stat, as: Node.Name(parent: parent, name: entry.name)) : nil
         return ListedEntry(

@@ -51,7 +51,7 @@ extension LiveContainer {
         return try openPlain(caller, node, flags)
     }
 
-    private func isLive(_ node: Node) -> Bool {
+    func isLive(_ node: Node) -> Bool {
         if case .live = nodes.location(node).whereabouts { return !node.isForeign }
         return false
     }
@@ -73,7 +73,7 @@ extension LiveContainer {
             return (item, [name.place], VersionID(derivedFrom: item, size: seen.size, modified: seen.modified))
         }
         let document: Document
-        if let known, known.state.withLock(\.isVerified) {
+        if let known, known.wasVerified.load(ordering: .acquiring) {
             document = known
         } else {
             document = try self.document(of: node, try stat(node))
@@ -91,7 +91,7 @@ extension LiveContainer {
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
             claim: arbiter.newClaim())
         let isAdmitted = arbiter.admit(
-            writing.claim, document.state.withLock(\.item), of: node, requester, truncates: flags & O_TRUNC != 0,
+            writing.claim, document.item, of: node, requester, truncates: flags & O_TRUNC != 0,
             descriptor: descriptor, mayWait: waiting != nil
         ) { [self] in
             guard let waiting else { return }
@@ -135,10 +135,14 @@ extension LiveContainer {
             let isMediated = try document.state.withLock { state throws(Errno) in
                 try prepare(&state, writing)
             }
-            let reply = try serve(
-                node, flags, isWriter: true, isMediated: isMediated || isNearlyFull, descriptor: descriptor,
-                requester: writing.requester, claim: writing.claim, isReplacing: isReplacing)
-            return reply
+            do throws(Errno) {
+                return try serve(
+                    node, flags, isWriter: true, isMediated: isMediated || isNearlyFull, descriptor: descriptor,
+                    requester: writing.requester, claim: writing.claim, isReplacing: isReplacing)
+            } catch {
+                document.state.withLock { $0.writers = max(0, $0.writers - 1) }
+                throw error
+            }
         } catch {
             arbiter.closed(writing.claim)
             throw error
@@ -232,11 +236,7 @@ extension LiveContainer {
     /// Opens what has no versions: on another file system, or displaced and reached through an old node.
     private func openPlain(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
         let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
-        switch nodes.location(node).whereabouts {
-        // What is kept or deleted does not change: the kernel looks the name up again and finds the file it has now.
-        case .kept, .deleted: if isWriter { throw Errno(rawValue: ESTALE) }
-        case .live, .gone: break
-        }
+        if isWriter, !node.isForeign { try admitDisplaced(caller, node) }
         let descriptor = try names.reading { () throws(Errno) in
             let place = try location(of: node)
             let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY) | O_NOFOLLOW
@@ -248,9 +248,12 @@ extension LiveContainer {
                 throw Errno(rawValue: ESTALE)
             }
         }
-        return try serve(
+        let reply = try serve(
             node, flags, isWriter: isWriter, isMediated: false, descriptor: descriptor,
             requester: requester(caller, isOpening: true))
+        // Now that it counts among the file's writers: what it writes belongs to whoever has the name.
+        if isWriter, !node.isForeign { adoptWriter(of: node, hasChanged: flags & O_TRUNC != 0) }
+        return reply
     }
 
     /// Decides how the kernel serves a handle. All handles of a file open at one time must agree (fs/fuse/iomode.c).

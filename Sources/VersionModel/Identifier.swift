@@ -39,6 +39,14 @@ public struct Identifier<Subject>: Hashable, Comparable, Sendable, CustomStringC
         return random(using: &generator)
     }
 
+    /// A fresh identity that has its first byte in common with those made just before: what is put away under it, in
+    /// directories named by that byte, lies near what came before it, not in another of 256 places each time.
+    public static func neighbouring() -> Self {
+        var generator = RandomBits()
+        let first = UInt64(RandomBits.neighbourhood()) << 56
+        return Self(high: generator.next() >> 8 | first, low: generator.next())
+    }
+
     /// A fresh identity from a given source of randomness (tests use a seeded one).
     public static func random(using generator: inout some RandomNumberGenerator) -> Self {
         Self(high: generator.next(), low: generator.next())

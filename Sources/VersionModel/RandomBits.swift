@@ -12,6 +12,12 @@ struct RandomBits: RandomNumberGenerator {
     }
 
     private static let stock = Mutex(Stock())
+    private static let neighbours = Atomic<UInt64>(UInt64.random(in: 0...UInt64(UInt32.max)))
+
+    /// A byte that changes every 512 calls.
+    static func neighbourhood() -> UInt8 {
+        UInt8(truncatingIfNeeded: neighbours.add(1, ordering: .relaxed).newValue >> 9)
+    }
 
     mutating func next() -> UInt64 {
         Self.stock.withLock { stock in

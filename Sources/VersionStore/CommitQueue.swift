@@ -32,6 +32,8 @@ final class CommitQueue: @unchecked Sendable {
 
     /// Calls that the writer has not taken.
     private var pending: [[VersionStore.Mutation]] = []
+    /// Calls that the writer has taken out, to put them into transactions one batch at a time; touched by its thread alone.
+    private var taking: Calls = []
     /// Rows of `pending` and of what is taken but not committed.
     private var backlog = 0
     /// Counts of calls: given, seen by readers, committed.
@@ -50,7 +52,7 @@ final class CommitQueue: @unchecked Sendable {
 
     /// Guarded by `mutex`; nil where it cannot be written, which makes a kill lose what the writer has not committed.
     private let redo: RedoLog?
-    /// The number of the last call taken by the writer.
+    /// The number of the last call taken by the writer, whose thread alone touches it.
     private var taken: UInt64
 
     init(
@@ -194,7 +196,7 @@ final class CommitQueue: @unchecked Sendable {
         pthread_sigmask(SIG_SETMASK, &signals, nil)
         // Whoever saves goes first: what waits here is in the redo log.
         linux_be_batch()
-        while let batch = next() { write(batch[...]) }
+        while let batch = next() { write(batch) }
         locked {
             hasStopped = true
             pthread_cond_broadcast(progress)
@@ -202,35 +204,50 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     /// The next calls to write, at most about a batch; nil at the end.
-    private func next() -> [[VersionStore.Mutation]]? {
-        locked {
-            while pending.isEmpty {
-                if isStopping { return nil }
-                isWriterWaiting = true
-                pthread_cond_wait(work, mutex)
-                isWriterWaiting = false
+    private func next() -> Calls? {
+        if taking.isEmpty {
+            let taken: [[VersionStore.Mutation]]? = locked {
+                while pending.isEmpty {
+                    if isStopping { return nil }
+                    isWriterWaiting = true
+                    pthread_cond_wait(work, mutex)
+                    isWriterWaiting = false
+                }
+                if !isHurried, !isStopping, backlog < Self.batchLimit { wait(on: work, Self.gatheringNanoseconds) }
+                return takeAll()
             }
-            if !isHurried, !isStopping, backlog < Self.batchLimit { wait(on: work, Self.gatheringNanoseconds) }
-            return take()
+            guard let taken else { return nil }
+            taking = taken[...]
         }
+        return take()
     }
 
-    private func take() -> [[VersionStore.Mutation]] {
+    /// Called with `mutex` held: no longer than it takes to change hands, because every save waits for it meanwhile.
+    private func takeAll() -> [[VersionStore.Mutation]] {
+        defer {
+            pending = []
+            isHurried = false
+        }
+        return pending
+    }
+
+    /// A batch of what was taken out.
+    private func take() -> Calls {
         var (rows, count) = (0, 0)
-        while count < pending.count, rows < Self.batchLimit {
-            rows += pending[count].count
+        while count < taking.count, rows < Self.batchLimit {
+            rows += taking[taking.startIndex + count].count
             count += 1
         }
-        let batch = Array(pending[..<count])
-        pending.removeFirst(count)
+        let batch = taking.prefix(count)
+        taking = taking.dropFirst(count)
         taken += UInt64(count)
-        if pending.isEmpty { isHurried = false }
         return batch
     }
 
     private func write(_ batch: Calls) {
         do {
             let rows = try catalog.stage(batch + [[applied]])
+            makeRoom()
             try catalog.commitStaged()
             trimRedo()
             finished(batch, rows)
@@ -243,7 +260,7 @@ final class CommitQueue: @unchecked Sendable {
     /// Goes into the transaction of the calls it counts.
     private var applied: VersionStore.Mutation {
         var writer = ByteWriter(capacity: 8)
-        writer.fixed(locked { taken })
+        writer.fixed(taken)
         return .setting(key: RedoLog.appliedKey, value: writer.bytes)
     }
 
@@ -251,19 +268,35 @@ final class CommitQueue: @unchecked Sendable {
     private func trimRedo() {
         guard let redo, locked({ redo.length > RedoLog.limit || redo.isBroken }) else { return }
         catalog.makeDurable()
-        locked {
-            do throws(Errno) {
-                try redo.restart(with: pending, from: taken + 1)
-            } catch { logger.warning("the redo log cannot be shortened: \(error)") }
-        }
+        do throws(Errno) {
+            let fresh = try redo.fresh()
+            // Dropped, and so closed, without the lock.
+            let former = redo.current
+            let taken = taken
+            let failure: Errno? = locked {
+                do throws(Errno) {
+                    try redo.restart(in: fresh, with: taking + pending, from: taken + 1)
+                    return nil
+                } catch { return error }
+            }
+            withExtendedLifetime(former) {}
+            if let failure { throw failure }
+        } catch { logger.warning("the redo log cannot be shortened: \(error)") }
+    }
+
+    /// Sees to it that whoever commits need not wait for the disk.
+    private func makeRoom() {
+        guard let (file, range) = locked({ redo?.roomToMake }) else { return }
+        if (try? file.makeRoom(range)) != nil { locked { file.hasRoom(range) } }
     }
 
     private func finished(_ batch: Calls, _ rows: [Catalog.Row], seen: Int = 0) {
         locked { (isUncommitted, isFailing) = (false, false) }
         if !rows.isEmpty { publish(rows) }
+        let count = batch.reduce(0) { $0 + $1.count }
         locked {
             visible += UInt64(batch.count - seen)
-            backlog -= batch.reduce(0) { $0 + $1.count }
+            backlog -= count
             pthread_cond_broadcast(progress)
         }
     }
@@ -284,7 +317,7 @@ final class CommitQueue: @unchecked Sendable {
                     continue
                 }
                 // A failure here rolls back all: the next round stages it anew.
-                if let added = try? catalog.stage(more[...]) {
+                if let added = try? catalog.stage(more) {
                     rows += added
                     staged = rows
                 } else {
@@ -315,17 +348,22 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     /// Calls that came while the disk was full; nil when it is time to try again, or to stop.
-    private func moreWork(until deadline: Int) -> [[VersionStore.Mutation]]? {
-        locked {
-            while pending.isEmpty {
-                let rest = deadline - Self.monotonic()
-                if isStopping || rest <= 0 { return nil }
-                isWriterWaiting = true
-                wait(on: work, rest)
-                isWriterWaiting = false
+    private func moreWork(until deadline: Int) -> Calls? {
+        if taking.isEmpty {
+            let taken: [[VersionStore.Mutation]]? = locked {
+                while pending.isEmpty {
+                    let rest = deadline - Self.monotonic()
+                    if isStopping || rest <= 0 { return nil }
+                    isWriterWaiting = true
+                    wait(on: work, rest)
+                    isWriterWaiting = false
+                }
+                return takeAll()
             }
-            return take()
+            guard let taken else { return nil }
+            taking = taken[...]
         }
+        return take()
     }
 
     private func wait(on condition: UnsafeMutablePointer<pthread_cond_t>, _ nanoseconds: Int) {

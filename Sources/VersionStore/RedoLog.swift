@@ -23,6 +23,8 @@ final class RedoLog {
 
     private let state: FileDescriptor
     private var file: AppendedFile
+    /// The file that is written now, for whoever wants to be the last to hold it.
+    var current: AppendedFile { file }
 
     /// Bytes written, and whether some could not be: then it is to be begun anew.
     var length: Int { file.length }
@@ -42,6 +44,9 @@ final class RedoLog {
         for mutation in call { writer.mutation(mutation) }
         return writer
     }
+
+    /// Room that is to be made for what comes, by whoever has time; nil if there is enough.
+    var roomToMake: (file: AppendedFile, range: Range<Int>)? { file.roomToMake.map { (file, $0) } }
 
     func append(_ record: borrowing ByteWriter, number: UInt64) throws(Errno) {
         try Self.append(record, number: number, to: file)
@@ -77,16 +82,25 @@ final class RedoLog {
         return UInt32(truncatingIfNeeded: sum ^ sum >> 32)
     }
 
+    private static let successor = name + ".new"
+
+    /// A file to begin anew with, made without the lock.
+    func fresh() throws(Errno) -> AppendedFile {
+        let flags = O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW
+        let new = AppendedFile(try System.open(Self.successor, in: state, flags, mode: 0o600))
+        if let range = new.roomToMake {
+            try new.makeRoom(range)
+            new.hasRoom(range)
+        }
+        return new
+    }
+
     /// Drops everything but these calls.
-    func restart(with calls: [[VersionStore.Mutation]], from number: UInt64) throws(Errno) {
-        let temporary = Self.name + ".new"
-        let fresh = try System.open(
-            temporary, in: state, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, mode: 0o600)
-        let new = AppendedFile(fresh)
+    func restart(in new: AppendedFile, with calls: ArraySlice<[VersionStore.Mutation]>, from number: UInt64) throws(Errno) {
         for (index, call) in calls.enumerated() {
             try Self.append(Self.encode(call), number: number + UInt64(index), to: new)
         }
-        try System.rename(temporary, in: state, to: Self.name, in: state)
+        try System.rename(Self.successor, in: state, to: Self.name, in: state)
         file = new
     }
 

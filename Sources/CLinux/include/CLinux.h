@@ -80,7 +80,8 @@ int linux_setxattrat(int directory, const char *name, const char *attribute, con
 
 // Files written through memory.
 int linux_may_append_in_memory(int file);                                // what is allocated can always be written
-void *linux_map_shared(int file, off_t offset, size_t length);           // its pages at hand; null: see errno
+void *linux_map_shared(int file, size_t length);                         // from its beginning; null: see errno
+void linux_populate(void *memory, size_t length);                        // has its pages at hand, to be written to
 void linux_unmap(void *memory, size_t length);
 void linux_store_release(void *place, uint32_t value);                   // behind everything stored before
 

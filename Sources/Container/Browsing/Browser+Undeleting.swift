@@ -115,6 +115,7 @@ extension Browser {
                 state.places = [place]
                 // Compared with what is recorded when it is next touched.
                 state.isVerified = false
+                document.wasVerified.store(false, ordering: .releasing)
                 state.isReturning = false
                 return container.itemRows(state, stat)
             }

@@ -12,6 +12,8 @@ final class Document: Sendable {
         var actor: FileActor
         var program: String
         var time: Timestamp
+        /// The document began under that name; else it was only renamed to it.
+        var hasMade = false
     }
 
     /// Saves that were refused.
@@ -85,6 +87,18 @@ final class Document: Sendable {
         /// The conflict that the last save made, until someone has tried to merge it.
         var conflict: Clash?
 
+        /// A program has made it under a name that it made up, and nobody has saved it over: if its maker removes or renames
+        /// it, it leaves no trace. Until then its one version is known here, and like that of a file which was there before
+        /// us it is kept before it is overwritten.
+        var isUnannounced: Bool { maker?.hasMade == true && !isRecorded }
+
+        /// Who may remove it without a trace, while that is known.
+        var removableBy: Maker? {
+            guard let maker, isUnversioned || isParted || maker.hasMade else { return nil }
+            // What somebody else has saved there is not the maker's to throw away.
+            return saver.map { maker.actor.isKin(of: $0) } ?? true ? maker : nil
+        }
+
         init(item: ItemID, places: [Place]) {
             self.item = item
             self.places = places
@@ -103,11 +117,20 @@ final class Document: Sendable {
         }
     }
 
+    /// Its item: what an open asks for before it knows whether it has to wait, and so without the lock, under which a save may
+    /// be waiting for the catalog.
+    let item: ItemID
+    /// ``State/isVerified`` as it was a moment ago, likewise.
+    let wasVerified: Atomic<Bool>
     let state: Mutex<State>
     /// It was asked for since the index looked last for what it may let go.
     let wasUsed = Atomic<Bool>(true)
 
-    init(_ state: State) { self.state = Mutex(state) }
+    init(_ state: State) {
+        item = state.item
+        wasVerified = Atomic(state.isVerified)
+        self.state = Mutex(state)
+    }
 
     /// Whether the catalog, or the file itself, says all that there is to know of the document: nothing is in progress,
     /// and what time may still change about it is over.

@@ -34,14 +34,14 @@ final class Tombstones: Sendable {
     private struct State {
         private(set) var byPlace: [Place: Tombstone] = [:]
         /// A document may have left several names.
-        private var byDocument: [ObjectIdentifier: Set<Place>] = [:]
+        private var byDocument: [ObjectIdentifier: [Place]] = [:]
         /// Oldest first; one that was taken or renewed meanwhile is passed over.
         private var order: Deque<(place: Place, time: Timestamp)> = []
 
         mutating func leave(_ tombstone: Tombstone, at place: Place) {
             take(place)
             byPlace[place] = tombstone
-            byDocument[ObjectIdentifier(tombstone.document), default: []].insert(place)
+            byDocument[ObjectIdentifier(tombstone.document), default: []].append(place)
             order.append((place, tombstone.time))
             while byPlace.count > Tombstones.most || order.count > 2 * Tombstones.most, let oldest = order.popFirst() {
                 if byPlace[oldest.place]?.time == oldest.time { take(oldest.place) }
@@ -52,8 +52,7 @@ final class Tombstones: Sendable {
         mutating func take(_ place: Place) -> Tombstone? {
             guard let tombstone = byPlace.removeValue(forKey: place) else { return nil }
             let key = ObjectIdentifier(tombstone.document)
-            byDocument[key]?.remove(place)
-            if byDocument[key]?.isEmpty == true { byDocument[key] = nil }
+            if byDocument[key]?.count == 1 { byDocument[key] = nil } else { byDocument[key]?.removeAll { $0 == place } }
             return tombstone
         }
 

@@ -35,6 +35,16 @@ final class NodeTable: Sendable {
 
     func node(_ key: BackingKey) -> Node? { state.withLock { $0.byKey[key] } }
 
+    /// The identity of a file that the kernel has looked up under this name.
+    func file(_ key: BackingKey, type: UInt32, as name: FileName, in parent: Node) -> FileID? {
+        state.withLock { state in
+            guard let node = state.byKey[key], node.type == type, node.lookups > 0, let known = node.name,
+                known.parent === parent, known.name == name
+            else { return nil }
+            return node.file
+        }
+    }
+
     /// The node of a file that was found under a name; counts `lookups` look-ups.
     func intern(
         _ key: BackingKey, file: FileID, type: UInt32, isForeign: Bool, as name: Node.Name, lookups: UInt64
@@ -143,6 +153,7 @@ final class NodeTable: Sendable {
             node.remove(name, in: parent)
             if node.isDirectory { changeLayout() }
             guard node.name == nil else { return }
+            node.lostName = Node.Name(parent: parent, name: name)
             node.whereabouts = whereabouts
             if case .deleted(let deletion) = whereabouts, node.lookups > 0 { state.byDeletion[deletion] = node }
             // Its inode number may be given out again: nobody may find this node by it.
@@ -155,6 +166,18 @@ final class NodeTable: Sendable {
             node.remove(name, in: parent)
             _ = node.add(new)
             if node.isDirectory { changeLayout() }
+        }
+    }
+
+    func lostName(of node: Node) -> Node.Name? { state.withLock { _ in node.name == nil ? node.lostName : nil } }
+
+    /// A kept content has become a file of its own, and what was kept as it is the node's alone again.
+    func letGo(_ node: Node, _ descriptor: SharedDescriptor) {
+        state.withLock { state in
+            guard case .kept = node.whereabouts else { return }
+            node.whereabouts = .gone
+            node.held = descriptor
+            if state.byKey[node.key] === node { state.byKey[node.key] = nil }
         }
     }
 

@@ -221,6 +221,7 @@ extension LiveContainer {
             let isUnchanged = state.current.map { $0.size == stat.size && $0.modified == stat.modified } ?? false
             if isUnchanged { state.stamp = Stamp(stat) }
             state.isVerified = isUnchanged
+            document.wasVerified.store(isUnchanged, ordering: .releasing)
             return itemRows(state, stat)
         }
     }
