@@ -46,7 +46,7 @@ extension LiveContainer {
                 return []
             }
             // What was appended to still begins the file: then both versions name its content.
-            let isAppended = !state.isKept
+            let isAppended = !state.isKept && !store.contents.contains(current.content)
             let version = Version(
                 id: .random(), item: state.item, kind: .current, content: isAppended ? current.content : .random(),
                 size: stat.size, modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,

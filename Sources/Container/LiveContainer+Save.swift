@@ -220,7 +220,8 @@ extension LiveContainer {
                 .change(change(.conflict, in: parent, name, item: state.item, version: loser.id, by: save.requester)))
         }
         var sharing = save
-        let isElsewhere = state.sharesContent && store.contents.contains(current.content)
+        // A copy may be there from before this mount, made for a write that did not come.
+        let isElsewhere = store.contents.contains(current.content)
         if save.isAppend, !state.isKept, !isElsewhere, !state.isReturning, stat.size >= current.size {
             // What is appended to stays the beginning of the file: both versions name one content, C its first bytes.
             sharing.content = current.content

@@ -140,11 +140,15 @@ extension Item {
 }
 
 extension ContentStore {
-    /// Labels a live file with the version that it is, so that fsync(2) makes both durable together.
+    /// Labels a live file with the version that it is, so that fsync(2) makes both durable together. What was synchronised
+    /// before and is its beginning stays on the label: the power may fail before this is durable.
     ///
     /// - Returns: false if its file system or mode does not let it be labelled.
     public func label(live file: FileDescriptor, _ label: Label) -> Bool {
-        shelf.attach(LabelCoding.encode([label]), to: file)
+        let before = labels(live: file).first {
+            $0.version.content == label.version.content && $0.version.size < label.version.size
+        }
+        return shelf.attach(LabelCoding.encode([label] + (before.map { [$0] } ?? [])), to: file)
     }
 
     /// The labels that a file carries; none if it has no readable ones.

@@ -123,4 +123,23 @@ import VersionModel
         #expect(try tree.findings() == [])
         tree.close()
     }
+
+    @Test("what was synchronised counts, though the power fails while what was appended to it is synchronised")
+    func withinTheNextSync() throws {
+        let before = try BrowsedContainer()
+        try before.save("x", "zero")
+        let catalog = try snapshot(before)
+        let node = try before.node("x")
+        for (flags, text, offset) in [(O_TRUNC, "base", 0), (O_APPEND, " more", 4)] {
+            let handle = try #require(try before.container.open(before.caller, node: node, flags: O_WRONLY | flags)).handle
+            try before.write(text, node, handle, at: off_t(offset))
+            try before.container.synchronize(node: node, handle: handle, dataOnly: false)
+            before.container.flush(before.caller, handle: handle)
+            before.container.release(node: node, handle: handle)
+        }
+        let tree = try cut(before, catalog, ["x": "base\0\0\0\0\0"])
+        #expect(try tree.live("x").hasPrefix("base"))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
 }

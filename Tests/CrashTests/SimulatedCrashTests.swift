@@ -11,10 +11,16 @@ import Testing
 extension Crashes {
     @Suite struct SimulatedTests {
         @Test("Whatever a program does, what it saved is there after a kill between two requests")
-        func kills() throws { try crash(Workplace.count(500), .kill, seed: KillTests.seed &+ 4) }
+        func kills() throws { try crash(Workplace.count(500), .kill, seed: Self.seed) }
 
         @Test("Whatever a program does, what it synchronised is there after a power cut between two requests")
-        func cuts() throws { try crash(Workplace.count(1500), .powerCut, seed: KillTests.seed &+ 5) }
+        func cuts() throws { try crash(Workplace.count(1500), .powerCut, seed: Self.seed &+ 1) }
+
+        /// The same every time by default: what a tenth of the numbers finds by chance is no news of a change.
+        private static var seed: UInt64 {
+            let isGiven = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"] != nil
+            return Workplace.isFull || isGiven ? KillTests.seed : 20_261_121
+        }
 
         private func crash(_ count: Int, _ ending: Ending, seed: UInt64) throws {
             print("simulated crashes: \(count), \(ending), seed \(seed)")

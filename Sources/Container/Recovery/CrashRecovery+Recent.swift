@@ -64,11 +64,11 @@ extension CrashRecovery {
     /// The beginning of what was appended to that was synchronised, if the file says so: the version may have been amended
     /// by what was appended since.
     func synchronised(_ current: Version, _ item: Item, _ live: Live) -> Version? {
-        let labels = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw))
-        guard let label = labels.first?.version, label.item == item.id, label.content == current.content,
-            label.size <= current.size, live.stat.size >= label.size, isHashed(label, live)
-        else { return nil }
-        return label
+        let labels = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version)
+        return labels.first { label in
+            label.item == item.id && label.content == current.content && label.size <= current.size
+                && live.stat.size >= label.size && isHashed(label, live)
+        }
     }
 
     /// What was appended has arrived in part or not at all. The version before it is its beginning.

@@ -152,7 +152,7 @@ struct CrashRecovery {
         if live.stat.size == current.size, live.stat.modified == current.modified, isHashed(current, live) {
             return .current(isSameFile: id == item.file.id)
         }
-        if let label = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first {
+        for label in store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version) {
             // What was emptied or overwritten since is not what was synchronised: that was kept before.
             if label.item == item.id, label.id != current.id, label.time > current.time, label.kind == .current,
                 live.stat.size >= label.size, isHashed(label, live)

@@ -76,4 +76,21 @@ import VersionStore
         #expect(try tree.findings() == [])
         tree.close()
     }
+
+    @Test("what is appended after a remount does not share a copy that was made for a write that did not come")
+    func anAppendBesideACopyFromBefore() throws {
+        let before = try BrowsedContainer()
+        try before.save("a", "first")
+        try before.save("a", "second")
+        let node = try before.node("a")
+        let handle = try #require(try before.container.open(before.caller, node: node, flags: O_RDWR)).handle
+        before.container.release(node: node, handle: handle)
+        before.close()
+        let tree = try BrowsedContainer(at: before.path)
+        try tree.save("a", " and more", flags: O_APPEND)
+        let document = try tree.container.document(at: path("a"), as: my)
+        #expect(try document.versions.map { try text($0, document, tree) } == ["second and more", "second", "first"])
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
 }
