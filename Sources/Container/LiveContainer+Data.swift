@@ -161,7 +161,7 @@ extension LiveContainer {
     /// Saves what a handle has changed, for good.
     func seal(_ file: OpenFile) { save(file, file.requester, isSealed: true, isLast: true) }
 
-    /// - Parameter closer: the process that closes it just now: what it runs may be another program than at the opening.
+    /// - Parameter closer: the process that closes it just now; it may run another program than at the opening.
     private func save(
         _ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool, by closer: ActorRef? = nil
     ) {
@@ -197,7 +197,8 @@ extension LiveContainer {
                     kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: file.isAppending && !isReplacing,
                     requester: requester, amends: file.state.withLock(\.saved), isSealed: isSealed)
                 let before = state.current?.id
-                let saved = try save(&state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
+                let saved = try save(
+                    &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
                 if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
                 if state.writers > 1, state.current != nil, isWrittenPastUs(file) {
                     try keepCopy(&state, of: file.node, from: file.descriptor.raw)

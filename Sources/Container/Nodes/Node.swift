@@ -39,7 +39,7 @@ final class Node: @unchecked Sendable {
     var name: Name?
     var otherNames: [Name] = []
     var lookups: UInt64 = 0
-    /// What the kernel was last told of the file's size and time: as long as nobody has touched it, they are what they were.
+    /// What the kernel was last told of the file's size and time: as long as nobody has touched it, they are so.
     var seen: (size: UInt64, modified: Timestamp)?
     /// A directory's path, and the table's layout that it was found in.
     var knownPath: (layout: UInt64, path: TreePath)?
