@@ -66,11 +66,14 @@ let package = Package(
 
         .systemLibrary(
             name: "CFuse3", path: "Mount/CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
-        library("FUSE", path: "Mount/FUSE", ["CFuse3", "CLinux", "VersionModel", system, logging]),
+        .systemLibrary(
+            name: "CUring", path: "Mount/CUring", pkgConfig: "liburing", providers: [.apt(["liburing-dev"])]),
+        .target(name: "CRing", dependencies: ["CUring"], path: "Mount/CRing"),
+        library("FUSE", path: "Mount/FUSE", ["CFuse3", "CLinux", "CRing", "VersionModel", system, logging]),
         .executableTarget(
             name: "versionsfs", dependencies: [
                 "FUSE", "Container", "CLinux", "ControlService", "ControlProtocol", "VersionStore", "VersionModel", system,
-                logging,
+                logging, toml,
             ],
             path: "Mount/versionsfs", swiftSettings: settings),
 
@@ -96,7 +99,7 @@ let package = Package(
                 "ControlProtocol", "ControlService", "VersionsClient", "versionsctl", "VersionModel", "CLinux", logging,
                 argumentParser,
             ]),
-        tests("FUSETests", ["FUSE", "VersionModel"]),
+        tests("FUSETests", ["FUSE", "CRing", "VersionModel"]),
         tests(
             "FuzzTests",
             [

@@ -15,8 +15,8 @@ final class DeviceTransport: Transport {
         var ended: [pthread_t] = []
         var reason: Errno?
     }
-    private let descriptor: Int32
-    private let serve: @Sendable (Lane) -> Void
+    let descriptor: Int32
+    let serve: @Sendable (Lane) -> Void
     private let most: Int
     /// No more than were once needed at a time, and one, come to wait here. Starting a thread costs as much as several
     /// requests, so only a crowd that has dispersed ends.
@@ -34,6 +34,9 @@ final class DeviceTransport: Transport {
     func send(_ message: UnsafePointer<iovec>, count: Int32) -> Int {
         writev(descriptor, message, count)
     }
+
+    /// Whoever answers a request writes to the same descriptor.
+    func park(_ lane: Lane) -> Bool { true }
 
     /// Receives one message into the lane, waiting for it.
     func receive(_ lane: Lane) throws(Errno) {

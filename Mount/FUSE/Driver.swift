@@ -28,6 +28,11 @@ final class Driver: @unchecked Sendable {
         self.transport = transport
     }
 
+    /// Another transport takes over, before any thread of either runs.
+    func use(_ transport: any Transport) {
+        self.transport = transport
+    }
+
     /// The session is about to be destroyed; nobody uses it any more.
     func end() {
         parked.cancel()
@@ -35,6 +40,14 @@ final class Driver: @unchecked Sendable {
         fileSystem = nil
         session = nil
         transport = nil
+    }
+
+    /// Requests come over a ring.
+    var ring: Bool { features?.ring == true }
+
+    /// The ring was agreed to and does not work here.
+    func withdrawRing() {
+        features?.ring = false
     }
 
     /// Passthrough was agreed to and does not work here.
@@ -60,6 +73,11 @@ final class Driver: @unchecked Sendable {
             if RequestShape.wantsAnswer(header.opcode) { send(error: .invalidArgument, to: header.unique) }
             return
         }
+        if header.opcode == Opcode.interrupt {
+            // Not for libfuse: it would ask for it once more where the request has not come yet, and the ring cannot.
+            if let request = lane.body(UInt64.self) { parked.interrupt(request: request) }
+            return
+        }
         if header.opcode == Opcode.temporary {
             serveTemporary(header, lane)
             return
@@ -76,7 +94,7 @@ final class Driver: @unchecked Sendable {
 
     /// Serves the first message, INIT, and completes its answer.
     func serveInit(_ lane: Lane) throws(Errno) -> Features {
-        negotiation = Negotiation(lane.message, privileged: geteuid() == 0)
+        negotiation = Negotiation(lane.message, privileged: geteuid() == 0, hasRing: transport is RingTransport)
         serve(lane)
         negotiation = nil
         guard let features else { throw .protocolError }

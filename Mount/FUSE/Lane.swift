@@ -7,22 +7,48 @@ import Glibc
 ///
 /// A lane belongs to one thread and is used by it alone.
 final class Lane {
-    /// Where messages are received: the largest write and its headers fit.
+    /// Where messages are received: the largest write and its headers fit. Empty if messages come in entries.
     let request: UnsafeMutableRawBufferPointer
+    private let ownReply: UnsafeMutableRawBufferPointer
     /// Where READ, READDIR and the like lay out their answer.
-    let reply: UnsafeMutableRawBufferPointer
+    private(set) var reply: UnsafeMutableRawBufferPointer
     /// The message being served, headers included.
     var message = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// Where the message came in, if it came over a ring.
+    private(set) var entry: RingEntry?
 
     init() {
         let page = 4096
         request = .allocate(byteCount: Negotiation.maximumWrite + page, alignment: page)
-        reply = .allocate(byteCount: Negotiation.maximumWrite, alignment: page)
+        ownReply = .allocate(byteCount: Negotiation.maximumWrite, alignment: page)
+        reply = ownReply
+    }
+
+    /// A lane whose messages and answers are in entries.
+    init(borrowing: ()) {
+        request = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        ownReply = request
+        reply = request
     }
 
     deinit {
         request.deallocate()
-        reply.deallocate()
+        ownReply.deallocate()
+    }
+
+    /// Takes up the request of an entry.
+    func borrow(_ entry: RingEntry, _ message: UnsafeRawBufferPointer) {
+        self.entry = entry
+        self.message = message
+        // What a request has to say about its answer is in front of the payload.
+        reply = entry.payload
+    }
+
+    /// Lets go of the entry. Nil if that has happened already, or there was none.
+    @discardableResult
+    func giveBack() -> RingEntry? {
+        defer { entry = nil }
+        return entry
     }
 
     /// One key for all sessions: a thread serves one at a time.

@@ -1,6 +1,7 @@
 // A mounted file system, from the mount to its end.
 
 import CFuse3
+import CRing
 import Glibc
 import Synchronization
 public import SystemPackage
@@ -24,6 +25,10 @@ public final class MountedSession: Sendable {
     public let mountpoint: FilePath
     private let driver: Driver
     private let device: DeviceTransport
+    /// If everything that it takes is there.
+    private let ring: RingTransport?
+    /// Held until the kernel has taken the answer to INIT.
+    private let ringSwitch: Mutex<RingSwitch?>
     private enum Stage { case mounted, running, over }
     /// Guards the stage; nothing blocks under it.
     private let stage = Mutex(Stage.mounted)
@@ -33,30 +38,38 @@ public final class MountedSession: Sendable {
     /// - Parameters:
     ///   - fsname: the source that mount tables show.
     ///   - options: as for mount(8); `allow_other` is left out for users who are not allowed to use it.
+    ///   - usesRing: whether requests may come over io_uring, where this machine has all that it takes.
     /// - Throws: `noSuchFileOrDirectory` and the like for the directory, `invalidArgument` for options that libfuse
-    ///   does not know, `notPermitted` if the mount is refused (libfuse says why on standard error).
+    ///   does not know, `notPermitted` if the mount is refused; ``complaint`` then has what libfuse says of it.
     public init(
-        fileSystem: any FileSystem, mountpoint: FilePath, fsname: String, subtype: String = "versionsfs",
-        options: [String] = []
+        fileSystem: any FileSystem, mountpoint: FilePath, fsname: FilePath, subtype: String = "versionsfs",
+        options: [String] = [], usesRing: Bool = true
     ) throws(Errno) {
         self.mountpoint = try Self.resolve(mountpoint)
         let driver = Driver(fileSystem: fileSystem)
         // Released in `destroy`, after fuse_session_destroy.
         let context = Unmanaged.passRetained(driver)
-        let argument = MountOptions.argument(fsname: fsname, subtype: subtype, options: options)
-        guard let session = Self.newSession(argument, context: context.toOpaque()) else {
+        let argument = MountOptions.argument(fsname: fsname.string, subtype: subtype, options: options)
+        Self.listen()
+        defer { fuse_set_log_func(nil) }
+        guard let session = Self.newSession(argument, source: fsname, context: context.toOpaque()) else {
             context.release()
             throw .invalidArgument
         }
-        guard fuse_session_mount(session, self.mountpoint.string) == 0 else {
+        // The offer is made by mount(2).
+        let ringSwitch = usesRing && geteuid() == 0 ? RingSwitch() : nil
+        guard self.mountpoint.withPlatformString({ fuse_session_mount(session, $0) }) == 0 else {
             fuse_session_destroy(session)
             context.release()
             throw .notPermitted
         }
         let device = DeviceTransport(descriptor: fuse_session_fd(session)) { [unowned driver] in driver.serve($0) }
-        driver.begin(session: session, transport: device)
+        let ring = ringSwitch == nil ? nil : Self.newRing(device, self.mountpoint)
+        driver.begin(session: session, transport: ring ?? device)
         self.driver = driver
         self.device = device
+        self.ring = ring
+        self.ringSwitch = Mutex(ringSwitch)
         guard Self.answerThroughDriver(session, descriptor: fuse_session_fd(session)) else {
             destroy()
             throw .ioError
@@ -105,11 +118,30 @@ public final class MountedSession: Sendable {
             lane.whileCurrent {
                 features = Result { () throws(Errno) in try driver.serveInit(lane) }
             }
-            driver.start(try features.get())
+            driver.start(try begin(try features.get()))
         } catch {
             return error
         }
-        return device.run()
+        return (driver.transport ?? device).run()
+    }
+
+    /// Goes over to the ring if the kernel has agreed to it, and to the device alone otherwise.
+    private func begin(_ negotiated: Features) throws(Errno) -> Features {
+        ringSwitch.withLock { $0 = nil }
+        guard let ring else { return negotiated }
+        if negotiated.ring, (try? ring.begin()) != nil { return negotiated }
+        ring.abandon()
+        driver.use(device)
+        driver.withdrawRing()
+        var features = negotiated
+        features.ring = false
+        return features
+    }
+
+    private static func newRing(_ device: DeviceTransport, _ mountpoint: FilePath) -> RingTransport? {
+        guard let queues = ProcessorList.possible, ring_may_run_everywhere() != 0 else { return nil }
+        // Threads that wait in the ring hear of an end that only the device has noticed when the mount is cut off.
+        return try? RingTransport(device, queues: queues) { try? Unmounting.unmount(mountpoint, .aborted) }
     }
 
     /// Takes the mount away; ``run()`` returns once the kernel has let go of it. Harmless when it is gone already.
@@ -122,20 +154,58 @@ public final class MountedSession: Sendable {
     private func destroy() {
         guard let session = driver.session else { return }
         driver.end()
+        // Has no threads any more, unless the session was never run.
+        ring?.abandon()
         fuse_session_unmount(session)
         fuse_session_destroy(session)
         // Balances `passRetained` in init: libfuse has forgotten its context.
         Unmanaged.passUnretained(driver).release()
     }
 
-    static func newSession(_ options: String, context: UnsafeMutableRawPointer) -> OpaquePointer? {
+    /// - Parameter source: `fsname` once more, where its bytes are no text: of two libfuse takes the last.
+    static func newSession(
+        _ options: String, source: FilePath? = nil, context: UnsafeMutableRawPointer
+    ) -> OpaquePointer? {
         var arguments = fuse_args(argc: 0, argv: nil, allocated: 0)
         defer { fuse_opt_free_args(&arguments) }
         for argument in ["versionsfs", "-o", options] where fuse_opt_add_arg(&arguments, argument) != 0 {
             return nil
         }
+        if let source, FilePath(source.string) != source {
+            var argument = "-ofsname=".utf8.map { CChar(bitPattern: $0) }
+            source.withPlatformString { pointer in
+                for character in UnsafeBufferPointer(start: pointer, count: strlen(pointer)) {
+                    // libfuse parts options at commas and knows a backslash before them.
+                    if character == 0x2C || character == 0x5C { argument.append(0x5C) }
+                    argument.append(character)
+                }
+            }
+            guard fuse_opt_add_arg(&arguments, argument + [0]) == 0 else { return nil }
+        }
         var table = operations()
         return wire_session_new(&arguments, &table, context)
+    }
+
+    /// Guards what libfuse said while a session was made; nothing is called under it.
+    private static let said = Mutex("")
+
+    /// Why the last session could not be made, in libfuse's words; empty if it said nothing.
+    public static var complaint: String {
+        let text = said.withLock { $0 }.split(separator: "\n").joined(separator: "; ")
+        return text.hasPrefix("fuse: ") ? String(text.dropFirst(6)) : text
+    }
+
+    /// Has libfuse's words kept for ``complaint``, which would go to standard error as a line of their own.
+    private static func listen() {
+        said.withLock { $0 = "" }
+        fuse_set_log_func { _, format, arguments in
+            guard let format, let arguments else { return }
+            var buffer = [CChar](repeating: 0, count: 1024)
+            vsnprintf(&buffer, buffer.count, format, arguments)
+            let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            // A line comes in pieces.
+            MountedSession.said.withLock { $0 += text }
+        }
     }
 
     private static func resolve(_ path: FilePath) throws(Errno) -> FilePath {

@@ -13,6 +13,8 @@ struct Negotiation {
     let offered: InitFlags
     /// Whether we may use passthrough, which the kernel grants to root only.
     let privileged: Bool
+    /// Whether everything is ready for a ring.
+    let hasRing: Bool
 
     static let maximumWrite = 1 << 20
     private static let wanted: InitFlags = [
@@ -26,7 +28,7 @@ struct Negotiation {
     ]
 
     /// Reads the offer; nil if the message is no INIT.
-    init?(_ message: UnsafeRawBufferPointer, privileged: Bool) {
+    init?(_ message: UnsafeRawBufferPointer, privileged: Bool, hasRing: Bool) {
         let body = MemoryLayout<wire_header_in>.size
         guard let header = message.value(wire_header_in.self), header.opcode == Opcode.initialize,
             let flags = message.value(UInt32.self, at: body + 12)
@@ -40,6 +42,7 @@ struct Negotiation {
         unique = header.unique
         self.offered = InitFlags(rawValue: offered)
         self.privileged = privileged
+        self.hasRing = hasRing
     }
 
     /// Whether `reply` is the one to INIT and carries a body that can be completed.
@@ -51,6 +54,8 @@ struct Negotiation {
     func complete(_ reply: inout wire_init_out) -> Features {
         var wanted = Self.wanted
         if privileged { wanted.insert(.passthrough) }
+        // Agreed to, the kernel holds back all requests until there are entries.
+        if hasRing { wanted.insert(.ring) }
         var agreed = InitFlags(rawValue: UInt64(reply.flags) | UInt64(reply.flags2) << 32)
         agreed.formUnion(wanted.intersection(offered))
         agreed.subtract(Self.unwanted)
@@ -61,6 +66,7 @@ struct Negotiation {
 
         var features = Features()
         features.passthrough = agreed.contains(.passthrough)
+        features.ring = hasRing && agreed.contains(.ring)
         features.parallelDirectoryOperations = agreed.contains(.parallelDirectoryOperations)
         features.killPrivileges = agreed.contains(.killPrivileges)
         features.accessLists = agreed.contains(.accessLists)

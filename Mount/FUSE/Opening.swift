@@ -6,8 +6,9 @@ import SystemPackage
 
 /// Serves an OPEN.
 ///
-/// While the handler runs, an early ``Deferred/complete(_:)`` is only kept; so the request is alive when its interrupt
-/// handler is set, and after ``Deferred/park()`` whoever completes answers.
+/// While the handler runs, an early ``Deferred/complete(_:)`` is only kept; after ``Deferred/park()`` whoever completes
+/// answers. Over the ring the kernel sends no INTERRUPT for a signal that comes before the request is here, so who has
+/// one pending is looked up.
 func serveOpen(_ raw: OpaquePointer?, node: NodeID, flags: Int32) {
     guard let raw else { return }
     let request = Request(raw: raw)
@@ -15,23 +16,24 @@ func serveOpen(_ raw: OpaquePointer?, node: NodeID, flags: Int32) {
         request.fail(.ioError)
         return
     }
+    // Every message that comes here has been found to have a header.
+    let lane = Lane.current
+    let number = lane?.message.value(wire_header_in.self)?.unique ?? 0
     let deferred = Deferred<Opened> { [driver] result in
-        driver.parked.remove(request: request.token)
+        driver.parked.remove(request: number)
         driver.answer(request, node: node, result)
         driver.gate.leave()
     }
     var caller = request.caller
-    caller.dropsSetID = (Lane.current?.body(wire_open_in.self)?.open_flags ?? 0) & KillFlag.open != 0
+    caller.dropsSetID = (lane?.body(wire_open_in.self)?.open_flags ?? 0) & KillFlag.open != 0
     do {
         if let opened = try fileSystem.open(caller, node: node, flags: flags, deferred: deferred) {
             driver.drop(deferred.close(), node: node)
             driver.answer(request, node: node, .success(opened))
         } else if driver.gate.enter() {
-            driver.parked.add(deferred, request: request.token)
-            fuse_req_interrupt_func(raw, { request, _ in
-                guard let request else { return }
-                Driver.of(request)?.parked.interrupt(request: UInt(bitPattern: request))
-            }, nil)
+            let mayWait = lane.flatMap { driver.transport?.park($0) } ?? true
+            let isInterrupted = driver.parked.add(deferred, request: number)
+            if isInterrupted || !mayWait || driver.ring && CallerSignals.arePending(thread: caller.thread) { deferred.interrupt() }
             deferred.park()
         } else {
             driver.drop(deferred.close(), node: node)

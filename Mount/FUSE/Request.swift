@@ -10,9 +10,6 @@ import SystemPackage
 struct Request: @unchecked Sendable {
     let raw: OpaquePointer
 
-    /// A name for the request while it is unanswered.
-    var token: UInt { UInt(bitPattern: raw) }
-
     var caller: Caller {
         guard let context = fuse_req_ctx(raw)?.pointee else { return Caller(user: 0, group: 0, thread: 0) }
         return Caller(user: context.uid, group: context.gid, thread: context.pid, umask: context.umask)

@@ -9,6 +9,7 @@ enum Opcode {
     static let write: UInt32 = 16
     static let initialize: UInt32 = 26
     static let create: UInt32 = 35
+    static let interrupt: UInt32 = 36
     static let temporary: UInt32 = 51
     static let extendedStat: UInt32 = 52
 }

@@ -22,6 +22,8 @@ struct Daemon {
     let logger: Logger
 
     func run() throws(StartError) {
+        // What a crash has left in the place: nobody else takes it away where the daemon is started by a service.
+        for place in [arguments.directory, arguments.mountpoint].compactMap({ $0 }) { DeadMount.detach(at: place) }
         let opened = try OpenedContainer(arguments, logger, isReadOnly: arguments.has("ro"))
         let (path, container) = (opened.path, opened.container)
         let fileSystem = ContainerFileSystem(container, listsVersions: arguments.has("list-versions"))
@@ -68,10 +70,20 @@ struct Daemon {
         }
         do {
             return try MountedSession(
-                fileSystem: fileSystem, mountpoint: mountpoint, fsname: path.string, options: options)
+                fileSystem: fileSystem, mountpoint: mountpoint, fsname: path, options: options,
+                usesRing: !arguments.has("no-ring"))
         } catch {
-            throw StartError(text: "\(mountpoint): cannot be mounted: \(error)")
+            throw StartError(text: "\(mountpoint): cannot be mounted: \(Self.reason(error))")
         }
+    }
+
+    private static func reason(_ error: Errno) -> String {
+        let said = MountedSession.complaint
+        if error == .invalidArgument, said.contains("unknown option") {
+            return said + ": leave it out, or see versionsfs -h and mount(8)"
+        }
+        let advice = geteuid() == 0 ? "see dmesg" : "it must be your directory, and fusermount3 be installed"
+        return (said.isEmpty ? "\(error)" : said) + ": " + advice
     }
 
     private func serveControl(
@@ -80,13 +92,18 @@ struct Daemon {
         let place = SocketPlace(
             container: container.store.identity.container, user: geteuid(),
             runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
+        let probe = FileSystemProbe(container.store, isReadOnly: arguments.has("ro"))
         let backend = ContainerBackend(
             container,
             .init(
                 mountpoint: Path(bytes: mountpoint.bytes), version: ProductVersion.current,
                 log: arguments.inForeground ? "stderr" : "syslog",
                 transport: { fileSystem.transport }, notes: { fileSystem.notes },
-                fileSystems: { FileSystemsBelow.list(path, canReflink: container.store.contents.canReflink) }))
+                fileSystems: {
+                    FileSystemsBelow.list(
+                        path, probe, canReflink: container.store.contents.canReflink,
+                        passesThrough: fileSystem.transport.passthrough)
+                }, state: Path(bytes: path.bytes + Array("/.versionsfs".utf8))))
         do {
             let server = try ControlServer(at: place, backend: backend, logger: logger)
             container.socketPath = place.path

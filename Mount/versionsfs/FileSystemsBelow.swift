@@ -12,17 +12,25 @@ enum FileSystemsBelow {
     }
 
     /// The container's own file system first, then what is mounted below, which is passed through without versions.
-    static func list(_ directory: FilePath, canReflink: Bool) -> [ContainerStatus.FileSystem] {
+    /// - Parameters:
+    ///   - probe: what was found out by trying.
+    ///   - passesThrough: whether the kernel reads and writes the files below by itself.
+    static func list(
+        _ directory: FilePath, _ probe: FileSystemProbe, canReflink: Bool, passesThrough: Bool
+    ) -> [ContainerStatus.FileSystem] {
         let path = directory.bytes
         let prefix = path == [47] ? path : path + [47]
         let mounts = table().filter { $0.type != "fuse.versionsfs" }
         let own = mounts.last { path == $0.point || $0.point == [47] || path.starts(with: $0.point + [47]) && isLongest($0, mounts, path) }
-        let root = ContainerStatus.FileSystem(
-            path: Path(bytes: []), type: own?.type ?? "unknown", can: canReflink ? ["versions", "reflink"] : ["versions"])
+        let can = ["versions"] + (canReflink ? ["reflink"] : []) + (passesThrough ? ["passthrough"] : []) + probe.words
+        let root = ContainerStatus.FileSystem(path: Path(bytes: []), type: own?.type ?? "unknown", can: can)
         return [root] + mounts.filter { $0.point.starts(with: prefix) }.map { mount in
             .init(path: Path(bytes: Array(mount.point.dropFirst(prefix.count))), type: mount.type, can: [])
         }
     }
+
+    /// Whether the topmost mount at exactly this path is one of ours.
+    static func isOurs(_ point: [UInt8]) -> Bool { table().last { $0.point == point }?.type == "fuse.versionsfs" }
 
     private static func isLongest(_ mount: Mount, _ mounts: [Mount], _ path: [UInt8]) -> Bool {
         !mounts.contains { $0.point.count > mount.point.count && (path == $0.point || path.starts(with: $0.point + [47])) }

@@ -3,23 +3,62 @@
 import Container
 import ControlProtocol
 import ControlService
+import Glibc
 import Logging
+import Synchronization
 import VersionStore
 
 /// `versionsfs --offline DIR`.
 enum Offline {
-    static func run(_ arguments: Arguments, _ logger: Logger) throws(StartError) {
-        let opened = try OpenedContainer(arguments, logger, isReadOnly: false)
-        defer { opened.container.close() }
+    /// Serves until the input ends. That the container cannot be opened is an answer, too: whoever asked says it.
+    /// - Returns: whether it could.
+    static func run(_ arguments: Arguments, _ logger: Logger) -> Bool {
+        do {
+            try serve(arguments, logger)
+            return true
+        } catch {
+            let line = Wire.line(failing: ControlError(.failed, error.text), to: nil)
+            _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+            return false
+        }
+    }
+
+    private static func serve(_ arguments: Arguments, _ logger: Logger) throws(StartError) {
+        let opened = try OpenedContainer(arguments, logger, isReadOnly: false, toleratesSettings: true)
+        let ending = Once { opened.container.close() }
+        defer { ending.run() }
+        let probe = FileSystemProbe(opened.store, isReadOnly: false)
+        let transport = ContainerStatus.Transport(passthrough: false, ring: false)
         let backend = ContainerBackend(
             opened.container,
             .init(
-                mountpoint: nil, version: ProductVersion.current, log: "stderr",
-                transport: { .init(passthrough: false, ring: false) },
+                mountpoint: nil, version: ProductVersion.current, log: "none",
+                transport: { transport },
                 forget: {
-                    opened.container.close()
+                    ending.run()
                     try StateRemoval.remove(below: opened.root)
-                }))
+                },
+                notes: { CheckedSettings(in: opened.store.state).complaints(opened.path) },
+                fileSystems: {
+                    FileSystemsBelow.list(
+                        opened.path, probe, canReflink: opened.store.contents.canReflink, passesThrough: false)
+                }, state: Path(bytes: opened.path.bytes + Array("/.versionsfs".utf8))))
         OfflineService.run(backend: backend)
+    }
+}
+
+/// Does something the first time only.
+private final class Once: Sendable {
+    private let body: @Sendable () -> Void
+    private let isDone = Mutex(false)
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    func run() {
+        let isFirst = isDone.withLock { done in
+            defer { done = true }
+            return !done
+        }
+        if isFirst { body() }
     }
 }

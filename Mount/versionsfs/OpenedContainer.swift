@@ -15,7 +15,10 @@ struct OpenedContainer {
     let store: VersionStore
     let container: LiveContainer
 
-    init(_ arguments: Arguments, _ logger: Logger, isReadOnly: Bool) throws(StartError) {
+    /// - Parameter toleratesSettings: whether settings that cannot be used have their defaults; else they are an error.
+    init(
+        _ arguments: Arguments, _ logger: Logger, isReadOnly: Bool, toleratesSettings: Bool = false
+    ) throws(StartError) {
         path = try absolutePath(arguments.directory)
         do {
             root = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
@@ -23,7 +26,7 @@ struct OpenedContainer {
             if error as? Errno == .socketNotConnected {
                 throw StartError(text: "\(path): the daemon of this mount is gone: versionsctl mount \(path) mounts it again")
             }
-            throw StartError(text: "\(path): \(error)")
+            throw StartError(text: "\(path): \(error): give a directory that you may read")
         }
         // Through a mount of ours the state does not exist, and must not be made.
         guard fgetxattrCount(root.rawValue, "user.versions.container") < 0 else {
@@ -41,17 +44,19 @@ struct OpenedContainer {
             if arguments.readyDescriptor != nil { complain("\(path): the directory was copied: it has a new device id") }
         }
         if store.identity.rebuilt { logger.warning("the catalog was rebuilt from what is kept") }
+        let checked = CheckedSettings(in: store.state)
+        if !toleratesSettings, let complaint = checked.complaints(path).first {
+            store.close()
+            throw StartError(text: complaint)
+        }
         do {
-            let settings = try SettingsFile(in: store.state.rawValue).settings()
             container = try LiveContainer(
                 root: root, store: store,
                 options: .init(
-                    clock: SystemClock(), logger: logger, settings: settings, servesOthers: geteuid() == 0,
+                    clock: SystemClock(), logger: logger, settings: checked.settings, servesOthers: geteuid() == 0,
                     isReadOnly: isReadOnly))
-        } catch let error as SettingsError {
-            throw StartError(text: "\(path): \(error)")
         } catch {
-            throw StartError(text: "\(path): the container cannot be used: \(error)")
+            throw StartError(text: "\(path): the container cannot be used: \(error): versionsctl check may mend it")
         }
     }
 
@@ -63,7 +68,8 @@ struct OpenedContainer {
         case .notAContainer where isReadOnly: "\(path): \(error) yet: mount it once without -o ro"
         case .catalog(14, _) where isReadOnly: "\(path): it was not unmounted in order: mount it once without -o ro"
         case .io(.readOnlyFileSystem, _): "\(path): the file system is read-only: mount it with -o ro"
-        default: "\(path): \(error)"
+        case .io(.permissionDenied, _), .io(.notPermitted, _): "\(path): \(error): it is another user's: ask them, or root"
+        default: "\(path): \(error): see df and dmesg for the file system's state"
         }
     }
 }
@@ -76,7 +82,8 @@ func absolutePath(_ bytes: [UInt8]) throws(StartError) -> FilePath {
     let text = bytes.map { CChar(bitPattern: $0) } + [0]
     guard let resolved = realpath(text, nil) else {
         let shown = String(decoding: bytes, as: UTF8.self)
-        throw StartError(text: "\(shown): \(String(cString: strerror(errno)))")
+        let advice = errno == ENOENT ? "mkdir it first" : "give a directory that you may enter"
+        throw StartError(text: "\(shown): \(String(cString: strerror(errno))): \(advice)")
     }
     defer { free(resolved) }
     return FilePath(platformString: resolved)

@@ -10,7 +10,10 @@ final class SourceCover: Sendable {
     private let source: FilePath
     private let mountpoint: FilePath
     private let logger: Logger
-    private let isLaid = Mutex(false)
+    private enum State { case open, laid, lifted }
+    /// Guards the cover, also while it is laid or lifted: an end that comes in between must find it. Last of all locks;
+    /// laying waits for the mount to answer, which takes none of ours.
+    private let state = Mutex(State.open)
 
     init(_ source: FilePath, _ mountpoint: FilePath, _ logger: Logger) {
         self.source = source
@@ -23,21 +26,26 @@ final class SourceCover: Sendable {
         guard geteuid() == 0 else {
             return logger.notice("\(source) stays open beside the mount: only root can cover it")
         }
-        // MS_BIND
-        let result = mountpoint.withPlatformString { from in source.withPlatformString { mount(from, $0, nil, 4096, nil) } }
-        guard result == 0 else {
-            return logger.warning("\(source) cannot be covered: \(Errno(rawValue: errno))")
+        state.withLock { state in
+            // Once the end has begun, what would be bound is the directory below.
+            guard state == .open else { return }
+            // MS_BIND
+            let result = mountpoint.withPlatformString { from in
+                source.withPlatformString { mount(from, $0, nil, 4096, nil) }
+            }
+            guard result == 0 else {
+                return logger.warning("\(source) cannot be covered: \(Errno(rawValue: errno))")
+            }
+            state = .laid
         }
-        isLaid.withLock { $0 = true }
     }
 
     /// Takes it away again, if it is still there.
     func lift() {
-        let wasLaid = isLaid.withLock { laid in
-            defer { laid = false }
-            return laid
+        state.withLock { state in
+            // MNT_DETACH, UMOUNT_NOFOLLOW
+            if state == .laid { _ = source.withPlatformString { umount2($0, 2 | 8) } }
+            state = .lifted
         }
-        // MNT_DETACH, UMOUNT_NOFOLLOW
-        if wasLaid { _ = source.withPlatformString { umount2($0, 2 | 8) } }
     }
 }

@@ -7,8 +7,16 @@ import Logging
 
 /// Says on standard error what is wrong.
 func complain(_ text: String) {
-    let line = Array("versionsfs: \(text)\n".utf8)
+    let line = Array("versionsfs: \(text.replacing("\n", with: " "))\n".utf8)
     _ = write(2, line, line.count)
+}
+
+/// Started again from `/proc/self/exe` the kernel would call us `exe`: pgrep and ps should find us by our name.
+func takeName() {
+    let file = open("/proc/self/comm", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    _ = write(file, "versionsfs", 10)
+    close(file)
 }
 
 func run() -> Int32 {
@@ -20,7 +28,7 @@ func run() -> Int32 {
     do {
         arguments = try Arguments(words)
     } catch {
-        complain("\(error.text)\n\(Arguments.usage)")
+        complain("\(error.text): versionsfs -h shows how it is called")
         return 64
     }
     switch arguments.mode {
@@ -34,14 +42,10 @@ func run() -> Int32 {
         SignalThread.block()
         var logger = Logger(label: "versionsfs") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .warning
-        do {
-            try Offline.run(arguments, logger)
-            return 0
-        } catch {
-            complain(error.text)
-            return 1
-        }
+        takeName()
+        return Offline.run(arguments, logger) ? 0 : 1
     case .mount:
+        takeName()
         if !arguments.inForeground, arguments.readyDescriptor == nil { return Detaching.startAndWait(words) }
         SignalThread.block()
         // Memory that one thread has freed should serve the others, not lie in an arena of its own.

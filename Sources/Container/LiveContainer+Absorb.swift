@@ -62,6 +62,10 @@ extension LiveContainer {
             state.places.removeAll { $0 == move.source.place }
             var result = Absorbed(writers: state.writers)
             guard state.places.isEmpty, !state.isUnversioned, var current = state.current else { return result }
+            if state.isUnannounced {
+                if state.isKept { try? store.contents.remove(current.content) }
+                return result
+            }
             if isScaffolding(state, move, requester) {
                 guard state.isRecorded else { return result }
                 result.rows = [.forgetItem(state.item)]

@@ -128,6 +128,11 @@ extension LiveContainer {
         }
         let document = try document(of: node, try Backing.stat(descriptor.raw))
         try document.state.withLock { state throws(Errno) in
+            guard case .live = nodes.location(node).whereabouts, knownDocument(of: node) === document else {
+                // The name was taken away meanwhile: the kernel looks it up again, unless the file is open.
+                guard open != nil else { throw Errno(rawValue: ESTALE) }
+                return _ = try Backing.check { ftruncate(descriptor.raw, size) }
+            }
             let stat = try Backing.stat(descriptor.raw)
             guard stat.size != UInt64(size) else {
                 // Nothing changes but the times.

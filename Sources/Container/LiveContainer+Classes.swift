@@ -21,7 +21,7 @@ extension LiveContainer {
     /// Whether a name gets no versions by the settings.
     func isIgnored(_ name: FileName, in parent: Node) -> Bool { policy.ignores(path(of: name, in: parent)) }
 
-    /// Reads `.versionsignore` if it is what was saved.
+    /// Reads `.versionsignore` if it is what was saved, renamed or removed.
     func noteIgnoreFile(_ name: FileName, in parent: Node) {
         guard parent.id == Node.rootID, name == Self.ignoreFileName else { return }
         policy.take(ignoreFile: smallFile(name.bytes, in: root) ?? [])

@@ -76,10 +76,10 @@ extension LiveContainer {
         state.stamp = nil
         if mayBeEphemeral, observers.isEphemeral(name, requester) || isInEphemeralDirectory(parent, requester) {
             state.maker = observers.maker(requester, now: now)
+            state.maker?.hasMade = true
         }
-        state.isUnversioned =
-            state.maker != nil || isIgnored(name, in: parent) || isJournal(name, in: parent, of: requester)
-        if !state.isUnversioned { state.created = now }
+        state.isUnversioned = isIgnored(name, in: parent) || isJournal(name, in: parent, of: requester)
+        if !state.isUnversioned, state.maker == nil { state.created = now }
         let document = Document(state)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
         return (document, false)
@@ -178,7 +178,8 @@ extension LiveContainer {
         first.base = nil
         first.kind = .current
         new.current = first
-        new.writers = 0
+        // Whoever writes to the file goes on with it.
+        (new.writers, state.writers) = (state.writers, 0)
         let parted = Document(new)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(parted, at: other) }
         // Recorded at once: the older version's content is found through it.

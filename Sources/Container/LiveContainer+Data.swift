@@ -148,14 +148,12 @@ extension LiveContainer {
         }
         if let claim = file.claim { arbiter.closed(claim) }
         guard isWriter else { return }
-        guard let document = knownDocument(of: file.node) else {
-            // It may have been deleted since it was sealed.
-            return settleOrphan(file, file.requester, isLast: true)
-        }
-        document.state.withLock { state in
+        let isDone: Void? = try? withLiveDocument(of: file.node) { (state, _, _) throws(Errno) in
             state.writers = max(0, state.writers - 1)
             dropUnneededCopy(&state, file)
         }
+        // It may have been deleted or replaced since it was sealed.
+        if isDone == nil { settleOrphan(file, file.requester, isLast: true) }
     }
 
     /// Saves what a handle has changed, for good.
@@ -165,48 +163,57 @@ extension LiveContainer {
     private func save(
         _ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool, by closer: ActorRef? = nil
     ) {
-        var requester = requester
-        guard let name = nodes.location(file.node).name, let document = knownDocument(of: file.node) else {
-            if let closer { requester.author.program = observers.program(of: closer) }
-            return settleOrphan(file, requester, isLast: isLast)
-        }
         do {
-            try document.state.withLock { state throws(Errno) in
-                let stat = try Backing.stat(file.descriptor.raw)
-                let (isReplacing, wasFlushed) = file.state.withLock { state in
-                    defer { state.isFlushed = true }
-                    return (state.isReplacing, state.isFlushed)
-                }
-                // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
-                // Who replaces it has saved it with the close, whoever else has it open.
-                if !file.isAppending, !isReplacing, state.writers > 1, state.differs(from: stat), isShared(file) {
-                    if isLast { bequeath(file, state) }
-                    return
-                }
-                // close(2) returns before its release: what changed since the save at the close is another opening's if
-                // that has had the saved content kept, only appends to it, or has saved since.
-                let own = file.state.withLock(\.saved)
-                let isOthers = state.isKept || state.isAppendedTo && !file.isAppending || own != state.current?.id
-                if isLast, wasFlushed || own != nil, isOthers, state.writers > 1, state.differs(from: stat) { return }
-                // An emptied file may be about to be written: only its last close says that it was meant (5.1).
-                if isReplacing, stat.size == 0, !isLast, state.current != nil { return }
-                if let closer, !state.isUnversioned, state.differs(from: stat) {
-                    requester.author.program = observers.program(of: closer)
-                }
-                let pending = PendingSave(
-                    kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: file.isAppending && !isReplacing,
-                    requester: requester, amends: file.state.withLock(\.saved), isSealed: isSealed)
-                let before = state.current?.id
-                let saved = try save(
-                    &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
-                if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
-                if state.writers > 1, state.current != nil, isWrittenPastUs(file) {
-                    try keepCopy(&state, of: file.node, from: file.descriptor.raw)
-                }
+            let found = try withLiveDocument(of: file.node) { (state, document, name) throws(Errno) -> Document in
+                try save(file, &state, under: name, requester, isSealed: isSealed, isLast: isLast, by: closer)
+                return document
+            }
+            guard let document = found else {
+                var requester = requester
+                if let closer { requester.author.program = observers.program(of: closer) }
+                return settleOrphan(file, requester, isLast: isLast)
             }
             mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
         } catch {
             logger.error("a save could not be recorded: \(error)", metadata: ["file": "\(nodes.path(file.node) ?? .root)"])
+        }
+    }
+
+    private func save(
+        _ file: OpenFile, _ state: inout Document.State, under name: Node.Name, _ requester: Requester, isSealed: Bool,
+        isLast: Bool, by closer: ActorRef?
+    ) throws(Errno) {
+        var requester = requester
+        let stat = try Backing.stat(file.descriptor.raw)
+        let (isReplacing, wasFlushed) = file.state.withLock { state in
+            defer { state.isFlushed = true }
+            return (state.isReplacing, state.isFlushed)
+        }
+        // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet. Who
+        // replaces it has saved it with the close, whoever else has it open.
+        if !file.isAppending, !isReplacing, state.writers > 1, state.differs(from: stat), isShared(file, state) {
+            if isLast { bequeath(file, state) }
+            return
+        }
+        // close(2) returns before its release: what changed since the save at the close is another opening's if that has
+        // had the saved content kept, only appends to it, or has saved since.
+        let own = file.state.withLock(\.saved)
+        let isOthers = state.isKept || state.isAppendedTo && !file.isAppending || own != state.current?.id
+        if isLast, wasFlushed || own != nil, isOthers, state.writers > 1, state.differs(from: stat) { return }
+        // An emptied file may be about to be written: only its last close says that it was meant (5.1).
+        if isReplacing, stat.size == 0, !isLast { return }
+        if let closer, !state.isUnversioned, !state.isUnannounced, state.differs(from: stat) {
+            requester.author.program = observers.program(of: closer)
+        }
+        let pending = PendingSave(
+            kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: file.isAppending && !isReplacing,
+            requester: requester, amends: own, isSealed: isSealed)
+        let before = state.current?.id
+        let saved = try save(
+            &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
+        if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
+        if state.writers > 1, state.current != nil, isWrittenPastUs(file, state) {
+            try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
     }
 
@@ -229,11 +236,20 @@ extension LiveContainer {
     }
 
     /// Whether others have the file open for writing.
-    private func isShared(_ file: OpenFile) -> Bool { otherWriters(file).contains { _ in true } }
+    private func isShared(_ file: OpenFile, _ state: Document.State) -> Bool {
+        isBeingOpened(file, state) || otherWriters(file).contains { _ in true }
+    }
 
     /// Whether another opening may overwrite what was just saved without our seeing it.
-    private func isWrittenPastUs(_ file: OpenFile) -> Bool {
-        otherWriters(file).contains { !$0.isMediated && !$0.isAppending }
+    private func isWrittenPastUs(_ file: OpenFile, _ state: Document.State) -> Bool {
+        isBeingOpened(file, state) || otherWriters(file).contains { !$0.isMediated && !$0.isAppending }
+    }
+
+    /// Whether somebody has been let in to write, and has no handle yet.
+    private func isBeingOpened(_ file: OpenFile, _ state: Document.State) -> Bool {
+        // What is being released is no longer among the open.
+        let isOpen = openFiles[file.id] != nil
+        return openFiles.all.count { $0.node === file.node && $0.isWritable } + (isOpen ? 0 : 1) < state.writers
     }
 
     /// What else has the file open for writing; what the same program has closed is done, though its release may be on

@@ -100,7 +100,9 @@ extension LiveContainer {
                 let rows = document.state.withLock { state in
                     if !isNameless { state.places.append(new) }
                     state.linked = requester.actor.map { ($0.ref, now) }
-                    return itemRows(state, stat)
+                    guard state.isUnannounced, !observers.isEphemeral(name, requester) else { return itemRows(state, stat) }
+                    defer { state.maker = nil }
+                    return publication(&state, in: parent, name, stat, by: requester)
                 }
                 record(parent, rows + [.change(change(.created, in: parent, name, by: requester))])
             }

@@ -51,7 +51,7 @@ extension LiveContainer {
         return try openPlain(caller, node, flags)
     }
 
-    private func isLive(_ node: Node) -> Bool {
+    func isLive(_ node: Node) -> Bool {
         if case .live = nodes.location(node).whereabouts { return !node.isForeign }
         return false
     }
@@ -135,10 +135,14 @@ extension LiveContainer {
             let isMediated = try document.state.withLock { state throws(Errno) in
                 try prepare(&state, writing)
             }
-            let reply = try serve(
-                node, flags, isWriter: true, isMediated: isMediated || isNearlyFull, descriptor: descriptor,
-                requester: writing.requester, claim: writing.claim, isReplacing: isReplacing)
-            return reply
+            do throws(Errno) {
+                return try serve(
+                    node, flags, isWriter: true, isMediated: isMediated || isNearlyFull, descriptor: descriptor,
+                    requester: writing.requester, claim: writing.claim, isReplacing: isReplacing)
+            } catch {
+                document.state.withLock { $0.writers = max(0, $0.writers - 1) }
+                throw error
+            }
         } catch {
             arbiter.closed(writing.claim)
             throw error
@@ -165,8 +169,11 @@ extension LiveContainer {
             try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat)
             if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
-            // A mapping may write unseen: keep the content before anyone can make one.
-            if !state.contentDiffers(from: stat) { try keepCopy(&state, of: writing.node, from: writing.descriptor.raw) }
+            // A mapping may write unseen: keep the content before anyone can make one. Nothing orders such writes, and what
+            // they overwrite may have been synchronised: the copy is durable first, which costs nothing where it is a reflink.
+            if !state.contentDiffers(from: stat) {
+                try keepCopy(&state, of: writing.node, from: writing.descriptor.raw, isDurable: true)
+            }
         } else {
             state.writers += 1
             return true
@@ -229,11 +236,7 @@ extension LiveContainer {
     /// Opens what has no versions: on another file system, or displaced and reached through an old node.
     private func openPlain(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
         let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
-        switch nodes.location(node).whereabouts {
-        // What is kept or deleted does not change: the kernel looks the name up again and finds the file it has now.
-        case .kept, .deleted: if isWriter { throw Errno(rawValue: ESTALE) }
-        case .live, .gone: break
-        }
+        if isWriter, !node.isForeign { try admitDisplaced(caller, node) }
         let descriptor = try names.reading { () throws(Errno) in
             let place = try location(of: node)
             let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY) | O_NOFOLLOW
@@ -246,9 +249,12 @@ extension LiveContainer {
                 throw Errno(rawValue: ESTALE)
             }
         }
-        return try serve(
+        let reply = try serve(
             node, flags, isWriter: isWriter, isMediated: false, descriptor: descriptor,
             requester: requester(caller, isOpening: true))
+        // Now that it counts among the file's writers: what it writes belongs to whoever has the name.
+        if isWriter, !node.isForeign { adoptWriter(of: node, hasChanged: flags & O_TRUNC != 0) }
+        return reply
     }
 
     /// Decides how the kernel serves a handle. All handles of a file open at one time must agree (fs/fuse/iomode.c).

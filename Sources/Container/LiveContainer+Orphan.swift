@@ -109,6 +109,19 @@ extension LiveContainer {
         }
     }
 
+    /// A version as it was kept: somebody may have written to the file while it was copied.
+    private func settled(_ version: Version, _ path: TreePath, _ place: Place) -> Version {
+        guard let hash = version.hash, let kept = try? store.contents.open(version.content) else { return version }
+        defer { try? kept.close() }
+        guard let stat = try? Backing.stat(kept.rawValue),
+            let found = ContentHash.sha256(of: kept.rawValue, size: stat.size), found != hash || stat.size != version.size
+        else { return version }
+        var version = version
+        (version.size, version.hash) = (stat.size, found)
+        try? store.contents.relabel(version.content, ContentStore.Label(version: version, path: path, place: place))
+        return version
+    }
+
     /// The name shows another save: this one becomes history or a conflict beside it (DESIGN 6.1).
     private func settleDisplaced(
         _ orphan: Orphan, _ file: OpenFile, _ stat: FileStat, _ requester: Requester
@@ -134,7 +147,7 @@ extension LiveContainer {
             guard case .orphan(let kind, let base) = decision else { return }
             // As history it follows what it was written over; as a rival it goes on from what its author had seen.
             let parents = (kind == .conflict ? base : orphan.base).map { [$0] } ?? []
-            let version = Version(
+            var version = Version(
                 id: .random(), item: state.item, kind: kind, content: .random(), size: stat.size,
                 modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
                 author: requester.author, parents: parents, base: kind == .conflict ? base : nil, hash: hash,
@@ -143,6 +156,7 @@ extension LiveContainer {
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content,
                 ContentStore.Label(version: version, path: path, place: place))
+            version = settled(version, path, place)
             state.mayHaveBranches = true
             state.isParted = false
             observers.saved(version.id, of: state.item, by: requester.actor, now: version.saved)

@@ -23,6 +23,31 @@ extension LiveContainer {
         return nil
     }
 
+    /// Runs `body` with the document whose file a node is, and under what name.
+    ///
+    /// A rename or an unlink may take the name away at any moment, and does so with the document's lock held: what is found
+    /// out before that lock is taken may be over by then.
+    /// - Returns: nil if the file belongs to no document any more.
+    func withLiveDocument<Result>(
+        of node: Node, _ body: (inout Document.State, Document, Node.Name) throws(Errno) -> Result
+    ) throws(Errno) -> Result? {
+        if let result = try withDocumentFound(of: node, body) { return result }
+        // A rename that is under way has taken the old name away and not given the new one yet.
+        names.reading { () throws(Never) in }
+        return try withDocumentFound(of: node, body)
+    }
+
+    private func withDocumentFound<Result>(
+        of node: Node, _ body: (inout Document.State, Document, Node.Name) throws(Errno) -> Result
+    ) throws(Errno) -> Result? {
+        guard let document = knownDocument(of: node) else { return nil }
+        return try document.state.withLock { state throws(Errno) -> Result? in
+            let (name, whereabouts) = nodes.location(node)
+            guard case .live = whereabouts, let name, knownDocument(of: node) === document else { return nil }
+            return try body(&state, document, name)
+        }
+    }
+
     /// The document of a live regular file, made from what is there if it was never touched, and compared with what is
     /// recorded if it was.
     func document(of node: Node, _ stat: FileStat) throws(Errno) -> Document {

@@ -26,6 +26,7 @@ extension LiveContainer {
                 try unlinkOther(entry, requester(caller))
             }
         }
+        noteIgnoreFile(name, in: parent)
     }
 
     /// Symlinks go to the deleted area too, but for those that a program uses as locks (`.#f`).
@@ -103,9 +104,10 @@ extension LiveContainer {
     /// Whether an unlinked document is nobody's work: ephemeral in its maker's hands, ignored, or git's own.
     private func vanishes(_ entry: Entry, _ document: Document, _ requester: Requester) -> Bool {
         // A document that was only renamed to a backup's name is somebody's work all the same.
-        let maker = document.state.withLock { $0.isUnversioned || $0.isParted ? $0.maker : nil }
+        let (maker, isRecorded) = document.state.withLock { ($0.removableBy, $0.isRecorded) }
         if let maker, observers.isMaker(maker, requester, now: now) { return true }
-        return isIgnored(entry.name, in: entry.parent) || isJournal(entry.name, in: entry.parent, of: requester)
+        // What it was before it was ignored stays a version.
+        return isIgnored(entry.name, in: entry.parent) && !isRecorded || isJournal(entry.name, in: entry.parent, of: requester)
             || isRepositorys(entry.parent, requester)
     }
 
@@ -125,7 +127,12 @@ extension LiveContainer {
         try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: place) }
         document.state.withLock { state in
             state.places.removeAll { $0 == place }
-            if state.isRecorded, state.places.isEmpty { forget(state) }
+            guard state.places.isEmpty else { return }
+            if state.isRecorded {
+                forget(state)
+            } else if state.isKept, let current = state.current {
+                try? store.contents.remove(current.content)
+            }
         }
     }
 
@@ -185,12 +192,14 @@ extension LiveContainer {
             try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
             rows = document.state.withLock { state in
                 state.places.removeAll { $0 == entry.place }
-                let created = announcement(&state, in: entry.parent, entry.name, by: requester)
+                let created = state.isUnannounced
+                    ? publication(&state, in: entry.parent, entry.name, entry.stat, by: requester)
+                    : announcement(&state, in: entry.parent, entry.name, by: requester)
                 if state.writers > 0, let node = entry.node {
                     orphans.add(
                         Orphan(
                             document: document, parent: entry.parent,
-                            stamp: (try? statLocked(node)).map { Stamp($0) }, base: state.current?.id), node)
+                            stamp: state.stamp, base: state.current?.id), node)
                     state.writers = 0
                 }
                 return created + itemRows(state, entry.stat)

@@ -41,6 +41,8 @@ extension LiveContainer {
             try moveOverOther(move, target, requester)
             return nil
         }
+        noteIgnoreFile(name, in: parent)
+        noteIgnoreFile(newName, in: newParent)
         if let saved { mergeIfConflicting(saved.document, saved.node, saved: saved.version, by: requester) }
     }
 
@@ -119,8 +121,8 @@ extension LiveContainer {
             let created = announcement(&state, in: move.source.parent, move.source.name, by: requester)
             state.places = state.places.map { $0 == old ? move.newPlace : $0 }
             let wasEphemeral = state.maker != nil || state.isUnversioned
-            publish(&state, move, requester)
-            return (created + itemRows(state, move.source.stat), state.item, wasEphemeral)
+            let published = publish(&state, move, requester)
+            return (created + published + itemRows(state, move.source.stat), state.item, wasEphemeral)
         }
         // A program's scaffolding under the old name has nothing to do with its next one.
         if isHome {
@@ -136,16 +138,22 @@ extension LiveContainer {
 
     /// A document under an ephemeral name that is renamed to an ordinary one is work; one renamed to a backup name by
     /// its maker is ephemeral from then on.
-    private func publish(_ state: inout Document.State, _ move: Move, _ requester: Requester) {
+    private func publish(
+        _ state: inout Document.State, _ move: Move, _ requester: Requester
+    ) -> [VersionStore.Mutation] {
         if observers.isEphemeral(move.newName, requester) || observers.isBackup(move.newName, of: move.source.name) {
+            let hasMade = state.maker?.hasMade == true
             state.maker = observers.maker(requester, now: now)
-            return
+            state.maker?.hasMade = hasMade
+            return []
         }
+        let rows = state.isUnannounced
+            ? publication(&state, in: move.newParent, move.newName, move.source.stat, by: requester) : []
         state.maker = nil
-        guard state.isUnversioned, !isIgnored(move.newName, in: move.newParent) else { return }
+        guard state.isUnversioned, !isIgnored(move.newName, in: move.newParent) else { return rows }
         state.isUnversioned = false
         guard let file = try? Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
-        else { return }
+        else { return rows }
         defer { Glibc.close(file) }
         if let node = move.source.node {
             state.stamp = nil
@@ -153,6 +161,7 @@ extension LiveContainer {
                 &state, node, in: move.newParent, move.newName, file: file,
                 PendingSave(kind: .replacing, requester: requester, isSealed: state.writers == 0))
         }
+        return rows
     }
 
     func moved(_ move: Move) throws(Errno) -> Document? {

@@ -55,7 +55,8 @@ extension LiveContainer {
             state.stamp = Stamp(stat)
             return nil
         }
-        let hash = hash(of: file, stat, save)
+        // What may go without a trace is not read for it.
+        let hash = state.isUnannounced && state.current == nil ? nil : hash(of: file, stat, save)
         if state.isMarked {
             state.isMarked = false
             // What was written may reach the disk after the file itself does.
@@ -101,6 +102,7 @@ extension LiveContainer {
         state.stamp = Stamp(stat)
         state.isAppendedTo = false
         if save.isAppend { state.appended = version.saved }
+        guard state.isRecorded else { return record(parent, save.accompanying) }
         if let actor = save.requester?.actor {
             // Whoever amends a version has saved it too.
             state.saver = actor
@@ -136,7 +138,9 @@ extension LiveContainer {
         _ save: PendingSave
     ) {
         let version = version(state.item, stat, hash, save, parents: state.origin.map { [$0] } ?? [], base: nil)
-        install(version, &state, stat, save)
+        let isAnnounced = state.maker?.hasMade != true
+        install(version, &state, stat, save, isRecorded: isAnnounced)
+        guard isAnnounced else { return record(parent, save.accompanying) }
         record(save, version, &state, parent, name, stat)
         hashLater(version)
     }
@@ -151,6 +155,18 @@ extension LiveContainer {
         var row = change(.created, in: parent, name, item: state.item, by: requester)
         row.time = created
         return [.change(row)]
+    }
+
+    /// The rows of a document that is somebody's work after all, though it began under a name that a program made up.
+    func publication(
+        _ state: inout Document.State, in parent: Node, _ name: FileName, _ stat: FileStat, by requester: Requester
+    ) -> [VersionStore.Mutation] {
+        guard state.isUnannounced, let current = state.current else { return [] }
+        state.isRecorded = true
+        observers.saved(current.id, of: state.item, by: state.saver, now: current.saved)
+        hashLater(current)
+        let event = change(.saved, in: parent, name, item: state.item, version: current.id, by: requester)
+        return [.version(current)] + itemRows(state, stat) + [.change(event)]
     }
 
     private func supersede(
@@ -169,6 +185,8 @@ extension LiveContainer {
             current: current.id,
             saver: state.saver,
             isQuiet: base != nil && base != current.id && isQuiet(parent, name))
+        // Whatever it is called, it is saved over: it is a document like others.
+        if state.isUnannounced { state.created = state.maker?.time }
         var mutations: [VersionStore.Mutation] = []
         var events: [VersionStore.Mutation] = []
         var loser = current
@@ -258,9 +276,11 @@ extension LiveContainer {
     }
 
     /// Makes `version` the current one.
-    private func install(_ version: Version, _ state: inout Document.State, _ stat: FileStat, _ save: PendingSave) {
+    private func install(
+        _ version: Version, _ state: inout Document.State, _ stat: FileStat, _ save: PendingSave, isRecorded: Bool = true
+    ) {
         state.current = version
-        state.isRecorded = true
+        state.isRecorded = isRecorded
         state.stamp = Stamp(stat)
         state.isKept = false
         state.isAppendedTo = false
@@ -270,6 +290,7 @@ extension LiveContainer {
         state.isReturning = false
         state.saver = save.requester?.actor
         state.appended = save.isAppend ? version.saved : nil
+        guard isRecorded else { return }
         observers.saved(version.id, of: state.item, by: save.requester?.actor, now: version.saved)
     }
 

@@ -78,6 +78,7 @@ public final class LiveContainer: Sendable {
     let newlyOpened = Mutex<[UInt64]>([])
     /// Nodes with a registration for passthrough, oldest first; some may be gone by now.
     let registrations = Mutex<Deque<UInt64>>([])
+    let staleOpens = StaleOpens()
     private let socket = Mutex<String?>(nil)
 
     /// Serves the tree below `root`, which stays the caller's to close after ``close()``.

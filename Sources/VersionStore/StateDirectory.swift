@@ -43,6 +43,9 @@ struct StateDirectory {
     }
 
     func close() {
+        // A process that is just being started has copies of our descriptors until it runs its own program: closing them
+        // here would not unlock yet.
+        _ = linux_flock(format.rawValue, LOCK_UN)
         for descriptor in [staging, deleted, objects, format, state] { System.close(descriptor) }
     }
 

@@ -25,11 +25,20 @@ public struct ContainerPlace: Hashable, Sendable {
         case unmounted
         /// A mount whose daemon died.
         case dead
+        /// A mount of another user's, who lets nobody else in; by the user's id.
+        case closed(owner: UInt32)
     }
 
     /// The absolute path.
     public var absolute: Path {
         path.bytes.isEmpty ? root : Path(bytes: (root.bytes == [47] ? [] : root.bytes) + [47] + path.bytes)
+    }
+
+    /// The daemon that serves it; nil if nobody does, or it cannot be asked.
+    public var daemonProcess: Int32? {
+        guard case .mounted(let path) = state, let socket = try? UnixSocket.connect(to: path) else { return nil }
+        defer { close(socket) }
+        return UnixSocket.peer(of: socket)?.process
     }
 
     /// Finds the container of a path as typed; a path that does not exist is found through its nearest ancestor.
@@ -55,6 +64,9 @@ public struct ContainerPlace: Hashable, Sendable {
         if let mount, mount.isOurs {
             let link = Path(bytes: mount.point.bytes + Array("/.versions/.socket".utf8))
             guard let socket = FileAttribute.socket.value(of: resolved.existing) ?? readLink(link) else {
+                if let owner = mount.owner, owner != geteuid(), isForbidden(mount.point) {
+                    return mount.place(of: resolved.full, state: .closed(owner: owner))
+                }
                 return mount.place(of: resolved.full, state: .dead)
             }
             return mount.place(of: resolved.full, state: .mounted(socket: socket))
@@ -67,17 +79,35 @@ public struct ContainerPlace: Hashable, Sendable {
         return ContainerPlace(root: root, path: resolved.full.relative(to: root), state: .mounted(socket: socket))
     }
 
+    private static func isForbidden(_ point: Path) -> Bool {
+        var status = stat()
+        return point.withCString { stat($0, &status) } != 0 && errno == EACCES
+    }
+
     private static func unmounted(_ resolved: ResolvedPath) -> ContainerPlace? {
         var candidate: Path? = resolved.existing
         while let directory = candidate {
             let state = directory.appending(".versionsfs")
             var status = stat()
             if state.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR {
+                if let place = mountedElsewhere(directory, resolved) { return place }
                 return ContainerPlace(root: directory, path: resolved.full.relative(to: directory), state: .unmounted)
             }
             candidate = directory.parent
         }
         return nil
+    }
+}
+
+extension ContainerPlace {
+    /// A container that is mounted elsewhere and left open at its own place (`source-open`).
+    private static func mountedElsewhere(_ directory: Path, _ resolved: ResolvedPath) -> ContainerPlace? {
+        let mount = MountTable.current().last { $0.isOurs && $0.source == directory && $0.root.bytes == [47] }
+        guard let mount,
+            let socket = readLink(mount.point.appending(".versions/.socket"))
+        else { return nil }
+        return ContainerPlace(
+            root: mount.point, path: resolved.full.relative(to: directory), state: .mounted(socket: socket))
     }
 }
 

@@ -17,6 +17,8 @@ public enum MountTable {
         public var type: String
         /// What was mounted: for ours the container's directory.
         public var source: Path
+        /// Who mounted it, where the file system says so: those of FUSE do.
+        public var owner: UInt32?
 
         /// Whether it is a mount of VersionsFS.
         public var isOurs: Bool { type == "fuse.versionsfs" }
@@ -24,6 +26,11 @@ public enum MountTable {
         /// Whether an absolute path lies at or below the mount point, by its text.
         public func contains(_ path: Path) -> Bool {
             point.bytes == [47] || path.bytes == point.bytes || path.bytes.starts(with: point.bytes + [47])
+        }
+
+        /// Whether this is mounted at an absolute path or below it, by their texts.
+        public func isAt(orBelow path: Path) -> Bool {
+            path.bytes == [47] || point == path || point.bytes.starts(with: path.bytes + [47])
         }
 
         /// An absolute path as a place in the container. A bind mount of a part of the container shows less of it: its
@@ -61,7 +68,14 @@ public enum MountTable {
         else { return nil }
         return Mount(
             id: id, device: String(decoding: fields[2], as: UTF8.self), root: unescape(fields[3]), point: unescape(fields[4]),
-            type: String(decoding: fields[dash + 1], as: UTF8.self), source: unescape(fields[dash + 2]))
+            type: String(decoding: fields[dash + 1], as: UTF8.self), source: unescape(fields[dash + 2]),
+            owner: fields.count > dash + 3 ? owner(fields[dash + 3]) : nil)
+    }
+
+    /// `user_id=` among the options of the file system.
+    private static func owner(_ options: ArraySlice<UInt8>) -> UInt32? {
+        String(decoding: options, as: UTF8.self).split(separator: ",").first { $0.hasPrefix("user_id=") }
+            .flatMap { UInt32($0.dropFirst("user_id=".count)) }
     }
 
     /// Blanks, newlines and backslashes are written as `\040`.

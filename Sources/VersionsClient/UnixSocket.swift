@@ -27,7 +27,8 @@ enum UnixSocket {
         }
         guard isTrusted(socket) else {
             close(socket)
-            throw ControlError(.denied, "the control socket belongs to another user", path: path)
+            throw ControlError(
+                .denied, "the control socket belongs to another user", path: path, advice: "mount the directory yourself")
         }
         return socket
     }
@@ -37,7 +38,8 @@ enum UnixSocket {
         case ECONNREFUSED, ENOENT:
             ControlError(.notMounted, "the daemon does not answer", path: path, advice: "mount the directory again")
         case EACCES, EPERM:
-            ControlError(.denied, "this container is served to its owner and root only", path: path)
+            ControlError(.denied, "this container is served to its owner and root only", path: path,
+                advice: "ask its owner to mount it as root")
         default: ControlError(system: "the daemon cannot be reached", path: path)
         }
     }
@@ -45,11 +47,17 @@ enum UnixSocket {
     /// Anybody can write attributes that name a socket: only root's daemon and our own are believed. Root serves
     /// everyone and may look at any.
     private static func isTrusted(_ socket: CInt) -> Bool {
+        guard let peer = peer(of: socket) else { return false }
+        return geteuid() == 0 || peer.user == 0 || peer.user == geteuid()
+    }
+
+    /// Who listens at the other end.
+    static func peer(of socket: CInt) -> (process: Int32, user: UInt32)? {
         // struct ucred: pid, uid, gid (Linux, 32 bits each).
         var credentials: (pid: Int32, uid: UInt32, gid: UInt32) = (0, .max, .max)
         var length = socklen_t(MemoryLayout.size(ofValue: credentials))
-        guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return false }
-        return geteuid() == 0 || credentials.uid == 0 || credentials.uid == geteuid()
+        guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return nil }
+        return (credentials.pid, credentials.uid)
     }
 }
 

@@ -32,6 +32,11 @@ public final class VersionsClient: Sendable {
         case .unmounted:
             throw ControlError(
                 .notMounted, "not mounted", path: place.root, advice: "versionsctl mount \(place.root)")
+        case .closed(let owner):
+            let name = getpwuid(owner).map { String(cString: $0.pointee.pw_name) } ?? "user \(owner)"
+            throw ControlError(
+                .denied, "mounted by \(name), who alone may enter it", path: place.root,
+                advice: "ask them, or have root mount it")
         case .dead:
             throw ControlError(
                 .notMounted, "the daemon of this mount is gone", path: place.root,

@@ -11,6 +11,8 @@ struct Session {
     var target: Target
     /// What was typed; nil for the current directory.
     var typed: Path?
+    /// How paths of the container are said.
+    var display: PathDisplay
 
     /// Connects to the container of a path.
     /// - Parameters:
@@ -29,7 +31,21 @@ struct Session {
         if client.daemon.version != toolVersion {
             Printer.note("the daemon is of version \(client.daemon.version), this tool of \(toolVersion): mount again")
         }
-        return Session(place: place, client: client, target: target, typed: typed?.path)
+        return Session(
+            place: place, client: client, target: target, typed: typed?.path,
+            display: try display(place, target, typed?.path, option.container?.path))
+    }
+
+    /// What was typed stands for a place if it is a path; an id stands for none, and paths are said as from here.
+    private static func display(
+        _ place: ContainerPlace, _ target: Target, _ typed: Path?, _ container: Path?
+    ) throws(ControlError) -> PathDisplay {
+        if case .path = target, typed != nil { return PathDisplay(typed: typed, place: place) }
+        guard let container else { return PathDisplay(typed: nil, place: place) }
+        if let here = try? ContainerPlace.find(Path(".")), here.root == place.root {
+            return PathDisplay(typed: nil, place: here)
+        }
+        return PathDisplay(typed: container, place: try ContainerPlace.find(container))
     }
 
     /// Calls the daemon; an error about no path is about what was typed, and paths are said as typed.
@@ -42,14 +58,24 @@ struct Session {
             return reply
         } catch {
             var error = error
-            if let path = error.path { error.path = shown(path) } else { error.path = typed }
+            error.path = error.path.flatMap { isAncestor($0, of: error) ? nil : shown($0) } ?? typed
             throw error
         }
     }
 
+    /// Whether an error that something is not there names a directory on the way to what was typed.
+    private func isAncestor(_ path: Path, of error: ControlError) -> Bool {
+        guard error.code == .notFound, let target = targetPath, path.bytes.first != 47 else { return false }
+        return target != path && target.bytes.starts(with: path.bytes.isEmpty ? [] : path.bytes + [47])
+    }
+
     /// A path of the container as the user would type it.
-    func shown(_ path: Path) -> Path {
-        PathDisplay(typed: typed, place: place).shown(path)
+    func shown(_ path: Path) -> Path { display.shown(path) }
+
+    /// The same for what was asked for at another typed path.
+    func shown(_ path: Path, asked: TypedPath?) -> Path {
+        guard let asked, let found = try? inside(asked), found == path else { return shown(path) }
+        return asked.path
     }
 
     /// The target's path; nil if it was given by id.
@@ -77,7 +103,8 @@ struct Session {
             guard let typed else { return (place, .path(place.path)) }
             let found = try ContainerPlace.find(typed, followingLastLink: followingLastLink)
             guard found.root == place.root else {
-                throw ControlError(.noContainer, "not in the container \(place.root)", path: typed)
+                throw ControlError(.noContainer, "not in the container \(place.root)", path: typed,
+                    advice: "leave out --container, or give a path in it")
             }
             return (found, .path(found.path))
         }
@@ -97,23 +124,9 @@ extension ContainerPlace {
     var isMounted: Bool {
         if case .mounted = state { true } else { false }
     }
-}
 
-/// Says paths of a container as the user typed them.
-struct PathDisplay: Sendable {
-    var typed: Path?
-    var place: ContainerPlace
-
-    /// A path relative to the root: behind what was typed where it lies below that, else absolute.
-    func shown(_ path: Path) -> Path {
-        if path.bytes.first == 47 { return path }
-        if path == place.path { return typed ?? Path(".") }
-        let prefix = place.path.bytes.isEmpty ? [] : place.path.bytes + [47]
-        if path.bytes.starts(with: prefix) {
-            let rest = path.bytes.dropFirst(prefix.count)
-            guard let typed, typed.bytes != [46] else { return Path(bytes: rest) }
-            return Path(bytes: typed.bytes + (typed.bytes.last == 47 ? [] : [47]) + rest)
-        }
-        return Path(bytes: place.root.bytes + (place.root.bytes == [47] ? [] : [47]) + path.bytes)
+    /// Whether another user has it mounted and lets nobody else in.
+    var isClosed: Bool {
+        if case .closed = state { true } else { false }
     }
 }

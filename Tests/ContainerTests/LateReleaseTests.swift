@@ -37,7 +37,7 @@ import VersionModel
         let seed = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...0xffff_ffff)
         print("late releases: seed \(seed)")
         var dice = SeededGenerator(seed: seed)
-        for round in 0..<Workplace.count(5000) {
+        for round in 0..<Workplace.count(2000) {
             var scene = try LateReleaseScene(dice.next())
             let problems = try scene.play()
             #expect(problems.isEmpty, "seed \(seed), round \(round): \(problems)\n\(scene.story.joined(separator: "\n"))")

@@ -45,6 +45,23 @@ struct OutputTests {
         #expect(text.conflicts([]) == "No conflicts.\n")
     }
 
+    @Test("a base that is the current version is listed once, as both")
+    func currentBase() {
+        var conflict = Samples.conflict
+        conflict.base = conflict.current
+        let lines = text.conflicts([conflict]).split(separator: "\n")
+        #expect(lines.count == 4 && lines[2].hasSuffix("  current, base"))
+    }
+
+    @Test("an error that brings no advice is given some by its kind", arguments: [
+        (ControlError(.notFound, "no"), "check the spelling"), (.init(.denied, "no"), "ask its owner"),
+        (.init(.system, "no", errno: 20), "a directory is needed"), (.init(.system, "no", errno: 28), "make room"),
+        (.init(.denied, "no", advice: "its own"), "its own"),
+    ] as [(ControlError, String)])
+    func advice(error: ControlError, words: String) {
+        #expect(Printer.line(error).hasPrefix("versionsctl: no: \(words)"))
+    }
+
     @Test("status says everything on lines of its own")
     func status() {
         let lines = StatusText(style: .plain, now: Samples.noon).status(Samples.status, root: Path("/mnt"))
@@ -94,7 +111,10 @@ struct OutputTests {
 
     @Test("paths are said as they were typed", arguments: [
         (nil, "", "a/b", "a/b"), ("Notes", "Notes", "Notes/x", "Notes/x"), ("./Notes/", "Notes", "Notes/x", "./Notes/x"),
-        ("../n/a.txt", "a.txt", "a.txt", "../n/a.txt"), ("sub", "sub", "other", "/mnt/other"), (".", "", "a", "a"),
+        ("../n/a.txt", "a.txt", "a.txt", "../n/a.txt"), ("sub", "sub", "other", "other"), (".", "", "a", "a"),
+        ("link", "sub", "other", "/mnt/other"), (nil, "sub", "sub/x", "x"), (nil, "sub", "other", "/mnt/other"),
+        ("../n/a.txt", "a.txt", "a 2.txt", "../n/a 2.txt"), ("/mnt/sub", "sub", "other", "/mnt/other"),
+        ("n/sub/a", "sub/a", "sub/b", "n/sub/b"), ("n/sub/a", "sub/a", "b", "n/b"), ("/srv/l/a", "a", "b", "/srv/l/b"),
     ] as [(String?, String, String, String)])
     func typed(typed: String?, target: String, path: String, shown: String) {
         let place = ContainerPlace(root: Path("/mnt"), path: Path(target), state: .unmounted)

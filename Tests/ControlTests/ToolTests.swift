@@ -151,7 +151,7 @@ struct ToolTests {
         ])
         world.backend.state.withLock { $0.conflicts = [] }
         let none = try world.run(["resolve", "doc.txt", "--newest"])
-        #expect(none.status == 1 && none.errors == "versionsctl: doc.txt: there is no conflict to resolve\n")
+        #expect(none.status == 1 && none.errors == "versionsctl: doc.txt: there is no conflict to resolve: versionsctl conflicts lists the documents that have one\n")
     }
 
     @Test("restore to a path inside asks the daemon, to one outside copies")

@@ -108,9 +108,7 @@ struct Inspection {
 
 extension Ledger {
     /// All that is wrong with a container nobody has mounted, after whatever happened to it.
-    mutating func verify(
-        _ path: String, after ending: Ending, mayBeTorn: Bool = false, totals: inout Totals
-    ) throws -> [String] {
+    mutating func verify(_ path: String, after ending: Ending, totals: inout Totals) throws -> [String] {
         let inspection = try Inspection(path, after: ending)
         var problems = inspection.problems
         totals.unfinished += inspection.unfinished
@@ -120,7 +118,7 @@ extension Ledger {
         let digests = Set(live.values.map { SHA256.hash(data: $0) })
         for file in files.keys.sorted() {
             let found = live[file]
-            let (problem, content) = judge(file, found, ending, mayBeTorn: mayBeTorn)
+            let (problem, content) = judge(file, found, ending)
             if let problem { problems.append(problem) }
             for saved in saved[file] ?? [] where ending == .kill || saved.isSynced {
                 totals.contents += 1
@@ -128,8 +126,6 @@ extension Ledger {
                 if inspection.contents.contains(digest) || digests.contains(digest) { continue }
                 // What was appended to is the beginning of the file still.
                 if ending == .powerCut, try Inspection.isBeginning(saved.content.bytes, in: path) { continue }
-                // Without reflinks, what a mapping may write to unseen is not durable when it may (docs/decisions/0003).
-                if mayBeTorn, wasWrittenInPlace(saved, file) { continue }
                 let isNameless = inspection.nameless.contains(digest)
                 if isNameless, saved.isNameless || ending == .powerCut { continue }
                 let whereabouts = isNameless ? "belongs to an item without a name" : "is not among the versions"

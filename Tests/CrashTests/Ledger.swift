@@ -99,7 +99,7 @@ struct Ledger {
     /// What a file went through since it was synchronised last, that state included.
     ///
     /// What came under a name that had been taken away may have gone back to what had the name before, as it may where it
-    /// stays (see ``judge(_:_:_:mayBeTorn:)``): the name's document is one (DESIGN 5.1), and "the old content" is the newest
+    /// stays (see ``judge(_:_:_:)``): the name's document is one (DESIGN 5.1), and "the old content" is the newest
     /// of its versions that is whole under that name. What was synchronised meanwhile is where it was taken to.
     private func unsure(_ file: String) -> [State] {
         let states = files[file] ?? []
@@ -138,9 +138,7 @@ struct Ledger {
     // MARK: Judging
 
     /// What is wrong with the bytes that a file was found with; nil if nothing. Gives the content they are, if whole.
-    ///
-    /// - Parameter mayBeTorn: what was written in place and not synchronised may have half arrived.
-    func judge(_ file: String, _ found: [UInt8]?, _ ending: Ending, mayBeTorn: Bool) -> (problem: String?, content: Content?) {
+    func judge(_ file: String, _ found: [UInt8]?, _ ending: Ending) -> (problem: String?, content: Content?) {
         guard let states = files[file] else { return (found == nil ? nil : "\(file) is there, and nobody made it", nil) }
         let sure = states.lastIndex { ending == .kill ? $0.isDone || $0.isSynced : $0.isSynced } ?? 0
         let possible = states[sure...].flatMap { ending == .kill ? [$0] : $0.before + [$0] }[...]
@@ -151,15 +149,10 @@ struct Ledger {
         for index in possible.indices.dropFirst() where isPartial(found, possible[index], after: possible[index - 1]) {
             return (nil, nil)
         }
-        if ending == .powerCut, isTorn(found, possible, mayBeTorn) { return (nil, nil) }
+        if ending == .powerCut, isTorn(found, possible) { return (nil, nil) }
         // A name that was taken away just before may have come back with what it had.
-        if possible.contains(where: { !$0.isThere }), let match = states.flatMap({ $0.before + [$0] }).last(where: { $0.isThere && $0.bytes == found })
-        {
-            return (nil, match.content)
-        }
-        // Where the copy of what was overwritten in place has not arrived either, the newest that is whole is current.
-        if mayBeTorn, possible.dropFirst().contains(where: { $0.action == .overwrite || $0.action == .mapped }),
-            let match = states.last(where: { $0.isThere && $0.bytes == found })
+        if possible.contains(where: { !$0.isThere }),
+            let match = states.flatMap({ $0.before + [$0] }).last(where: { $0.isThere && $0.bytes == found })
         {
             return (nil, match.content)
         }
@@ -175,11 +168,14 @@ struct Ledger {
     }
 
     /// Whether every byte is one that the file had or was to have, or has not arrived: so may a new file be that nobody
-    /// synchronised, and where `inPlace`, any that was written to in place. (A page may go to the disk while it is filled.)
-    private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>, _ inPlace: Bool) -> Bool {
+    /// synchronised, and any that was being written to once more. (A page may go to the disk while it is filled.)
+    private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>) -> Bool {
         let isNew = possible.contains { !$0.isThere }
+        // Nothing tells what came in part from an edit made while nobody had it mounted, if the file was being written to once
+        // more (docs/decisions/0003, "not covered").
+        let isBeingWritten = possible.last?.isDone == false && possible.dropFirst().contains(where: \.isInPlace)
         let isAppended = possible.dropFirst().contains { $0.action == .append && !$0.isSynced }
-        guard isNew || isAppended && isZeroFilled(found, possible) || inPlace && possible.dropFirst().contains(where: \.isInPlace) else { return false }
+        guard isNew || isAppended && isZeroFilled(found, possible) || isBeingWritten else { return false }
         let contents = possible.compactMap(\.bytes)
         guard found.count <= contents.map(\.count).max() ?? 0 else { return false }
         return found.indices.allSatisfy { index in
@@ -187,21 +183,16 @@ struct Ledger {
         }
     }
 
-    /// Whether the beginning is one of the contents, and what was appended to that has not arrived in part.
+    /// Whether the beginning is one of the contents, and what was appended to that, once or more often, has not arrived in
+    /// part. Nothing says so of an append that the catalog had not heard of.
     private func isZeroFilled(_ found: [UInt8], _ possible: ArraySlice<State>) -> Bool {
-        zip(possible, possible.dropFirst()).contains { before, state in
-            guard state.action == .append, let old = before.bytes, let new = state.bytes, found.count <= new.count,
-                found.starts(with: old)
-            else { return false }
-            return found.indices.dropFirst(old.count).allSatisfy { found[$0] == 0 || found[$0] == new[$0] }
+        possible.indices.contains { index in
+            guard let old = possible[index].bytes, found.starts(with: old) else { return false }
+            return possible[(index + 1)...].prefix { $0.action == .append }.contains { state in
+                guard let new = state.bytes, found.count <= new.count else { return false }
+                return found.indices.dropFirst(old.count).allSatisfy { found[$0] == 0 || found[$0] == new[$0] }
+            }
         }
-    }
-
-    /// Whether a content was written to through a mapping or an O_RDWR descriptor afterwards, perhaps after appends.
-    func wasWrittenInPlace(_ saved: Saved, _ file: String) -> Bool {
-        guard let states = files[file], let index = states.lastIndex(where: { $0.content == saved.content }) else { return false }
-        let next = states[index...].dropFirst().first { $0.action != .append }
-        return next?.action == .overwrite || next?.action == .mapped
     }
 
     private static func text(_ states: [State]) -> String {

@@ -59,7 +59,7 @@ extension Crashes {
                 let time = end < replay.records.count ? replay.records[end].time : UInt64.max
                 totals.crashes += 1
                 let (problems, log) = try disk.cut(&replay, behind: end, arrival, &dice) { point in
-                    try load.look(point, at: time, mayBeTorn: type == .ext4, &totals)
+                    try load.look(point, at: time, &totals)
                 }
                 guard problems.isEmpty else {
                     let what = "\(name), cut \(totals.crashes) (behind record \(end) of \(replay.records.count), \(arrival))"
@@ -119,7 +119,7 @@ struct RecordedLoad {
     }
 
     /// Mounts the container of a disk after a cut at that time, and says what is wrong with it; with the daemon's log.
-    func look(_ point: String, at time: UInt64, mayBeTorn: Bool, _ totals: inout Totals) throws -> ([String], String) {
+    func look(_ point: String, at time: UInt64, _ totals: inout Totals) throws -> ([String], String) {
         var ledger = Ledger()
         for entry in entries.prefix(while: { $0.time < time }) { ledger.add(entry) }
         let mounted = TestContainer(existing: "\(point)/\(container)")
@@ -127,7 +127,7 @@ struct RecordedLoad {
         try mounted.mount()
         var problems = try mounted.checkFindings().map { "check: \($0)" }
         try mounted.unmount()
-        problems += try ledger.verify(mounted.path, after: .powerCut, mayBeTorn: mayBeTorn, totals: &totals)
+        problems += try ledger.verify(mounted.path, after: .powerCut, totals: &totals)
         return (problems, mounted.log)
     }
 }

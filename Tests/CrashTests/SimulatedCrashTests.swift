@@ -11,10 +11,10 @@ import Testing
 extension Crashes {
     @Suite struct SimulatedTests {
         @Test("Whatever a program does, what it saved is there after a kill between two requests")
-        func kills() throws { try crash(Workplace.count(2000), .kill, seed: KillTests.seed &+ 4) }
+        func kills() throws { try crash(Workplace.count(500), .kill, seed: KillTests.seed &+ 4) }
 
         @Test("Whatever a program does, what it synchronised is there after a power cut between two requests")
-        func cuts() throws { try crash(Workplace.count(4000), .powerCut, seed: KillTests.seed &+ 5) }
+        func cuts() throws { try crash(Workplace.count(1500), .powerCut, seed: KillTests.seed &+ 5) }
 
         private func crash(_ count: Int, _ ending: Ending, seed: UInt64) throws {
             print("simulated crashes: \(count), \(ending), seed \(seed)")

@@ -1,5 +1,6 @@
 // A file system for tests: shows a directory as it is, with descriptors for nodes, and lets a test hold opens back.
 
+import CFuse3
 @testable import FUSE
 import Glibc
 import Synchronization
@@ -36,6 +37,9 @@ final class Loopback: FileSystem {
         var openHandles = 0
         /// Opens and writes whose caller may not keep set-id bits.
         var setIDDrops = 0
+        /// How many look-ups of names that begin with `slow` are at work, and whether they may end.
+        var slow = 0
+        var slowMayGo = false
     }
     let state = Monitor(State())
     let usesPassthrough: Bool
@@ -110,6 +114,10 @@ final class Loopback: FileSystem {
     }
 
     func lookup(_ caller: Caller, parent: NodeID, name: [UInt8]) throws(Errno) -> Entry {
+        if name.starts(with: Array("slow".utf8)) {
+            state.with { $0.slow += 1 }
+            state.wait { $0.slowMayGo ? () : nil }
+        }
         do throws(Errno) { return try entry(parent, name) } catch {
             guard error == .noSuchFileOrDirectory else { throw error }
             return Entry(

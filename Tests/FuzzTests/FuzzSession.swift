@@ -38,6 +38,8 @@ final class CountingTransport: Transport {
         return bytes.count
     }
 
+    func park(_ lane: Lane) -> Bool { true }
+
     func take(_ unique: UInt64) -> [Answer] { answers.withLock { $0.removeValue(forKey: unique) ?? [] } }
     var faults: [String] { malformed.withLock { $0 } }
 }

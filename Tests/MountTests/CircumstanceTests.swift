@@ -102,7 +102,6 @@ import Testing
             child.kill()
             expectLine(try ctl("status", "c", in: place), "daemon of this mount is gone", "versionsctl mount")
             expectLine(try ctl("history", "c/f", in: place), "daemon of this mount is gone")
-            expectLine(try daemon("c", "-f", in: place), "daemon of this mount is gone", "versionsctl mount")
             let again = try mustMount("c", in: place)
             #expect(again.errors.contains("dead mount was detached"), "\(again.errors)")
             #expect(text(place + "/c/f") == "two\n")

@@ -65,4 +65,25 @@ import Testing
             return losers == [people[1].pid] ? [] : ["losers: \(losers)"]
         }
     }
+
+    @Test("one program renames over a file while another rewrites it: every save is a version")
+    func renamedAndRewritten() throws {
+        let rounds = Workplace.count(1_000)
+        try withContainer(named: "shared", files: ["x": "base"], seconds: 120, level: .versioned) { container in
+            let shells = [try Terminal.shell(in: container.path), try Terminal.shell(in: container.path)]
+            let loops = [
+                "for i in $(seq \(rounds)); do echo r$i > t; mv t x; done",
+                "for i in $(seq \(rounds)); do echo o$i > x || echo $i >> ../failed; done",
+            ]
+            let marks = try zip(shells, loops).map { try $0.submit($1) }
+            for (shell, mark) in zip(shells, marks) { _ = try shell.finish(mark) }
+            let saved = Set(try contents(container, of: "x"))
+            let lost = (1...rounds).flatMap { ["r\($0)\n", "o\($0)\n"] }.filter { !saved.contains($0) }
+            var problems = lost.isEmpty ? [] : ["\(lost.count) saves are in no version: \(lost.prefix(10))"]
+            if let failed = try? String(contentsOfFile: container.path + "/../failed", encoding: .utf8) {
+                problems.append("opens that failed: \(failed)")
+            }
+            return problems + (try container.checkFindings())
+        }
+    }
 }

@@ -17,6 +17,9 @@ public enum Workplace {
     /// Whether the random and crash tests run at their full numbers.
     public static let isFull = environmentNow()["VERSIONSFS_FULL"] == "1"
 
+    /// Whether mounts may use io_uring: the same tests hold with it and, where VERSIONSFS_TEST_RING says `no`, without.
+    public static let usesRing = environmentNow()["VERSIONSFS_TEST_RING"] != "no"
+
     /// How much of a container tests get: all of it, unless VERSIONSFS_UNVERSIONED says `1` (plain directories, to try
     /// the harness
     /// itself without a daemon) or `mounted` (the daemon's file system, without asking it about versions).

@@ -1,6 +1,7 @@
 // What is lost with a process, a catalog or a place comes back from what the objects say of themselves.
 
 import Foundation
+import Glibc
 import Synchronization
 import SystemPackage
 import Testing
@@ -217,6 +218,21 @@ struct RecoveryTests {
         copied.close()
         #expect(try copied.store().identity.wasCopied == false)
         #expect(try fixture.store().identity.container == identity.container)
+    }
+
+    @Test func aClosedContainerIsFreeWhoeverStillHasACopyOfItsDescriptors() throws {
+        let fixture = try Fixture()
+        let store = try fixture.store()
+        // As a process has them that is between fork(2) and execve(2).
+        var copies: [Int32] = []
+        defer { for copy in copies { close(copy) } }
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+            if target == state(fixture, "format"), let number = Int32(name) { copies.append(fcntl(number, F_DUPFD_CLOEXEC, 0)) }
+        }
+        #expect(!copies.isEmpty && store.identity.wasCreated)
+        fixture.close()
+        #expect(try fixture.store().identity.wasCreated == false)
     }
 
     @Test func aMovedContainerIsNoCopy() throws {

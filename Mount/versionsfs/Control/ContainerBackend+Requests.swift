@@ -247,10 +247,8 @@ extension ContainerBackend {
     }
 
     func config(_ request: ConfigRequest, _ call: ControlCall) throws(ControlError) -> [Setting] {
-        try answering {
-            let all = try SettingsFile(in: store.state.rawValue).entries.map {
-                Setting(key: $0.key, value: $0.value, standard: $0.standard)
-            }
+        try answeringAboutSettings {
+            let all = try CheckedSettings(in: store.state).entries()
             guard let key = request.key else { return all }
             guard let found = all.first(where: { $0.key == key }) else {
                 throw OperationError(.invalid, "there is no setting \(key)", advice: "versionsctl config lists them")
@@ -264,14 +262,31 @@ extension ContainerBackend {
             guard container.knowsAll(call.principal) else {
                 throw OperationError(.denied, "only root and the container's user may change settings")
             }
-            var file = try SettingsFile(in: store.state.rawValue)
-            try file.set(request.key, to: request.value)
-            try file.write(in: store.state.rawValue)
-            container.settings = try file.settings()
-            guard let set = file.entries.first(where: { $0.key == request.key }) else {
-                throw OperationError(.invalid, "there is no setting \(request.key)")
+            return try answeringAboutSettings {
+                var settings = CheckedSettings(in: store.state)
+                try settings.set(request.key, to: request.value)
+                container.settings = settings.settings
+                guard let set = try settings.entries().first(where: { $0.key == request.key }) else {
+                    throw OperationError(.invalid, "there is no setting \(request.key)")
+                }
+                return set
             }
-            return Setting(key: set.key, value: set.value, standard: set.standard)
+        }
+    }
+
+    /// As ``answering(_:)``; errors name the file where they are about it.
+    private func answeringAboutSettings<Result>(_ body: () throws -> Result) throws(ControlError) -> Result {
+        try answering {
+            do {
+                return try body()
+            } catch let error as CheckedSettings.Mistake {
+                guard error.key.isEmpty else {
+                    throw ControlError(.invalidValue, error.text, advice: "versionsctl config shows what is set")
+                }
+                let first = surroundings.mountpoint == nil ? "" : "unmount and "
+                let advice = first + "mend the file, or remove it for the defaults"
+                throw ControlError(.invalidValue, "\(surroundings.state)/\(error.text)", advice: advice)
+            }
         }
     }
 }

@@ -106,14 +106,29 @@ extension ContainerBackend {
         let path = document.path
         guard let name = path.name, let parent = path.parent, let browse = Self.browse else { return absolute(path) }
         guard version.kind != .current else {
-            guard document.deletion != nil, let deleted = Self.deletedName else { return absolute(path) }
-            return absolute(parent.appending(browse).appending(deleted).appending(name))
+            guard let deletion = document.deletion else { return absolute(path) }
+            return absolute(place(of: deletion) ?? path)
         }
         let device = version.device == store.identity.device ? store.identity.deviceName : version.device.short
         let leaf = VersionFileName(version: version.id, saved: version.saved, device: device, document: name).name
         let kind = FileName(version.kind == .conflict ? "conflicts" : "history")
         return absolute(
             TreePath(names: parent.names + [browse, name] + [kind, leaf].compactMap { $0 }))
+    }
+
+    /// Where an entry of the deleted area lies under `.deleted`: in its directory's own, or in the entry of the
+    /// directory that was deleted as well.
+    private func place(of deletion: Deletion, depth: Int = 0) -> TreePath? {
+        guard depth < 256, let browse = Self.browse, let deleted = Self.deletedName else { return nil }
+        let (directory, name) = (deletion.place.directory, deletion.place.name)
+        let newest = try? store.deletions(in: directory).first { $0.place.name == name }
+        let shown = newest?.id == deletion.id ? name : DeletedFileName.older(name, deleted: deletion.deleted)
+        let above = try? deletion.path.parent.map { parent in
+            try store.deletions(within: parent).first { $0.type == .directory && $0.file == directory }
+        } ?? nil
+        if let above { return place(of: above, depth: depth + 1)?.appending(shown) }
+        let parent = directory == .root ? TreePath.root : (try? store.path(of: directory)) ?? deletion.path.parent
+        return parent?.appending(browse).appending(deleted).appending(shown)
     }
 
     /// Under the mount.

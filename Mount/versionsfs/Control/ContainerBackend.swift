@@ -25,6 +25,8 @@ final class ContainerBackend: ControlBackend {
         var notes: @Sendable () -> [String] = { [] }
         /// The container's file system, and those mounted below it.
         var fileSystems: @Sendable () -> [ContainerStatus.FileSystem] = { [] }
+        /// The state directory, absolute; through a mount over it nobody reaches it.
+        var state = Path(".versionsfs")
     }
 
     let container: LiveContainer
@@ -56,6 +58,7 @@ final class ContainerBackend: ControlBackend {
             if container.isThinningPaused {
                 notes.append("the system's clock was set by more than a day: history is not thinned for now")
             }
+            notes += try StatusNotes(container: container, principal: call.principal).all()
             notes += container.spaceNotes
             if store.isWritingStuck { notes.append("the catalog cannot be written; changes wait in memory") }
             if container.options.isReadOnly { notes.append("mounted read-only: nothing is saved or resolved") }
@@ -115,7 +118,6 @@ final class ContainerBackend: ControlBackend {
             return ControlError(
                 code(error.kind), error.message, path: error.path.map { Path($0) }, advice: error.advice,
                 errno: error.errno?.rawValue)
-        case let error as SettingsError: return ControlError(.invalidValue, error.description)
         default: return ControlError(.failed, "\(error)")
         }
     }

@@ -58,8 +58,7 @@ extension LiveContainer {
     /// copy of it, because the handle may go on any time.
     /// - Returns: whether there is nothing to hurry for.
     private func sealIfQuiet(_ file: OpenFile) -> Bool {
-        guard let name = nodes.location(file.node).name, let document = knownDocument(of: file.node) else { return true }
-        return (try? document.state.withLock { state throws(Errno) in
+        return (try? withLiveDocument(of: file.node) { (state, _, name) throws(Errno) -> Bool in
             record(name.parent, announcement(&state, in: name.parent, name.name, by: file.requester))
             let stat = try Backing.stat(file.descriptor.raw)
             guard state.differs(from: stat) else { return true }

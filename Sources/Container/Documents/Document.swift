@@ -12,6 +12,8 @@ final class Document: Sendable {
         var actor: FileActor
         var program: String
         var time: Timestamp
+        /// The document began under that name; else it was only renamed to it.
+        var hasMade = false
     }
 
     /// Saves that were refused.
@@ -84,6 +86,18 @@ final class Document: Sendable {
         var refused: Refusal?
         /// The conflict that the last save made, until someone has tried to merge it.
         var conflict: Clash?
+
+        /// A program has made it under a name that it made up, and nobody has saved it over: if its maker removes or renames
+        /// it, it leaves no trace. Until then its one version is known here, and like that of a file which was there before
+        /// us it is kept before it is overwritten.
+        var isUnannounced: Bool { maker?.hasMade == true && !isRecorded }
+
+        /// Who may remove it without a trace, while that is known.
+        var removableBy: Maker? {
+            guard let maker, isUnversioned || isParted || maker.hasMade else { return nil }
+            // What somebody else has saved there is not the maker's to throw away.
+            return saver.map { maker.actor.isKin(of: $0) } ?? true ? maker : nil
+        }
 
         init(item: ItemID, places: [Place]) {
             self.item = item

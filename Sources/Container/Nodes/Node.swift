@@ -38,6 +38,8 @@ final class Node: @unchecked Sendable {
     var key: BackingKey
     var name: Name?
     var otherNames: [Name] = []
+    /// The name it lost last, once it has none.
+    var lostName: Name?
     var lookups: UInt64 = 0
     /// What the kernel was last told of the file's size and time: as long as nobody has touched it, they are so.
     var seen: (size: UInt64, modified: Timestamp)?

@@ -153,6 +153,7 @@ final class NodeTable: Sendable {
             node.remove(name, in: parent)
             if node.isDirectory { changeLayout() }
             guard node.name == nil else { return }
+            node.lostName = Node.Name(parent: parent, name: name)
             node.whereabouts = whereabouts
             if case .deleted(let deletion) = whereabouts, node.lookups > 0 { state.byDeletion[deletion] = node }
             // Its inode number may be given out again: nobody may find this node by it.
@@ -165,6 +166,18 @@ final class NodeTable: Sendable {
             node.remove(name, in: parent)
             _ = node.add(new)
             if node.isDirectory { changeLayout() }
+        }
+    }
+
+    func lostName(of node: Node) -> Node.Name? { state.withLock { _ in node.name == nil ? node.lostName : nil } }
+
+    /// A kept content has become a file of its own, and what was kept as it is the node's alone again.
+    func letGo(_ node: Node, _ descriptor: SharedDescriptor) {
+        state.withLock { state in
+            guard case .kept = node.whereabouts else { return }
+            node.whereabouts = .gone
+            node.held = descriptor
+            if state.byKey[node.key] === node { state.byKey[node.key] = nil }
         }
     }
 

@@ -13,12 +13,13 @@ extension CrashRecovery {
     ///
     /// - Returns: what was done, in a word; nil if nothing had to be.
     func settleRecent(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
+        if hasAnotherFile(item, live) { return try settle(item, current, live) }
         guard live.stat.size < current.size || !isHashed(current, live),
             live.stat.changed <= current.saved || live.stat.modified == current.modified || hasLostBlocks(current, live),
-            !isDatabase(live), !isBeingWritten(live),
-            try store.versions(sharing: current.content).allSatisfy({ $0.item == item.id || $0.kind != .current })
+            !isDatabase(live), !isBeingWritten(live), try !isShared(current)
         else { return nil }
         let older = try store.versions(of: item.id).filter { $0.id != current.id && !$0.flags.contains(.unfinished) }
+        if let synchronised = synchronised(current, item, live) { return try settleAppended(item, current, synchronised, live) }
         for appended in older where appended.content == current.content && live.stat.size >= appended.size {
             guard isHashed(appended, live) else { continue }
             return try settleAppended(item, current, appended, live)
@@ -37,6 +38,14 @@ extension CrashRecovery {
         return "unfinished"
     }
 
+    /// Whether another item's file is the content. One whose name had just come back has another file by now.
+    private func isShared(_ current: Version) throws -> Bool {
+        try store.versions(sharing: current.content).contains { version in
+            guard version.item != current.item, let other = try store.item(version.item) else { return false }
+            return other.current == version.id && !other.isReturning && !other.places.isEmpty
+        }
+    }
+
     /// Whether a file that was written to once more before the end lacks what had been saved: it is shorter, or a block of
     /// it has not arrived. What somebody has written since, while the container was not mounted, is another content.
     private func hasLostBlocks(_ current: Version, _ live: Live) -> Bool {
@@ -52,24 +61,49 @@ extension CrashRecovery {
         return live.stat.size < current.size
     }
 
-    /// What was appended has arrived in part or not at all.
-    private func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String {
-        if live.stat.size == former.size { try withdraw(current, item, former, live) } else { amend(current, item, live) }
+    /// The beginning of what was appended to that was synchronised, if the file says so: the version may have been amended
+    /// by what was appended since.
+    func synchronised(_ current: Version, _ item: Item, _ live: Live) -> Version? {
+        let labels = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw))
+        guard let label = labels.first?.version, label.item == item.id, label.content == current.content,
+            label.size <= current.size, live.stat.size >= label.size, isHashed(label, live)
+        else { return nil }
+        return label
+    }
+
+    /// What was appended has arrived in part or not at all. The version before it is its beginning.
+    func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String {
+        if live.stat.size == former.size {
+            try withdraw(current, item, former, live)
+            return "not arrived"
+        }
+        var lost = current
+        if former.id == current.id { (lost.id, lost.parents) = (.random(), [current.id]) }
+        let torn = try kept(lost, live)
+        var former = former
+        former.kind = .current
+        store.commit([.version(former)])
+        try replace(live, of: item, by: former, torn: torn)
         return "appended in part"
     }
 
     /// The file has the version before; nothing is left of the save, nor of what it was appended to.
     private func withdraw(_ current: Version, _ item: Item, _ former: Version, _ live: Live) throws {
-        let vanished = try store.versions(sharing: current.content).filter { $0.id != former.id && $0.item == item.id }
+        let vanished = try store.versions(sharing: current.content).filter {
+            $0.id != former.id && $0.item == item.id && (former.content != current.content || $0.size > former.size)
+        }
+        var former = former
+        former.kind = .current
         store.commit(
             vanished.map { .removeVersion($0.id) } + [
-                .kind(former.id, .current), .item(item.now(former, live.stat, container.fileID(live.stat))),
+                .version(former), .item(item.now(former, live.stat, container.fileID(live.stat))),
             ])
     }
 
-    /// The version is what there is of it.
+    /// There is nothing older: the version is what there is of it, and says so.
     private func amend(_ current: Version, _ item: Item, _ live: Live) {
         var version = current
+        version.flags.formUnion([.sealed, .unfinished])
         (version.size, version.modified) = (live.stat.size, live.stat.modified)
         version.hash = live.stat.size <= LiveContainer.hashedAtOnce
             ? ContentHash.sha256(of: live.file.raw, size: live.stat.size) : nil

@@ -61,14 +61,14 @@ struct CrashRecovery {
     }
 
     /// - Returns: what was done, in a word; nil if nothing had to be.
-    private func settle(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
+    func settle(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         let isHere = store.contents.contains(current.content)
         let isWhole = try store.keepWhole(current, path: live.path, place: live.place)
-        guard isHere || isWhole else { return nil }
+        guard isHere || isWhole || item.isReturning || hasAnotherFile(item, live) else { return nil }
         switch try judge(item, current, live) {
         case .current(let isSameFile):
             // A copy that has not reached the disk was made before anything was done to the file.
-            if !isWhole { try store.contents.remove(current.content) }
+            if !isWhole, isHere { try store.contents.remove(current.content) }
             if !isSameFile { store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))]) }
             return isWhole ? nil : "copy not arrived"
         case .gone: return nil
@@ -82,10 +82,15 @@ struct CrashRecovery {
                 try setAside(item, current, live)
                 return "unfinished"
             }
+            if let synchronised = synchronised(current, item, live) {
+                // The copy has not arrived, so nothing has happened to the file but what was appended.
+                if isHere { try store.contents.remove(current.content) }
+                return try settleAppended(item, current, synchronised, live)
+            }
             var lost = try store.shortened(current)
             lost.kind = .history
             guard let former = try wholeVersion(of: item, before: current, live) else {
-                adopt(nil, item, lost, live)
+                adopt(nil, item, lost, live, flags: .unfinished)
                 store.commit([.version(lost)])
                 return "saved"
             }
@@ -148,7 +153,10 @@ struct CrashRecovery {
             return .current(isSameFile: id == item.file.id)
         }
         if let label = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first {
-            if label.item == item.id, label.id != current.id, label.time > current.time, label.kind == .current {
+            // What was emptied or overwritten since is not what was synchronised: that was kept before.
+            if label.item == item.id, label.id != current.id, label.time > current.time, label.kind == .current,
+                live.stat.size >= label.size, isHashed(label, live)
+            {
                 return .saved(label)
             }
             // One of another item was for the name under which it was synchronised before it came here: it says that it is whole.
@@ -178,11 +186,16 @@ struct CrashRecovery {
         return ContentHash.sha256(of: live.file.raw, size: version.size) == hash
     }
 
+    /// Whether the name has another file than the catalog says. What was renamed over it is judged by its mark.
+    func hasAnotherFile(_ item: Item, _ live: Live) -> Bool {
+        item.file.id != FileID(0) && container.fileID(live.stat) != item.file.id
+    }
+
     /// Whether the live file took the name from the one that held the current version, and was not written in place of
     /// it. Where the catalog does not know that one: what was there when the version was kept is older than the copy.
     private func isAnotherFile(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
         if item.isReturning { return true }
-        if item.file.id != FileID(0) { return container.fileID(live.stat) != item.file.id }
+        if item.file.id != FileID(0) { return hasAnotherFile(item, live) }
         let object = store.contents.name(of: current.content)
         let kept = try Backing.stat(path: object.name, in: object.directory.rawValue)
         return live.stat.born >= kept.born
@@ -198,7 +211,7 @@ struct CrashRecovery {
     // MARK: Settling
 
     /// The live file is a version of its own, the current one.
-    private func adopt(_ label: Version?, _ item: Item, _ former: Version, _ live: Live) {
+    private func adopt(_ label: Version?, _ item: Item, _ former: Version, _ live: Live, flags: Version.Flags = []) {
         var version = label ?? unrecorded(of: item, after: former, live, flags: .sealed)
         if version.size != live.stat.size || version.modified != live.stat.modified {
             // Written to after it was synchronised.
@@ -207,7 +220,7 @@ struct CrashRecovery {
             version.hash = nil
         }
         version.kind = .current
-        version.flags.insert(.sealed)
+        version.flags.formUnion(flags.union(.sealed))
         let event = Change(
             event: .saved, path: live.path, item: item.id, version: version.id, time: container.now, author: version.author)
         store.commit([

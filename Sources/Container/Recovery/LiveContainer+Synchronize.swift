@@ -21,13 +21,11 @@ extension LiveContainer {
     /// Records what a file holds as a version and has the file say so itself: after a crash this is no unfinished save,
     /// even if the catalog's end was lost.
     private func label(_ node: Node, _ handle: UInt64, _ descriptor: SharedDescriptor) -> Bool {
-        guard node.isRegular, !node.isForeign, let name = nodes.location(node).name, let document = knownDocument(of: node)
-        else { return false }
-        guard let writer = writer(of: node, handle) else { return false }
+        guard node.isRegular, !node.isForeign, let writer = writer(of: node, handle) else { return false }
         let isReplacing = writer.state.withLock(\.isReplacing)
         do {
-            return try document.state.withLock { state throws(Errno) in
-                guard !state.isUnversioned else { return false }
+            let isLabelled = try withLiveDocument(of: node) { (state, _, name) throws(Errno) -> Bool in
+                guard !state.isUnversioned, !state.isUnannounced else { return false }
                 // A database is left alone after a crash, and is synchronised too often (DESIGN 5.1: captured when quiet).
                 if !isReplacing, isDatabase(name.name, descriptor) { return false }
                 try saveForLabel(&state, node, name, writer)
@@ -44,8 +42,9 @@ extension LiveContainer {
                 noteLabel(&state, stamp, try Backing.stat(descriptor.raw))
                 return true
             }
+            return isLabelled ?? false
         } catch {
-            logger.error("a synchronised file could not be recorded: \(error)", metadata: ["file": "\(name.name)"])
+            logger.error("a synchronised file could not be recorded: \(error)", metadata: ["file": "\(nodes.path(node) ?? .root)"])
             return false
         }
     }

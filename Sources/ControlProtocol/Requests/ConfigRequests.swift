@@ -30,9 +30,12 @@ public struct Setting: Hashable, Sendable, Codable {
     public var value: String
     /// What it is if nobody sets it, in TOML.
     public var standard: String
-    public init(key: String, value: String, standard: String) {
+    /// Why the value cannot be used, if it cannot; then the default is in force, or the container does not mount.
+    public var problem: String?
+    public init(key: String, value: String, standard: String, problem: String? = nil) {
         self.key = key
         self.value = value
         self.standard = standard
+        self.problem = problem
     }
 }

@@ -47,7 +47,8 @@ struct ConfigCommand: AsyncParsableCommand {
             let isSet = setting.value != setting.standard
             table.add([
                 Table.Cell(setting.key), Table.Cell("= " + setting.value, isSet ? .bold : nil),
-                Table.Cell(isSet ? "# not set: \(setting.standard)" : "", .dim),
+                setting.problem.map { Table.Cell("# wrong: \(Style.printable($0))", .red) }
+                    ?? Table.Cell(isSet ? "# not set: \(setting.standard)" : "", .dim),
             ])
         }
         try Printer.text(table.text(.standardOutput()))
@@ -70,7 +71,8 @@ struct ForgetCommand: AsyncParsableCommand {
                 advice: "versionsctl forget \(place.root)")
         }
         guard place.state == .unmounted else {
-            throw ControlError(.busy, "mounted", path: directory.path, advice: "versionsctl unmount it first")
+            let first = place.state == .dead ? "a dead mount lies over it" : "mounted"
+            throw ControlError(.busy, first, path: directory.path, advice: "versionsctl unmount it first")
         }
         let client = try await Daemon.serveOffline(place.root)
         let status = try await client.call(ForgetRequest(confirmed: false))

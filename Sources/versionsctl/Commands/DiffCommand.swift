@@ -37,7 +37,8 @@ struct DiffCommand: AsyncParsableCommand {
         let others = try await session.call(HistoryRequest(session.target)).versions.filter { $0.id != second.id }
         let chosen = others.first { $0.kind == .conflict } ?? others.first { second.parents.contains($0.id) } ?? others.first
         guard let chosen else {
-            throw ControlError(.nothingToDo, "there is no other version to compare with", path: file.path)
+            throw ControlError(.nothingToDo, "there is no other version to compare with", path: file.path,
+                advice: "save it once more, or look at versionsctl history")
         }
         return (chosen, second)
     }
@@ -71,7 +72,8 @@ struct Differ {
         }
         // diff(1): 0 equal, 1 different, more for trouble. Both are an answer here.
         guard status <= 1 || status == 128 + SIGPIPE else {
-            throw ControlError(.failed, "the comparison failed with status \(status)", path: name)
+            throw ControlError(.failed, "the comparison failed with status \(status)", path: name,
+                advice: "install diff, or name another program in VERSIONS_DIFF")
         }
     }
 

@@ -8,7 +8,7 @@ import VersionsClient
 extension Session {
     /// How versions are shown here.
     func versionText() -> VersionText {
-        let display = PathDisplay(typed: typed, place: place)
+        let display = display
         return VersionText(style: .standardOutput(), now: Words.now(), shown: { display.shown($0) })
     }
 }
@@ -38,6 +38,10 @@ struct ConflictsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let session = try await Session.open(path, container)
+        // Of what is not there nobody would say anything, and a slip would look like peace.
+        if let path, session.targetPath != nil, !Files.exists(path.path), errno == ENOENT || errno == ENOTDIR {
+            throw ControlError(.notFound, "no such file or directory", path: path.path)
+        }
         let documents = try await session.call(ConflictsRequest(session.target))
         if json.json {
             try Printer.json(documents)
@@ -132,7 +136,7 @@ struct WatchCommand: AsyncParsableCommand {
     func run() async throws {
         let session = try await Session.open(path, container)
         let (text, asJSON) = (statusText(), json.json)
-        let display = PathDisplay(typed: session.typed, place: session.place)
+        let display = session.display
         // Printed on the connection's own thread: a reader that stops reading us makes the daemon wait, and nothing piles up.
         let end = try await session.client.watch(session.target, after: after) { event in
             do {

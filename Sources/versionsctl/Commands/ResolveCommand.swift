@@ -41,7 +41,8 @@ struct ResolveCommand: AsyncParsableCommand {
         guard let document = try await session.call(ConflictsRequest(session.target)).first(where: { document in
             session.targetPath.map { $0 == document.path } ?? true
         }) else {
-            throw ControlError(.nothingToDo, "there is no conflict to resolve", path: path.path)
+            throw ControlError(.nothingToDo, "there is no conflict to resolve", path: path.path,
+                advice: "versionsctl conflicts lists the documents that have one")
         }
         let choice = try await choose(document, session)
         let seen = document.versions.map(\.id)

@@ -39,13 +39,15 @@ struct RestoreCommand: AsyncParsableCommand {
             // Outside nothing is versioned: a plain copy.
             let info = try await session.call(ShowRequest(session.target, version: version))
             try Files.copy(info.file, toNew: to.path)
-            return try report(Restored(document: absolutePath(to.path), entries: 1), session)
+            let restored = Restored(document: absolutePath(to.path), entries: 1)
+            return try RestoreReport.print(restored, as: to.path, "Restored", json: json.json)
         }
         try report(try await session.call(RestoreRequest(session.target, version: version, to: inside)), session)
     }
 
     private func report(_ restored: Restored, _ session: Session) throws {
-        try RestoreReport.print(restored, session, "Restored", json: json.json)
+        let shown = session.shown(restored.document, asked: to)
+        try RestoreReport.print(restored, as: shown, "Restored", json: json.json)
     }
 }
 
@@ -68,17 +70,18 @@ struct UndeleteCommand: AsyncParsableCommand {
             return inside
         }
         let restored = try await session.call(UndeleteRequest(session.target, to: inside), progress: "undeleting")
-        try RestoreReport.print(restored, session, "Undeleted", json: json.json)
+        let shown = session.shown(restored.document, asked: to)
+        try RestoreReport.print(restored, as: shown, "Undeleted", json: json.json)
     }
 }
 
 /// What restore and undelete say.
 enum RestoreReport {
-    static func print(_ restored: Restored, _ session: Session, _ verb: String, json: Bool) throws {
+    static func print(_ restored: Restored, as shown: Path, _ verb: String, json: Bool) throws {
         if json { return try Printer.json(restored) }
         let entries = restored.entries == 1 ? "" : " (\(Words.count(restored.entries, "entry")))"
         let displaced = restored.displaced == 0
             ? "" : "; \(Words.count(restored.displaced, "newer name")) went to the deleted area"
-        try Printer.text("\(verb) \(Style.printable(session.shown(restored.document)))\(entries)\(displaced).\n")
+        try Printer.text("\(verb) \(Style.printable(shown))\(entries)\(displaced).\n")
     }
 }

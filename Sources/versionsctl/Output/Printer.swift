@@ -32,7 +32,7 @@ enum Printer {
 
     /// `versionsctl: PATH: what went wrong: what to do`.
     static func line(_ error: ControlError) -> String {
-        (["versionsctl"] + [error.path.map { Style.printable($0) }, error.message, error.advice].compactMap { $0 })
+        (["versionsctl"] + [error.path.map { Style.printable($0) }, error.message, error.whatToDo].compactMap { $0 })
             .map { $0.replacing("\n", with: " ") }.joined(separator: ": ")
     }
 

@@ -18,8 +18,11 @@ struct VersionText: Sendable {
     func conflicts(_ documents: [ConflictedDocument]) -> String {
         guard !documents.isEmpty else { return "No conflicts.\n" }
         return documents.map { document in
-            "\(name(document.path))  \(Words.count(document.versions.count, "unresolved loser"))\n"
-                + versions([document.current] + document.versions + (document.base.map { [$0] } ?? []), base: document.base)
+            var listed = [document.current] + document.versions
+            // The base may be one of them: the current version itself, say.
+            if let base = document.base, !listed.contains(where: { $0.id == base.id }) { listed.append(base) }
+            return "\(name(document.path))  \(Words.count(document.versions.count, "unresolved loser"))\n"
+                + versions(listed, base: document.base)
         }.joined(separator: "\n")
     }
 
@@ -55,7 +58,8 @@ struct VersionText: Sendable {
     private func name(_ path: Path) -> String { style.paint(Style.printable(shown(path)), .bold) }
 
     private func kind(_ version: VersionInfo, isBase: Bool) -> (String, Style.Colour?) {
-        var words: [String] = isBase ? ["base"] : version.kind == .history ? [] : [version.kind.rawValue]
+        var words = version.kind == .history ? [] : [version.kind.rawValue]
+        if isBase { words.append("base") }
         if version.pinned { words.append("pinned") }
         if version.unfinished { words.append("unfinished") }
         if version.lost { words.append("content lost") }

@@ -9,9 +9,9 @@ struct BusyProcess: Hashable {
     var program: String
 
     /// The processes that have their directory, root, program or an open file at or below an absolute path; other users'
-    /// are seen by root only. This process is not among them.
+    /// are seen by root only. This process and what it has started are not among them.
     static func using(_ directory: Path) -> [BusyProcess] {
-        names(in: "/proc").compactMap { Int32($0) }.sorted().filter { $0 != getpid() }.compactMap { id in
+        names(in: "/proc").compactMap { Int32($0) }.sorted().filter { $0 != getpid() && !isChild($0) }.compactMap { id in
             let process = "/proc/\(id)"
             let links = ["cwd", "root", "exe"] + names(in: process + "/fd").map { "fd/" + $0 }
             guard links.contains(where: { link in target(process + "/" + link).map { isWithin($0, directory) } ?? false })
@@ -24,6 +24,18 @@ struct BusyProcess: Hashable {
     static func list(_ processes: [BusyProcess]) -> String {
         let shown = processes.prefix(8).map { "\($0.program) (\($0.id))" }.joined(separator: ", ")
         return processes.count > 8 ? shown + " and \(processes.count - 8) more" : shown
+    }
+
+    /// Whether a process was started by this one.
+    private static func isChild(_ id: Int32) -> Bool {
+        guard let file = fopen("/proc/\(id)/stat", "re") else { return false }
+        defer { fclose(file) }
+        var buffer = [CChar](repeating: 0, count: 512)
+        guard fgets(&buffer, 512, file) != nil else { return false }
+        let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // `PID (PROGRAM) STATE PARENT`; a program's name may have anything in it, a parenthesis too.
+        guard let end = text.lastIndex(of: ")") else { return false }
+        return text[end...].split(separator: " ").dropFirst(2).first == "\(getpid())"
     }
 
     private static func isWithin(_ path: [UInt8], _ directory: Path) -> Bool {

@@ -29,7 +29,8 @@ enum Subprocess {
         }
         guard result == 0 else {
             errno = result
-            throw ControlError(system: "cannot be started", path: Path(program))
+            let advice = result == ENOENT ? "install it, or put it into PATH" : nil
+            throw ControlError(system: "cannot be started", path: Path(program), advice: advice)
         }
         return process
     }

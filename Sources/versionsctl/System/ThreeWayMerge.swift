@@ -78,15 +78,18 @@ struct ThreeWayMerge {
         let status = try Subprocess.run(
             "sh", [Path("-c"), Path(bytes: ArgumentBytes.bytes(command))], environment: environment)
         guard status == 0 else {
-            throw ControlError(.failed, "\(tool) ended with status \(status); nothing was changed", path: name)
+            throw ControlError(.failed, "\(tool) ended with status \(status); nothing was changed", path: name,
+                advice: "try again, or --keep current|ID|all")
         }
         let content = try Files.content(merged)
         guard !content.isEmpty || document.current.size == 0 else {
-            throw ControlError(.failed, "\(tool) left nothing; nothing was changed", path: name)
+            throw ControlError(.failed, "\(tool) left nothing; nothing was changed", path: name,
+                advice: "have it write MERGED, or --keep current|ID|all")
         }
         let mark = Array("<<<<<<< ".utf8)
         guard !content.split(separator: 10).contains(where: { $0.starts(with: mark) }) else {
-            throw ControlError(.failed, "marks of conflict are left; nothing was changed", path: name)
+            throw ControlError(.failed, "marks of conflict are left; nothing was changed", path: name,
+                advice: "take them out in the tool, or --keep current|ID|all")
         }
     }
 }

@@ -1,0 +1,145 @@
+// The settings as a container's file has them, what is wrong among them set apart: it can be shown and mended, and
+// what does not need it goes on without.
+
+import Container
+import ControlProtocol
+import Glibc
+import SystemPackage
+import TOMLKit
+import VersionModel
+
+/// `config.toml`, looked at key by key.
+struct CheckedSettings {
+    /// A setting that cannot be used.
+    struct Mistake: Error {
+        var key: String
+        /// A clause; it begins with the file's name where no key is to blame.
+        var text: String
+
+        init(key: String, text: String) {
+            self.key = key
+            self.text = text
+        }
+
+        init(_ error: SettingsError) { self.init(key: error.key, text: error.description) }
+    }
+
+    /// What can be used; a setting that cannot has its default.
+    private(set) var settings = Settings()
+    /// What cannot be used, by its key; the key is empty where the file cannot be read at all.
+    private(set) var wrong: [Mistake] = []
+    private let state: FileDescriptor
+    /// As it lies there; nil if it cannot be read.
+    private var text: String?
+    /// The same without what is wrong.
+    private var sound = ""
+
+    init(in state: FileDescriptor) {
+        self.state = state
+        do throws(SettingsError) {
+            _ = try SettingsFile(in: state.rawValue)
+        } catch {
+            wrong = [Mistake(error)]
+            return
+        }
+        let text = Self.read(in: state)
+        self.text = text
+        look(at: text)
+    }
+
+    /// All settings, each with what is wrong with it.
+    func entries() throws(Mistake) -> [Setting] {
+        guard let text else { throw wrong.first ?? Mistake(key: "", text: "config.toml cannot be read") }
+        return try Self.file(text).entries.map { entry in
+            Setting(
+                key: entry.key, value: entry.value, standard: entry.standard,
+                problem: wrong.first { $0.key == entry.key }?.text)
+        }
+    }
+
+    /// Sets one setting; others that are wrong stay as they are, to be mended in turn.
+    mutating func set(_ key: String, to value: String) throws(Mistake) {
+        guard let text else { throw wrong.first ?? Mistake(key: "", text: "config.toml cannot be read") }
+        var file = try Self.file(sound)
+        do throws(SettingsError) {
+            try file.set(key, to: value)
+        } catch {
+            // A bare word is a text, and so is a bare number where a text belongs: then the value is what is wrong.
+            guard let first = value.utf8.first, first != UInt8(ascii: "\""), first != UInt8(ascii: "[")
+            else { throw Mistake(error) }
+            try Self.mistaking { () throws(SettingsError) in try file.set(key, to: "\"\(value)\"") }
+        }
+        guard let set = file.entries.first(where: { $0.key == key }) else {
+            throw Mistake(key: key, text: "there is no setting \(key)")
+        }
+        let whole = try Self.replacing(key, with: set.value, in: text)
+        let new = try Self.file(whole)
+        try Self.mistaking { () throws(SettingsError) in try new.write(in: state.rawValue) }
+        self.text = whole
+        wrong = []
+        look(at: whole)
+    }
+
+    /// What is wrong in sentences, with the file's path and what to do, for a container that is not mounted.
+    func complaints(_ directory: FilePath) -> [String] {
+        wrong.map { error in
+            let file = "\(directory.appending(".versionsfs"))/"
+            if error.key.isEmpty { return "\(file)\(error.text): mend the file, or remove it for the defaults" }
+            return "\(file)config.toml: \(error.text): versionsctl config --container \(directory) \(error.key) VALUE"
+        }
+    }
+
+    // MARK: Reading
+
+    private static func file(_ text: String) throws(Mistake) -> SettingsFile {
+        try mistaking { () throws(SettingsError) in try SettingsFile(text: text) }
+    }
+
+    private static func mistaking<Result>(_ body: () throws(SettingsError) -> Result) throws(Mistake) -> Result {
+        do { return try body() } catch { throw Mistake(error) }
+    }
+
+    private mutating func look(at text: String) {
+        sound = text
+        // Each round takes out one key.
+        for _ in 0..<64 {
+            do throws(SettingsError) {
+                settings = try SettingsFile(text: sound).settings()
+                return
+            } catch {
+                wrong.append(Mistake(error))
+                guard !error.key.isEmpty, let without = try? Self.replacing(error.key, with: nil, in: sound),
+                    without != sound
+                else { break }
+                sound = without
+            }
+        }
+        sound = ""
+    }
+
+    private static func replacing(_ key: String, with value: String?, in text: String) throws(Mistake) -> String {
+        let parts = key.split(separator: ".").map(String.init)
+        do {
+            let table = try TOMLTable(string: text)
+            let parsed = try value.map { try TOMLTable(string: "value = \($0)")["value"] } ?? nil
+            let inner = parts.count == 2 ? table[parts[0]]?.table ?? TOMLTable() : table
+            guard let name = parts.last else { return text }
+            if let parsed { inner[name] = parsed } else { inner.remove(at: name) }
+            if parts.count == 2 { table[parts[0]] = inner }
+            return table.convert(to: .toml) + "\n"
+        } catch {
+            throw Mistake(key: key, text: "config.toml cannot be changed: \(error)")
+        }
+    }
+
+    /// What ``SettingsFile`` has just read; a missing file is empty.
+    private static func read(in state: FileDescriptor) -> String {
+        let descriptor = openat(state.rawValue, "config.toml", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while case let count = Glibc.read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,78 @@
+// Opens for writing of files whose name another file has taken between the kernel's look-up and its open.
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// The threads whose last open was answered with ESTALE. Lock order: last.
+final class StaleOpens: Sendable {
+    private static let most = 256
+    private let threads = Mutex<[pid_t: Int64]>([:])
+
+    /// The kernel looks the name up again after the first ESTALE, and hands the second to the program.
+    /// - Returns: whether it is the second of this thread, in nanoseconds `now` of a clock that only goes forward.
+    func isSecond(_ thread: pid_t, now: Int64) -> Bool {
+        threads.withLock { threads in
+            if let first = threads.removeValue(forKey: thread), now - first < 1_000_000_000 { return true }
+            if threads.count >= Self.most { threads = [:] }
+            threads[thread] = now
+            return false
+        }
+    }
+}
+
+extension LiveContainer {
+    /// A writer comes to a file that has lost its name. Once it is sent back to find the file which has the name now; if that
+    /// is gone again, it gets the file that it has found, as POSIX has it, and what it saves there is a save that closes on a
+    /// file whose name another one has taken (DESIGN 5.1).
+    ///
+    /// - Throws: ESTALE, for the kernel to look the name up again.
+    func admitDisplaced(_ caller: Caller, _ node: Node) throws(Errno) {
+        if isLive(node) || orphans.document(of: node) != nil { return }
+        // One without a name from the start belongs to nothing yet.
+        guard let last = nodes.lostName(of: node) else { return }
+        guard staleOpens.isSecond(caller.thread, now: Scheduler.now) else { throw Errno(rawValue: ESTALE) }
+        try names.writing { () throws(Errno) in
+            switch nodes.location(node).whereabouts {
+            case .live, .gone: break
+            // What was deleted does not change.
+            case .deleted: throw Errno(rawValue: ESTALE)
+            case .kept(let content): try takeBack(node, content)
+            }
+        }
+    }
+
+    /// Has what is written to a file that lost its name settled when it is closed.
+    func adoptWriter(of node: Node, hasChanged: Bool) {
+        guard let last = nodes.lostName(of: node) else { return }
+        names.writing { () throws(Never) in
+            guard orphans.document(of: node) == nil, case .gone = nodes.location(node).whereabouts,
+                let document = try? documents.document(at: last.place)
+            else { return }
+            let stamp = hasChanged ? nil : (try? statLocked(node)).map { Stamp($0) }
+            orphans.add(Orphan(document: document, parent: last.parent, stamp: stamp, base: nil), node)
+        }
+    }
+
+    /// What was kept by giving the file to the objects is copied, so that the file may be written to.
+    private func takeBack(_ node: Node, _ content: ContentID) throws(Errno) {
+        let place = store.contents.name(of: content)
+        let path = Array(place.name.utf8)
+        let held = SharedDescriptor(
+            try Backing.open(path, in: place.directory.rawValue, flags: linux_O_PATH | O_NOFOLLOW))
+        let file = SharedDescriptor(try Backing.open(path, in: place.directory.rawValue, flags: O_RDONLY | O_NOFOLLOW))
+        let size = try Backing.stat(file.raw).size
+        guard store.contents.canReflink || size <= settings.maxFile else { throw Errno(rawValue: ESTALE) }
+        let labels = try store.contents.labels(of: content)
+        guard let first = labels.first else { throw Errno(rawValue: ESTALE) }
+        try retryingWhenFull(wanted: store.contents.canReflink ? 0 : size) { () throws(Errno) in
+            _ = try store.contents.keep(
+                copying: FileDescriptor(rawValue: file.raw), as: content, first, also: Array(labels.dropFirst()),
+                isDurable: true)
+        }
+        nodes.letGo(node, held)
+    }
+}

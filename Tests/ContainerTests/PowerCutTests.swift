@@ -1,0 +1,126 @@
+// What a power cut leaves, made by hand: the catalog as it was earlier, no redo log, and files that have not arrived whole.
+
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+import VersionModel
+
+@testable import Container
+@testable import VersionStore
+
+@Suite struct PowerCutTests {
+    private let catalog = ["catalog.sqlite", "catalog.sqlite-wal"]
+
+    private func state(_ tree: BrowsedContainer, _ name: String) -> URL { URL(fileURLWithPath: "\(tree.path)/.versionsfs/\(name)") }
+
+    /// The catalog as it is now.
+    private func snapshot(_ tree: BrowsedContainer) throws -> [Data] {
+        tree.container.store.flush()
+        return try catalog.map { try Data(contentsOf: state(tree, $0)) }
+    }
+
+    /// Ends a container; the next one finds that catalog, and in some files what is given.
+    private func cut(_ tree: BrowsedContainer, _ snapshot: [Data], _ files: [String: String] = [:]) throws -> BrowsedContainer {
+        tree.close()
+        for (name, bytes) in zip(catalog, snapshot) { try bytes.write(to: state(tree, name)) }
+        try? FileManager.default.removeItem(at: state(tree, "catalog.sqlite-shm"))
+        try Data().write(to: state(tree, RedoLog.name))
+        for (file, text) in files {
+            let path = "\(tree.path)/\(file)"
+            var before = stat()
+            #expect(lstat(path, &before) == 0)
+            let descriptor = try FileDescriptor.open(path, .writeOnly)
+            defer { try? descriptor.close() }
+            #expect(ftruncate(descriptor.rawValue, 0) == 0)
+            try descriptor.writeAll(text.utf8)
+            // Times are in the file system's log.
+            #expect(futimens(descriptor.rawValue, [before.st_atim, before.st_mtim]) == 0)
+        }
+        return try BrowsedContainer(at: tree.path)
+    }
+
+    private func move(_ tree: BrowsedContainer, _ name: String, to target: String) throws {
+        try tree.container.rename(
+            tree.caller, parent: Node.rootID, name: Array(name.utf8), newParent: Node.rootID, newName: Array(target.utf8),
+            flags: 0)
+    }
+
+    @Test("a document that had lost its name when the catalog ended, and had it back, has its last whole version")
+    func backAfterTheEnd() throws {
+        let before = try BrowsedContainer()
+        for (name, text) in [("x", "one"), ("x", "two"), ("y", "y")] { try before.save(name, text) }
+        try move(before, "x", to: "y")
+        let catalog = try snapshot(before)
+        try before.save("x", "three")
+        try before.save("x.new", "four")
+        try move(before, "x.new", to: "x")
+        let tree = try cut(before, catalog, ["x": ""])
+        #expect(try tree.live("x") == "three" && tree.live("y") == "two")
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("a file renamed over one that was kept by copying, because its handle was not released, is a whole save")
+    func renamedBeforeTheRelease() throws {
+        let before = try BrowsedContainer()
+        try before.save("x", "one")
+        let catalog = try snapshot(before)
+        try before.save("x.new", "three")
+        let node = try before.node("x")
+        let handle = try #require(try before.container.open(before.caller, node: node, flags: O_WRONLY | O_TRUNC)).handle
+        try before.write("two", node, handle, at: 0)
+        before.container.flush(before.caller, handle: handle)
+        try move(before, "x.new", to: "x")
+        before.container.release(node: node, handle: handle)
+        let tree = try cut(before, catalog)
+        #expect(try tree.live("x") == "three")
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("what was renamed here once says nothing of what was written to it since")
+    func overwrittenAfterTheRename() throws {
+        let before = try BrowsedContainer()
+        try before.save("x", "one")
+        let catalog = try snapshot(before)
+        try before.save("x.new", "base")
+        try move(before, "x.new", to: "x")
+        try before.save("x", " more", flags: O_APPEND)
+        let node = try before.node("x")
+        let handle = try #require(try before.container.open(before.caller, node: node, flags: O_WRONLY)).handle
+        try before.write("MORE", node, handle, at: 5)
+        let tree = try cut(before, catalog, ["x": "base \0\0RE"])
+        #expect(try tree.live("x") == "base more")
+        #expect(try tree.texts().contains("base \0\0RE"))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("a new file that came in part is what came of it, and is marked")
+    func newInPart() throws {
+        let before = try BrowsedContainer()
+        try before.save("new", "content")
+        let catalog = try snapshot(before)
+        let tree = try cut(before, catalog, ["new": "con"])
+        #expect(try tree.live("new") == "con")
+        let version = try #require(try tree.container.store.version(try tree.item("new").current))
+        #expect(version.flags.contains(.unfinished) && version.size == 3)
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("of what was appended and came in part, the beginning that was saved before is current again")
+    func appendedInPart() throws {
+        let before = try BrowsedContainer()
+        try before.save("x", "whole")
+        try before.save("x", " and more", flags: O_APPEND)
+        let catalog = try snapshot(before)
+        let tree = try cut(before, catalog, ["x": "whole and\0\0\0\0\0"])
+        #expect(try tree.live("x") == "whole")
+        let versions = try tree.container.store.versions(of: try tree.item("x").id)
+        #expect(versions.contains { $0.kind == .history && $0.flags.contains(.unfinished) && $0.size == 14 })
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+}

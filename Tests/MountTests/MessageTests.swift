@@ -1,0 +1,178 @@
+// What versionsctl says to people: paths as they were typed, one line for an error with what to do, and a status that
+// tells what is not kept.
+
+import CTestSupport
+import Foundation
+import Support
+import Testing
+
+@Suite struct MessageTests {
+    @Test("Paths are said as they were typed, ids as paths from here, and --to as typed")
+    func paths() throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("mkdir -p c/sub; cd c/sub; echo 1 > a.tar.gz; echo 2 > a.tar.gz; echo x > b; rm b", in: place.path)
+            let first = { (words: [String], directory: String) in
+                try run(Workplace.control, words, in: place.path + "/" + directory).text.split(separator: "\n").first ?? ""
+            }
+            let versions = try JSONDecoder().decode(
+                HistoryRecord.self, from: Data(try place.ctl("history", "c/sub/a.tar.gz", "--json").stdout))
+            guard let item = versions.versions.first?.item, let old = versions.versions.last?.id,
+                let gone = try place.ctl("deleted", in: "c").text.split(separator: "\n").last?.split(separator: " ").first
+            else { throw Failure("no versions") }
+            #expect(try first(["history", item], "c").hasPrefix("sub/a.tar.gz  "))
+            #expect(try first(["history", item], "c/sub").hasPrefix("a.tar.gz  "))
+            #expect(try first(["history", item, "--container", "c"], "").hasPrefix("c/sub/a.tar.gz  "))
+            #expect(try first(["diff", item], "c/sub").hasPrefix("--- a.tar.gz\t"))
+            #expect(try first(["undelete", String(gone)], "c") == "Undeleted sub/b.")
+            #expect(try first(["restore", "c/sub/a.tar.gz", "--version", old, "--to", "c/back"], "") == "Restored c/back.")
+            #expect(try first(["restore", "a.tar.gz", "--version", old, "--to", "../../out"], "c/sub") == "Restored ../../out.")
+            #expect(try first(["restore", item, "--version", old], "c/sub") == "Restored a.tar.gz.")
+            #expect(try place.ctl("simulate", "conflict", "c/sub/a.tar.gz").status == 0)
+            #expect(
+                try first(["resolve", "c/sub/a.tar.gz", "--keep", "all"], "")
+                    == "Resolved c/sub/a.tar.gz; written: c/sub/a 2.tar.gz.")
+            expectOneLine(try place.ctl("history", "c/sub/nope/x"), "versionsctl: c/sub/nope/x: no such file")
+            try place.unmount()
+        }
+    }
+
+    @Test("A busy mount names its users, and not its own daemon, which pgrep finds by its name")
+    func busy() throws {
+        try Place.with { place in
+            try place.mount()
+            let actor = try ActorProcess("holder", in: place.path + "/c")
+            let output = try place.ctl("unmount", "c")
+            expectOneLine(output, "in use by ", "holder (\(actor.pid))")
+            #expect(!output.errors.contains("versionsfs (") && !output.errors.contains("exe ("), "\(output.errors)")
+            let daemons = try run("pgrep", ["-x", "versionsfs", "-a"]).text
+            #expect(daemons.contains(place.path + "/c"), "\(daemons)")
+            expectOneLine(try place.ctl("unmount", "c", asUser: 65534), "mounted by root", "ask them")
+            #expect(try place.ctl("unmount", "--lazy", "c").status == 0)
+        }
+    }
+
+    @Test("Every error is one line that says what, why and what to do")
+    func errors() throws {
+        try Place.with { place in
+            try shell("mkdir c/d; mkdir -m 700 c/closed; echo x > c/closed/f", in: place.path)
+            expectOneLine(try place.ctl("unmount", "c"), "not in a container", "versionsctl mount")
+            try place.mount()
+            try shell("echo two > c/f", in: place.path)
+            expectOneLine(try place.ctl("history", "c/nope"), "no such file or directory")
+            expectOneLine(try place.ctl("history", "c/f/x"), "versionsctl: c/f/x: ")
+            expectOneLine(try place.ctl("history", "c/closed/f", asUser: 65534), "ermission denied", "ask its owner")
+            expectOneLine(try place.ctl("history", "c/d"))
+            expectOneLine(try place.ctl("show", "c/f", "--version", "ffffffff"), "no version ffffffff")
+            expectOneLine(try place.ctl("undelete", "c/f"))
+            expectOneLine(try place.ctl("resolve", "c/f", "--newest"), "no conflict")
+            expectOneLine(try place.ctl("purge", "c/nope"), "no such file")
+            expectOneLine(try place.ctl("conflicts", "c/nope"), "no such file or directory")
+            expectOneLine(try place.ctl("conflicts", "c/nope", "--exit-code"), "no such file", status: 2)
+            #expect(try place.ctl("conflicts", "c/d", "--exit-code").status == 0)
+            try place.unmount()
+            expectOneLine(try place.ctl("unmount", "c"), "not mounted", "versionsctl mount")
+            expectOneLine(try place.ctl("history", "c/f"), "not mounted", "versionsctl mount")
+            try shell("mv c/.versionsfs/format c/.versionsfs/was; echo 'versionsfs 99' > c/.versionsfs/format", in: place.path)
+            for command in ["status", "forget"] {
+                expectOneLine(try place.ctl(command, "c"), "unknown container format", "newer version")
+            }
+            expectOneLine(try place.ctl("check", "--container", "c"), "unknown container format", status: 2)
+            try shell("mv c/.versionsfs/was c/.versionsfs/format", in: place.path)
+            let gone = try place.ctl("forget", "c", "--yes")
+            #expect(gone.status == 0 && gone.errors.isEmpty, "\(gone.errors)")
+        }
+    }
+
+    @Test("Of a mount that its user alone may enter nobody says that it is dead; root can take it away")
+    func closed() throws {
+        try Place.with { place in
+            try shell("chown -R 65534:65534 c", in: place.path)
+            let mounted = try place.ctl("mount", "c", asUser: 65534)
+            #expect(mounted.status == 0, "\(mounted.errors)")
+            expectOneLine(try place.ctl("status", "c"), "who alone may enter it", "ask them")
+            expectOneLine(try place.ctl("mount", "c"))
+            #expect(try place.ctl("status", "c", asUser: 65534).status == 0)
+            try place.unmount()
+        }
+    }
+
+    @Test("The file of what was deleted can be read, also of one of several names and below a deleted directory")
+    func deletedFiles() throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("mkdir -p c/d/e", in: place.path)
+            for text in ["one", "two"] {
+                try shell("echo \(text) > c/d/e/f; sync c/d/e/f; rm c/d/e/f", in: place.path)
+                try shell("echo \(text) > c/g; rm c/g", in: place.path)
+            }
+            try shell("rm -r c/d", in: place.path)
+            for entry in try JSONDecoder().decode([DeletedRecord].self, from: Data(try place.ctl("deleted", "c", "--json").stdout))
+            where entry.type == "file" {
+                let shown = try place.ctl("show", entry.id, in: "c")
+                #expect(shown.status == 0 && ["one", "two"].contains(shown.text), "\(entry): \(shown.errors)")
+            }
+            #expect(try place.ctl("show", "c/g").text == "two")
+            #expect(try place.ctl("show", "c/d/e/f").text == "two")
+            try place.unmount()
+        }
+    }
+
+    @Test("With source-open the directory itself leads to its mount")
+    func sourceOpen() throws {
+        try Place.with { place in
+            mkdir(place.path + "/m", 0o755)
+            #expect(try place.ctl("mount", "c", "m", "-o", "source-open").status == 0)
+            try shell("echo two > m/f", in: place.path)
+            let status = try place.ctl("status", "c")
+            #expect(status.status == 0 && status.text.contains("at \(place.path)/m"), "\(status.errors)")
+            #expect(try place.ctl("history", "c/f").text.hasPrefix("c/f  2 versions"))
+            expectOneLine(try place.ctl("mount", "c"), "mounted already")
+            try place.unmount("c")
+            #expect(try !Mounts.all().contains { $0.path.hasPrefix(place.path) })
+        }
+    }
+
+    @Test("Status says what the file system can do, which names get no versions, and from what size on nothing is kept")
+    func status() throws {
+        try Place.with { place in
+            try "# none\n*.iso\n".write(toFile: place.path + "/c/.versionsignore", atomically: false, encoding: .utf8)
+            try place.mount()
+            #expect(try place.ctl("config", "ignore.patterns", #"["*.o"]"#, in: "c").status == 0)
+            let mounted = try place.ctl("status", "c").text
+            #expect(mounted.contains("'*.o', '*.iso'"), "\(mounted)")
+            for word in ["versions", "xattr", "hard links", "O_TMPFILE"] { #expect(mounted.contains(word), "\(mounted)") }
+            if mounted.contains("passthrough on") { #expect(mounted.contains(", passthrough,"), "\(mounted)") }
+            // There is reflink, or a limit.
+            #expect(mounted.contains("reflink, ") || mounted.contains("over 1 GiB that is overwritten in place"), "\(mounted)")
+            try place.unmount()
+            let unmounted = try JSONDecoder().decode(Status.self, from: Data(try place.ctl("status", "c", "--json").stdout))
+            #expect(unmounted.log == "none" && unmounted.fileSystems.first?.can.contains("versions") == true)
+        }
+    }
+
+    @Test("Status counts the versions whose content is lost, and says of which documents")
+    func lost() throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("mkdir -m 700 c/d; mv c/f c/d; echo two > c/d/f; mv c/d/f c/d/g; echo three > c/d/g", in: place.path)
+            try place.unmount()
+            #expect(try !place.ctl("status", "c").text.contains("lost"))
+            try shell("find c/.versionsfs/objects -type f -delete", in: place.path)
+            #expect(try place.ctl("check", "--repair", "--container", "c").status == 1)
+            let status = try place.ctl("status", "c").text
+            #expect(status.contains("lost, of d/") && status.contains("versionsctl history"), "\(status)")
+            // Who may not look into the directory does not read there what is in it.
+            try place.mount()
+            let other = try place.ctl("status", "c", asUser: 65534).text
+            #expect(other.contains("lost: ") && !other.contains("d/"), "\(other)")
+            try place.unmount()
+        }
+    }
+
+    private struct Status: Decodable {
+        struct FileSystem: Decodable { var can: [String] }
+        var log: String
+        var fileSystems: [FileSystem]
+    }
+}

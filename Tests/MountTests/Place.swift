@@ -1,0 +1,73 @@
+// A directory for containers that a test mounts itself with versionsctl, as people do.
+
+import CTestSupport
+import Foundation
+import Support
+import Testing
+
+struct Place {
+    let path: String
+
+    /// Makes the directory, with a container-to-be `c` and a file `f` in it; whatever the test leaves is taken away.
+    static func with(_ body: (Place) throws -> Void) throws {
+        let path = try Workplace.fresh("place")
+        try FileManager.default.createDirectory(atPath: path + "/c", withIntermediateDirectories: false)
+        try "one\n".write(toFile: path + "/c/f", atomically: false, encoding: .utf8)
+        defer {
+            // Deepest first.
+            for mount in ((try? Mounts.all()) ?? []).map(\.path).filter({ $0.hasPrefix(path) }).sorted(by: >) {
+                umount2(mount, VFS_MNT_DETACH)
+            }
+            _ = try? run("rm", ["-rf", "--one-file-system", path])
+        }
+        try body(Place(path: path))
+    }
+
+    func ctl(_ arguments: String..., in directory: String = "", asUser user: UInt32? = nil) throws -> Output {
+        try run(Workplace.control, arguments, in: path + "/" + directory, asUser: user, seconds: 60)
+    }
+
+    func daemon(_ arguments: String...) throws -> Output {
+        try run(Workplace.daemon, arguments, in: path, seconds: 60)
+    }
+
+    /// A daemon in the foreground that serves; `-f` is added.
+    func serve(_ arguments: String...) throws -> Child {
+        let child = try Child(.init(Workplace.daemon, arguments.map { path + "/" + $0 } + ["-f"]))
+        let point = path + "/" + (arguments.last ?? "")
+        let came = try Mounts.wait(.after(seconds: 20), watching: child) { all in
+            all.contains { $0.path == point } && isServed(point)
+        }
+        guard came else { throw Failure("\(point) was not mounted") }
+        return child
+    }
+
+    private func isServed(_ point: String) -> Bool {
+        getxattr(point, "user.versions.socket", nil, 0) > 0
+    }
+
+    /// A line of bash that may use $CTL and $DAEMON, for names that are not UTF-8.
+    func bash(_ line: String) throws -> Output {
+        try run(
+            "bash", ["-c", line], in: path, environment: ["CTL": Workplace.control, "DAEMON": Workplace.daemon], seconds: 60)
+    }
+
+    func mount(_ name: String = "c", _ options: String = "defaults") throws {
+        let output = try ctl("mount", name, "-o", options)
+        guard output.status == 0 else { throw Failure("mount \(name): \(output.errors)") }
+    }
+
+    func unmount(_ name: String = "c") throws {
+        let output = try ctl("unmount", name)
+        guard output.status == 0 else { throw Failure("unmount \(name): \(output.errors)") }
+    }
+}
+
+/// It failed with this status and one line on standard error that has these words; a line says what, why and what to do,
+/// so it has three parts.
+func expectOneLine(_ output: Output, _ words: String..., status: Int32 = 1, from line: Int = #line) {
+    #expect(output.status == status, "line \(line): status \(output.status): \(output.errors)")
+    #expect(!output.errors.contains("\n"), "line \(line): more than one line: \(output.errors)")
+    #expect(output.errors.split(separator: ": ").count >= 3, "line \(line): no advice: \(output.errors)")
+    for word in words { #expect(output.errors.contains(word), "line \(line): no \"\(word)\" in: \(output.errors)") }
+}

@@ -1,0 +1,136 @@
+// Starting in places that are not as one would like them: names that are no text, mounts whose daemon died, options and
+// directories that cannot be used.
+
+import CTestSupport
+import Foundation
+import Support
+import Testing
+
+@Suite struct StartTests {
+    @Test("A container whose path is not UTF-8 is mounted, read, asked and unmounted")
+    func bytes() throws {
+        try Place.with { place in
+            let output = try place.bash(
+                """
+                set -e
+                d=$'ro\\xffo,t'; m=$'m\\xfe'
+                mkdir "$d" "$m"
+                "$CTL" mount "$d"
+                echo one > "$d/f"; echo two > "$d/f"
+                "$CTL" history "$d/f" | head -1
+                "$CTL" status "$d" > /dev/null
+                "$CTL" unmount "$d"
+                "$CTL" mount "$d" "$m"
+                cat "$m/f"
+                "$CTL" unmount "$m"
+                cat "$d/f"
+                """)
+            #expect(output.status == 0 && output.errors.isEmpty, "\(output.errors)")
+            #expect(output.text.split(separator: "\n").map(String.init).dropFirst() == ["two", "two"], "\(output.text)")
+            #expect(output.text.contains("  2 versions"), "\(output.text)")
+        }
+    }
+
+    @Test("A mount elsewhere whose daemon died is taken away with its cover, and mounted again")
+    func deadElsewhere() throws {
+        try Place.with { place in
+            mkdir(place.path + "/m", 0o755)
+            for again in [["c", "m"], ["c"]] {
+                let child = try place.serve("c", "m")
+                let covered = try Mounts.wait(.after(seconds: 20), watching: child) { $0.contains { $0.path == place.path + "/c" } }
+                #expect(covered)
+                child.kill()
+                let mounted = try run(Workplace.control, ["mount"] + again, in: place.path, seconds: 60)
+                #expect(mounted.status == 0 && mounted.errors.contains("a dead mount was detached"), "\(mounted.errors)")
+                #expect(!mounted.errors.contains("\n"), "\(mounted.errors)")
+                #expect((try? String(contentsOfFile: place.path + "/\(again.last ?? "")/f", encoding: .utf8)) == "one\n")
+                try place.unmount(again.last ?? "")
+                #expect(try !Mounts.all().contains { $0.path.hasPrefix(place.path) })
+            }
+        }
+    }
+
+    @Test("The daemon itself, as a service starts it, takes away what its crash has left")
+    func service() throws {
+        try Place.with { place in
+            mkdir(place.path + "/m", 0o755)
+            for arguments in [["c"], ["c", "m"]] {
+                let first = try arguments.count == 1 ? place.serve("c") : place.serve("c", "m")
+                first.kill()
+                let second = try arguments.count == 1 ? place.serve("c") : place.serve("c", "m")
+                let point = arguments.last ?? ""
+                #expect((try? String(contentsOfFile: place.path + "/\(point)/f", encoding: .utf8)) == "one\n")
+                #expect(try Mounts.all().count { $0.path == place.path + "/" + point } == 1)
+                try place.unmount(point)
+                #expect(try second.wait(.after(seconds: 30)) == 0)
+            }
+        }
+    }
+
+    @Test("When unmount has returned the daemon is gone, and the next mount finds nobody at work")
+    func ended() throws {
+        try Place.with { place in
+            for round in 1...5 {
+                let child = try place.serve("c")
+                try shell("echo \(round) > c/f", in: place.path)
+                try place.unmount()
+                #expect(child.poll() == 0, "round \(round)")
+            }
+            let mounted = try place.ctl("mount", "c")
+            #expect(mounted.status == 0 && mounted.errors.isEmpty, "\(mounted.errors)")
+            try place.unmount()
+        }
+    }
+
+    @Test("What cannot be mounted is said in one line, with what to do")
+    func oneLine() throws {
+        try Place.with { place in
+            try shell("echo x > file; mkdir -m 700 private; mkdir c/.versions", in: place.path)
+            expectOneLine(try place.ctl("mount", "c"), ".versions", "rename it first")
+            try shell("rmdir c/.versions", in: place.path)
+            for options in ["bogus", "ro,bogus=1"] {
+                expectOneLine(try place.ctl("mount", "c", "-o", options), "bogus", "leave it out")
+            }
+            expectOneLine(try place.ctl("mount", "file"), "Not a directory")
+            expectOneLine(try place.ctl("mount", "none"), "No such file or directory", "mkdir it first")
+            expectOneLine(try place.ctl("mount", "c", "none"), "No such file or directory", "mkdir it first")
+            expectOneLine(try place.ctl("mount", "private", asUser: 65534), "ermission denied")
+            expectOneLine(try place.daemon("c", "-f", "-o", "bogus"), "bogus", "leave it out")
+            expectOneLine(try place.daemon(), "which directory", "versionsfs -h", status: 64)
+            expectOneLine(try place.daemon("c", "--nonsense"), "--nonsense", "versionsfs -h", status: 64)
+        }
+    }
+
+    @Test("mount and unmount tell scripts what they did")
+    func json() throws {
+        try Place.with { place in
+            mkdir(place.path + "/m", 0o755)
+            try place.serve("c").kill()
+            let mounted = try place.ctl("mount", "c", "m", "--json")
+            #expect(mounted.status == 0, "\(mounted.errors)")
+            let report = try JSONDecoder().decode(Mounted.self, from: Data(mounted.stdout))
+            #expect(report.directory == place.path + "/c" && report.mountpoint == place.path + "/m")
+            #expect(report.detached == [place.path + "/c"])
+            let unmounted = try place.ctl("unmount", "m", "--json")
+            #expect(unmounted.status == 0, "\(unmounted.errors)")
+            let end = try JSONDecoder().decode(Unmounted.self, from: Data(unmounted.stdout))
+            #expect(Set(end.mountpoints) == [place.path + "/c", place.path + "/m"] && end.ended)
+        }
+    }
+
+    private struct Mounted: Decodable {
+        struct Process: Decodable {
+            var pid: Int32
+            var program: String
+        }
+        var directory: String
+        var mountpoint: String
+        var detached: [String]
+        var beneath: [Process]
+    }
+
+    private struct Unmounted: Decodable {
+        var mountpoints: [String]
+        var ended: Bool
+    }
+}
