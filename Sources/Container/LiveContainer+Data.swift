@@ -159,7 +159,7 @@ extension LiveContainer {
     /// Saves what a handle has changed, for good.
     func seal(_ file: OpenFile) { save(file, file.requester, isSealed: true, isLast: true) }
 
-    /// - Parameter closer: the process that closes it just now: what it runs may be another program than at the opening.
+    /// - Parameter closer: the process that closes it just now; it may run another program than at the opening.
     private func save(
         _ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool, by closer: ActorRef? = nil
     ) {

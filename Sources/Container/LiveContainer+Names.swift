@@ -51,10 +51,15 @@ extension LiveContainer {
 
     /// Gives what was just made to whoever asked for it, as the kernel would have; its attributes then.
     func adopt(
-        _ name: FileName, in directory: SharedDescriptor, for caller: Caller, mode: mode_t?, file: SharedDescriptor? = nil
+        _ name: FileName, in directory: SharedDescriptor, for caller: Caller, mode: mode_t?,
+        file: SharedDescriptor? = nil
     ) throws(Errno) -> FileStat {
         let made: FileStat
-        if let file { made = try Backing.stat(file.raw) } else { made = try Backing.stat(name.bytes, in: directory.raw) }
+        if let file {
+            made = try Backing.stat(file.raw)
+        } else {
+            made = try Backing.stat(name.bytes, in: directory.raw)
+        }
         guard options.servesOthers, made.raw.user != caller.user || made.raw.group != caller.group else { return made }
         // In a set-group-id directory the file system has given it the directory's group already.
         let parent = try Backing.stat(path: ".", in: directory.raw)

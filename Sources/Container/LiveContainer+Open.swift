@@ -244,7 +244,8 @@ extension LiveContainer {
                 return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept))
             } catch {
                 // What was kept has been given up since: the kernel looks the name up again.
-                guard error == .noSuchFileOrDirectory, case .kept = nodes.location(node).whereabouts else { throw error }
+                guard error == .noSuchFileOrDirectory, case .kept = nodes.location(node).whereabouts
+                else { throw error }
                 throw Errno(rawValue: ESTALE)
             }
         }

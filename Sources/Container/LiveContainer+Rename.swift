@@ -295,7 +295,8 @@ extension LiveContainer {
     /// - Returns: the file, and its hash if it is small.
     private func markRenamed(_ move: Move) -> Marked? {
         let stat = move.source.stat
-        guard let raw = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw) else { return nil }
+        guard let raw = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
+        else { return nil }
         let file = SharedDescriptor(raw)
         guard stat.size > 0 else { return Marked(file: file) }
         let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: raw, size: stat.size) : nil

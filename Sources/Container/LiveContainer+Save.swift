@@ -126,7 +126,8 @@ extension LiveContainer {
         if let before { rows.append(before) }
         rows.append(.version(version))
         if let row = itemRow(state, stat) { rows.append(row) }
-        rows.append(.change(change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)))
+        let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
+        rows.append(.change(event))
         rows += behind
         commit(rows)
     }
@@ -144,8 +145,8 @@ extension LiveContainer {
         hashLater(version)
     }
 
-    /// The row of the change feed that tells of a document made a moment ago, once: its creation needs no record of its own.
-    /// Until its first save it is a file like any that was there before us.
+    /// The row of the change feed that tells of a document made a moment ago, once: its creation needs no record of its
+    /// own. Until its first save it is a file like any that was there before us.
     func announcement(
         _ state: inout Document.State, in parent: Node, _ name: FileName, by requester: Requester?
     ) -> [VersionStore.Mutation] {

@@ -20,8 +20,8 @@ public enum TemporaryNames {
         }
     }
 
-    /// Whether a name has a shape that some program makes up; says nothing about who made it. Quick, because it is asked at every
-    /// creation: which program it was has to be read from /proc only where this is so. Rather too often than not.
+    /// Whether a name has a shape that some program makes up; says nothing about who made it. Quick, because it is asked
+    /// at every creation: which program it was has to be read from /proc only where this is so. Rather too often than not.
     public static func mayBeEphemeral(_ name: FileName) -> Bool {
         name.bytes.withUnsafeBufferPointer { bytes in
             guard let first = bytes.first, let last = bytes.last else { return false }
@@ -32,7 +32,9 @@ public enum TemporaryNames {
             let suffix = UnsafeBufferPointer(rebasing: bytes[(dot + 1)...])
             // Random letters or a number behind the dot, or a long word.
             if suffix.count >= 6 || suffix.allSatisfy(\.isDigit) { return true }
-            return shortSuffixes.contains { $0.count == suffix.count && zip($0, suffix).allSatisfy { $0 == $1.lowercased } }
+            return shortSuffixes.contains {
+                $0.count == suffix.count && zip($0, suffix).allSatisfy { $0 == $1.lowercased }
+            }
         }
     }
 

@@ -53,7 +53,9 @@ final class AppendedFile: @unchecked Sendable {
     }
 
     /// The range may be used.
-    func hasRoom(_ range: Range<Int>) { if range.lowerBound <= allocated { allocated = max(allocated, range.upperBound) } }
+    func hasRoom(_ range: Range<Int>) {
+        if range.lowerBound <= allocated { allocated = max(allocated, range.upperBound) }
+    }
 
     /// Nobody has made room in time.
     private func extend(to end: Int) throws(Errno) {

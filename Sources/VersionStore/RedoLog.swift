@@ -96,7 +96,9 @@ final class RedoLog {
     }
 
     /// Drops everything but these calls.
-    func restart(in new: AppendedFile, with calls: ArraySlice<[VersionStore.Mutation]>, from number: UInt64) throws(Errno) {
+    func restart(
+        in new: AppendedFile, with calls: ArraySlice<[VersionStore.Mutation]>, from number: UInt64
+    ) throws(Errno) {
         for (index, call) in calls.enumerated() {
             try Self.append(Self.encode(call), number: number + UInt64(index), to: new)
         }

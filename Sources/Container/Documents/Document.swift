@@ -117,8 +117,8 @@ final class Document: Sendable {
         }
     }
 
-    /// Its item: what an open asks for before it knows whether it has to wait, and so without the lock, under which a save may
-    /// be waiting for the catalog.
+    /// Its item: what an open asks for before it knows whether it has to wait, and so without the lock, under which a
+    /// save may be waiting for the catalog.
     let item: ItemID
     /// ``State/isVerified`` as it was a moment ago, likewise.
     let wasVerified: Atomic<Bool>

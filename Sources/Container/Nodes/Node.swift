@@ -41,7 +41,7 @@ final class Node: @unchecked Sendable {
     /// The name it lost last, once it has none.
     var lostName: Name?
     var lookups: UInt64 = 0
-    /// What the kernel was last told of the file's size and time: as long as nobody has touched it, they are what they were.
+    /// What the kernel was last told of the file's size and time: as long as nobody has touched it, they are so.
     var seen: (size: UInt64, modified: Timestamp)?
     /// A directory's path, and the table's layout that it was found in.
     var knownPath: (layout: UInt64, path: TreePath)?

@@ -53,7 +53,9 @@ extension LiveContainer {
     /// writing and every save asks.
     private var recentRoom: (total: UInt64, free: UInt64)? {
         let time = Scheduler.now
-        if let recent = roomState.state.withLock(\.recent), time - recent.time < Self.recentNanoseconds { return recent.room }
+        if let recent = roomState.state.withLock(\.recent), time - recent.time < Self.recentNanoseconds {
+            return recent.room
+        }
         guard let room else { return nil }
         let isPlenty = room.free / 4 > Self.reserve(of: room.total)
         roomState.state.withLock { $0.recent = isPlenty ? (room, time) : nil }
