@@ -16,8 +16,9 @@ final class AppendedFile: @unchecked Sendable {
     private static let capacity = 1 << 26
 
     private let file: FileDescriptor
-    // Only what lies before `allocated` is ever touched.
-    private let memory: UnsafeMutableRawPointer?
+    // Only what lies before `allocated` is ever touched. Nil also after the end.
+    private var memory: UnsafeMutableRawPointer?
+    private var hasEnded = false
     private var allocated = 0
     private(set) var length = 0
     /// Something could not be written. What came after it would be read as if nothing was missing, so nothing does.
@@ -29,11 +30,19 @@ final class AppendedFile: @unchecked Sendable {
         memory = linux_may_append_in_memory(file.rawValue) == 1 ? linux_map_shared(file.rawValue, Self.capacity) : nil
     }
 
-    deinit {
+    deinit { end() }
+
+    /// Cuts off what was allocated in advance, and closes the file; nothing is appended afterwards. Before the container's
+    /// lock is given up: another daemon may have the same file in its memory from then on.
+    func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        isBroken = true
         if let memory {
             linux_unmap(memory, Self.capacity)
             _ = ftruncate(file.rawValue, off_t(length))
         }
+        memory = nil
         System.close(file)
     }
 

@@ -169,6 +169,7 @@ final class CommitQueue: @unchecked Sendable {
             return self.thread
         }
         if let thread { pthread_join(thread, nil) }
+        locked { redo?.end() }
     }
 
     /// Whether the last transaction could not be committed.

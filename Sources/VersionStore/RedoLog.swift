@@ -26,6 +26,9 @@ final class RedoLog {
     /// The file that is written now, for whoever wants to be the last to hold it.
     var current: AppendedFile { file }
 
+    /// Nothing is recorded afterwards.
+    func end() { file.end() }
+
     /// Bytes written, and whether some could not be: then it is to be begun anew.
     var length: Int { file.length }
     var isBroken: Bool { file.isBroken }
