@@ -31,10 +31,11 @@ extension LiveContainer {
     ///
     /// - Throws: ESTALE, for the kernel to look the name up again.
     func admitDisplaced(_ caller: Caller, _ node: Node) throws(Errno) {
-        if isLive(node) || orphans.document(of: node) != nil { return }
+        if isLive(node) { return }
         // One without a name from the start belongs to nothing yet.
         guard let last = nodes.lostName(of: node) else { return }
         guard staleOpens.isSecond(caller.thread, now: Scheduler.now) else { throw Errno(rawValue: ESTALE) }
+        if orphans.document(of: node) != nil { return }
         try names.writing { () throws(Errno) in
             switch nodes.location(node).whereabouts {
             case .live, .gone: break

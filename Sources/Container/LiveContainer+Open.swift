@@ -44,11 +44,16 @@ extension LiveContainer {
                 return flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
                     ? try openForReading(caller, node, flags) : try openForWriting(caller, node, flags, waiting)
             } catch {
-                // Another save took the name meanwhile: the caller opens what it looked up, as POSIX has it.
-                guard error == .noSuchFileOrDirectory || error.rawValue == ESTALE, !isLive(node) else { throw error }
+                guard isGone(error, node) else { throw error }
             }
         }
         return try openPlain(caller, node, flags)
+    }
+
+    /// Whether an open failed because another save took the name meanwhile: the caller opens what it looked up, as POSIX has
+    /// it.
+    private func isGone(_ error: Errno, _ node: Node) -> Bool {
+        (error == .noSuchFileOrDirectory || error.rawValue == ESTALE) && !isLive(node)
     }
 
     func isLive(_ node: Node) -> Bool {
@@ -95,7 +100,14 @@ extension LiveContainer {
             descriptor: descriptor, mayWait: waiting != nil
         ) { [self] in
             guard let waiting else { return }
-            let result = Result { () throws(Errno) in try begin(writing) }
+            let result = Result { () throws(Errno) -> OpenReply in
+                do throws(Errno) {
+                    return try begin(writing)
+                } catch {
+                    guard isGone(error, node) else { throw error }
+                    return try openPlain(caller, node, flags)
+                }
+            }
             if !waiting.complete(result), case .success(let reply) = result {
                 release(node: node.id, handle: reply.handle)
             }

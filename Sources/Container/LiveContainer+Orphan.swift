@@ -12,8 +12,9 @@ extension LiveContainer {
     /// The last close of a writer of a displaced or deleted file: what it wrote is a version too (DESIGN 5.1).
     /// - Parameter isLast: false for the close(2) of a handle whose release is still to come.
     func settleOrphan(_ file: OpenFile, _ requester: Requester, isLast: Bool) {
-        // Another writer of it has still to be heard.
-        if openFiles.all.contains(where: { $0.node === file.node && $0.isWritable && $0.id != file.id }) { return }
+        // Another writer of it has still to be heard; but who has replaced the whole has saved that.
+        let isShared = openFiles.all.contains { $0.node === file.node && $0.isWritable && $0.id != file.id }
+        if isShared, isLast || !file.state.withLock(\.isReplacing) { return }
         guard let orphan = orphans.take(file.node) else { return }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
