@@ -31,7 +31,7 @@ struct Arguments {
 
           -o OPTIONS  mount options, separated by commas: ro, allow_other, noatime, nosuid, nodev, noexec,
                       list-versions, source-open, ...
-                      ring: requests come over io_uring where root and the kernel allow it, else over /dev/fuse
+                      no-ring: requests come over /dev/fuse, even where io_uring could carry them (slower)
           -f          stay in the foreground and log to standard error
           -d          the same, and log every detail
           -V          print the version
@@ -88,7 +88,7 @@ struct Arguments {
     }
 
     /// The options that are ours, not the kernel's.
-    static let own: Set<String> = ["list-versions", "source-open", "ring"]
+    static let own: Set<String> = ["list-versions", "source-open", "no-ring"]
     var kernelOptions: [String] { options.filter { !Self.own.contains($0) } }
     func has(_ option: String) -> Bool { options.contains(option) }
 }

@@ -71,7 +71,7 @@ struct Daemon {
         do {
             return try MountedSession(
                 fileSystem: fileSystem, mountpoint: mountpoint, fsname: path, options: options,
-                usesRing: arguments.has("ring"))
+                usesRing: !arguments.has("no-ring"))
         } catch {
             throw StartError(text: "\(mountpoint): cannot be mounted: \(Self.reason(error))")
         }

@@ -29,7 +29,7 @@ public final class TestContainer: @unchecked Sendable {
         let place = try Workplace.fresh(name, in: base)
         path = place + "/container"
         logPath = place + "/daemon.log"
-        self.options = Workplace.usesRing ? options + ["ring"] : options
+        self.options = Workplace.usesRing ? options : options + ["no-ring"]
         self.user = user
         self.seconds = seconds
         self.level = level
