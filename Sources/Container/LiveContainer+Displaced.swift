@@ -50,11 +50,10 @@ extension LiveContainer {
     func adoptWriter(of node: Node, hasChanged: Bool) {
         guard let last = nodes.lostName(of: node) else { return }
         names.writing { () throws(Never) in
-            guard orphans.document(of: node) == nil, case .gone = nodes.location(node).whereabouts,
-                let document = try? documents.document(at: last.place)
+            guard case .gone = nodes.location(node).whereabouts, let document = try? documents.document(at: last.place)
             else { return }
             let stamp = hasChanged ? nil : (try? statLocked(node)).map { Stamp($0) }
-            orphans.add(Orphan(document: document, parent: last.parent, stamp: stamp, base: nil), node)
+            orphans.addIfAbsent(node) { Orphan(document: document, parent: last.parent, stamp: stamp, base: nil) }
         }
     }
 

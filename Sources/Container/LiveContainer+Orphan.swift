@@ -13,9 +13,11 @@ extension LiveContainer {
     /// - Parameter isLast: false for the close(2) of a handle whose release is still to come.
     func settleOrphan(_ file: OpenFile, _ requester: Requester, isLast: Bool) {
         // Another writer of it has still to be heard; but who has replaced the whole has saved that.
-        let isShared = openFiles.all.contains { $0.node === file.node && $0.isWritable && $0.id != file.id }
-        if isShared, isLast || !file.state.withLock(\.isReplacing) { return }
-        guard let orphan = orphans.take(file.node) else { return }
+        let waits = isLast || !file.state.withLock(\.isReplacing)
+        let taken = orphans.take(file.node) {
+            waits && openFiles.all.contains { $0.node === file.node && $0.isWritable && $0.id != file.id }
+        }
+        guard let orphan = taken else { return }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
             if !isLast {

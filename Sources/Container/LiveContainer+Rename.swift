@@ -217,7 +217,9 @@ extension LiveContainer {
         }
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
-            let wasClean = !state.contentDiffers(from: target.stat)
+            // Whoever writes to it may have saved since it was looked at.
+            let found = state.writers == 0 ? target.stat : try Backing.stat(target.name.bytes, in: target.directory.raw)
+            let wasClean = !state.contentDiffers(from: found)
             var isLinked = false
             if !wasClean, state.writers == 0, state.isRecorded {
                 let file = try Backing.open(target.name.bytes, in: target.directory.raw, flags: O_RDONLY | O_NOFOLLOW)

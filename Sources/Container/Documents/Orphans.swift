@@ -19,7 +19,7 @@ struct Orphan: Sendable {
     }
 }
 
-/// The orphans by node. Lock order: last.
+/// The orphans by node. Lock order: last but for the table of open files.
 final class Orphans: Sendable {
     private let orphans = Mutex<[UInt64: Orphan]>([:])
 
@@ -27,4 +27,19 @@ final class Orphans: Sendable {
     func hold(_ document: Document) -> Bool { orphans.withLock { $0.values.contains { $0.document === document } } }
     func document(of node: Node) -> Document? { orphans.withLock { $0[node.id]?.document } }
     func take(_ node: Node) -> Orphan? { orphans.withLock { $0.removeValue(forKey: node.id) } }
+
+    /// Adds one unless there is one: a further opening of the file, which is among the open by now, belongs to that.
+    func addIfAbsent(_ node: Node, _ make: () -> Orphan?) {
+        orphans.withLock { orphans in
+            if orphans[node.id] == nil { orphans[node.id] = make() }
+        }
+    }
+
+    /// Takes it out to be settled, unless `isShared`: asked with the lock held, so that nobody joins in between.
+    func take(_ node: Node, unless isShared: () -> Bool) -> Orphan? {
+        orphans.withLock { orphans in
+            guard orphans[node.id] != nil, !isShared() else { return nil }
+            return orphans.removeValue(forKey: node.id)
+        }
+    }
 }
