@@ -186,7 +186,8 @@ extension LiveContainer {
         var requester = requester
         let stat = try Backing.stat(file.descriptor.raw)
         let (isReplacing, wasFlushed) = file.state.withLock { state in
-            defer { state.isFlushed = true }
+            // A shell that closes what it has opened for somebody has not written anything yet.
+            defer { if !state.isReplacing || stat.size > 0 { state.isFlushed = true } }
             return (state.isReplacing, state.isFlushed)
         }
         // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet. Who
@@ -240,9 +241,11 @@ extension LiveContainer {
         isBeingOpened(file, state) || otherWriters(file).contains { _ in true }
     }
 
-    /// Whether another opening may overwrite what was just saved without our seeing it.
+    /// Whether another opening may overwrite what was just saved without our seeing it. One that was closed is nearly always
+    /// done, and only its release is on its way.
     private func isWrittenPastUs(_ file: OpenFile, _ state: Document.State) -> Bool {
-        isBeingOpened(file, state) || otherWriters(file).contains { !$0.isMediated && !$0.isAppending }
+        isBeingOpened(file, state)
+            || otherWriters(file).contains { !$0.isMediated && !$0.isAppending && !$0.state.withLock(\.isFlushed) }
     }
 
     /// Whether somebody has been let in to write, and has no handle yet.
