@@ -263,7 +263,7 @@ extension LiveContainer {
         }
         let reply = try serve(
             node, flags, isWriter: isWriter, isMediated: false, descriptor: descriptor,
-            requester: requester(caller, isOpening: true))
+            requester: requester(caller, isOpening: true), isReplacing: flags & O_TRUNC != 0)
         // Now that it counts among the file's writers: what it writes belongs to whoever has the name.
         if isWriter, !node.isForeign { adoptWriter(of: node, hasChanged: flags & O_TRUNC != 0) }
         return reply
