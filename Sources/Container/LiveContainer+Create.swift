@@ -40,6 +40,8 @@ extension LiveContainer {
             guard !parent.isForeign else { return (found, file, nil) }
             let (document, isBack) = try begin(name, in: parent, requester, mayBeEphemeral)
             if isBack { SaveMark.created.set(on: file.raw) }
+            // Before anybody can take the name away again.
+            document.state.withLock { $0.writers += 1 }
             return (found, file, document)
         }
         guard let (found, file, document) = made else {
@@ -50,10 +52,10 @@ extension LiveContainer {
             return Creation(found: found, reply: reply)
         }
         let node = try node(found.node)
-        document?.state.withLock { $0.writers += 1 }
         let reply = try serve(
             node, flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0), isWriter: true,
             isMediated: isNearlyFull, descriptor: file, requester: requester, isReplacing: flags & O_APPEND == 0)
+        if document != nil, !isLive(node) { adoptWriter(of: node, hasChanged: true) }
         return Creation(found: found, reply: reply)
     }
 

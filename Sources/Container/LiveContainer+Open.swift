@@ -148,9 +148,12 @@ extension LiveContainer {
                 try prepare(&state, writing)
             }
             do throws(Errno) {
-                return try serve(
+                let reply = try serve(
                     node, flags, isWriter: true, isMediated: isMediated || isNearlyFull, descriptor: descriptor,
                     requester: writing.requester, claim: writing.claim, isReplacing: isReplacing)
+                // The name may have gone before there was a handle, and the last of the others have settled the file.
+                if !isLive(node) { adoptWriter(of: node, hasChanged: true) }
+                return reply
             } catch {
                 document.state.withLock { $0.writers = max(0, $0.writers - 1) }
                 throw error

@@ -14,6 +14,8 @@ extension LiveContainer {
     func settleOrphan(_ file: OpenFile, _ requester: Requester, isLast: Bool) {
         // Another writer of it has still to be heard; but who has replaced the whole has saved that.
         let waits = isLast || !file.state.withLock(\.isReplacing)
+        // An emptied file may be about to be written: only its last close says that it was meant (5.1).
+        if !waits, (try? Backing.stat(file.descriptor.raw))?.size == 0 { return }
         let taken = orphans.take(file.node) {
             waits && openFiles.all.contains { $0.node === file.node && $0.isWritable && $0.id != file.id }
         }
