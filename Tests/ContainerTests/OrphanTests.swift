@@ -47,12 +47,6 @@ import VersionStore
         }.sorted()
     }
 
-    private func findings(_ tree: BrowsedContainer) throws -> [String] {
-        // What is younger than five seconds is not looked at.
-        tree.clock.advance(seconds: 10)
-        return try tree.container.store.check(repair: false).map { "\($0.kind): \($0.text)" }
-    }
-
     private func item(_ tree: BrowsedContainer, deleted path: String) throws -> ItemID {
         let deletions = try tree.container.store.deletions(within: nil)
         return try #require(deletions.first { "\($0.path)".hasSuffix(path) }?.item)
@@ -73,7 +67,7 @@ import VersionStore
         #expect(try tree.live("x") == "new")
         let last = flags & O_APPEND != 0 ? "contentmorelast" : "lastentmore"
         #expect(try texts(tree, of: try tree.item("x").id) == ["content", last].sorted())
-        #expect(try findings(tree) == [])
+        #expect(try tree.findings() == [])
     }
 
     @Test("what is written to a deleted file is in the deleted file, and what it was before is history", arguments: [
@@ -86,7 +80,7 @@ import VersionStore
         try tree.unlink("x")
         try old.write("CONT", at: flags & O_APPEND != 0 ? 7 : 0)
         old.close()
-        #expect(try findings(tree) == [])
+        #expect(try tree.findings() == [])
         let item = try item(tree, deleted: "x")
         let versions = try tree.container.store.versions(of: item)
         #expect(versions.count == 2 && versions.contains { $0.size == 7 && $0.kind == .history })
@@ -94,7 +88,7 @@ import VersionStore
         _ = try tree.container.undelete(
             deletion, as: Principal(user: getuid(), primaryGroup: getgid(), process: getpid()))
         #expect(try tree.live("x") == (flags & O_APPEND != 0 ? "contentCONT" : "CONTent"))
-        #expect(try findings(tree) == [])
+        #expect(try tree.findings() == [])
     }
 
     @Test("of two writers of a deleted file the second counts too")
@@ -107,7 +101,7 @@ import VersionStore
         one.close()
         try two.write("2", at: 1)
         two.close()
-        #expect(try findings(tree) == [])
+        #expect(try tree.findings() == [])
         let versions = try tree.container.store.versions(of: try item(tree, deleted: "x"))
         let current = try #require(versions.first { $0.kind == .current })
         #expect(versions.count == 2 && current.size == 7)
@@ -121,7 +115,7 @@ import VersionStore
         let old = try Writer(tree, "x")
         try tree.unlink("x")
         old.close()
-        #expect(try findings(tree) == [])
+        #expect(try tree.findings() == [])
     }
 
     @Test("what was written by a descriptor from before stays when its document is renamed over another")
@@ -137,7 +131,7 @@ import VersionStore
         try tree.move("d", to: "x")
         try tree.save("d", "again")
         #expect(try texts(tree, of: try tree.item("d").id) == ["beside", "first"])
-        #expect(try findings(tree) == [])
+        #expect(try tree.findings() == [])
     }
 
     @Test("a name that came back after its writer closed has the written content in its history")
@@ -150,7 +144,7 @@ import VersionStore
         old.close()
         try tree.save("x", "new")
         #expect(try texts(tree, of: try tree.item("x").id) == ["CONTent", "content"])
-        #expect(try findings(tree) == [])
+        #expect(try tree.findings() == [])
     }
 
     @Test("a content that another document shares outlives a save by rename that has the same content again")
@@ -164,7 +158,7 @@ import VersionStore
                 newName: Array("target".utf8), flags: 0)
         }
         #expect(try tree.live("target") == "same")
-        #expect(try findings(tree) == [])
+        #expect(try tree.findings() == [])
     }
 
     @Test("what one of two writers synchronises is amended by whoever of them closes last")
@@ -179,6 +173,6 @@ import VersionStore
         one.close()
         #expect(try tree.live("x") == "CONTENT!")
         #expect(try texts(tree, of: try tree.item("x").id) == ["content"])
-        #expect(try findings(tree) == [])
+        #expect(try tree.findings() == [])
     }
 }

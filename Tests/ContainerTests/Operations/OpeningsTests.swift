@@ -59,8 +59,8 @@ import VersionStore
         #expect(try document.versions.map { try text($0, document, tree) } == ["content"])
     }
 
-    @Test("a copy that was made for a write that did not come does not keep the file from being replaced after a remount")
-    func aCopyFromBefore() throws {
+    /// A container that was closed after a copy of `a` had been made for a write that did not come.
+    private func closedWithACopy() throws -> BrowsedContainer {
         let before = try BrowsedContainer()
         try before.save("a", "first")
         try before.save("a", "second")
@@ -68,6 +68,12 @@ import VersionStore
         let handle = try #require(try before.container.open(before.caller, node: node, flags: O_RDWR)).handle
         before.container.release(node: node, handle: handle)
         before.close()
+        return before
+    }
+
+    @Test("a copy that was made for a write that did not come does not keep the file from being replaced after a remount")
+    func aCopyFromBefore() throws {
+        let before = try closedWithACopy()
         let tree = try BrowsedContainer(at: before.path)
         try tree.save("b", "third")
         try tree.move("b", to: "a")
@@ -79,13 +85,7 @@ import VersionStore
 
     @Test("what is appended after a remount does not share a copy that was made for a write that did not come")
     func anAppendBesideACopyFromBefore() throws {
-        let before = try BrowsedContainer()
-        try before.save("a", "first")
-        try before.save("a", "second")
-        let node = try before.node("a")
-        let handle = try #require(try before.container.open(before.caller, node: node, flags: O_RDWR)).handle
-        before.container.release(node: node, handle: handle)
-        before.close()
+        let before = try closedWithACopy()
         let tree = try BrowsedContainer(at: before.path)
         try tree.save("a", " and more", flags: O_APPEND)
         let document = try tree.container.document(at: path("a"), as: my)
