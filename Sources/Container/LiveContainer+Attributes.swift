@@ -145,6 +145,7 @@ extension LiveContainer {
             let isOwnSave = open?.state.withLock { $0.saved != nil && $0.saved == state.current?.id } ?? false
             if !state.contentDiffers(from: stat), !isOwnSave { try keepCopy(&state, of: node, from: descriptor.raw) }
             try Backing.check { ftruncate(descriptor.raw, size) }
+            state.isAppendedTo = false
             if let open {
                 if size == 0 {
                     open.state.withLock { $0.isReplacing = true }

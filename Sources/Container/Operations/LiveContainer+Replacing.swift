@@ -81,7 +81,7 @@ extension LiveContainer {
         if state.isUnversioned {
             throw OperationError(.invalid, "it has no versions: ignored, or a program's temporary file", path: spot.path)
         }
-        let isBeingSaved = state.isReturning || state.differs(from: stat) && state.writers > 0
+        let isBeingSaved = state.isReturning || state.differs(from: stat) && node.hasWriters
         guard !isBeingSaved else {
             throw OperationError(.busy, "it is being saved just now", path: spot.path, advice: "repeat in a moment")
         }
@@ -110,10 +110,9 @@ extension LiveContainer {
         try Backing.check { fsync(staged.file.raw) }
         try keepDisplaced(&state, of: node, spot.name, in: spot.directory, stat)
         try staged.place(spot.name, in: spot.directory, replacing: true)
-        if state.writers > 0 {
+        if node.hasWriters {
             orphans.add(
                 Orphan(document: document, parent: spot.parent, stamp: state.stamp, base: state.current?.id), node)
-            state.writers = 0
         }
         let entry = Entry(parent: spot.parent, name: spot.name, directory: spot.directory, stat: stat, node: node)
         let kept = state.isKept ? state.current?.content : nil
