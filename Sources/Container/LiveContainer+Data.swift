@@ -67,6 +67,7 @@ extension LiveContainer {
         guard let document = knownDocument(of: file.node) ?? orphans.document(of: file.node) else { return }
         if appends {
             return try document.state.withLock { state throws(Errno) in
+                defer { trace("will append cur \(state.current?.id.short ?? "-") kept \(state.isKept) appTo \(state.isAppendedTo)") }
                 guard !state.isAppendedTo, !state.isKept, state.current != nil else { return }
                 state.isAppendedTo = !state.contentDiffers(from: try Backing.stat(file.descriptor.raw))
             }
@@ -77,6 +78,7 @@ extension LiveContainer {
             let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed)
             if isOwn, !state.isAppendedTo { return }
             let stat = try Backing.stat(file.descriptor.raw)
+            trace("will write \(file.id) cur \(state.current?.id.short ?? "-") kept \(state.isKept) appTo \(state.isAppendedTo) differs \(state.contentDiffers(from: stat))")
             guard !state.contentDiffers(from: stat) else { return }
             try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
         }
@@ -192,13 +194,16 @@ extension LiveContainer {
         by closer: ActorRef?
     ) throws(Errno) {
         var requester = requester
+        let others = file.node.writers.filter { $0 !== file }
+        // What is under way now may reach the file before it is looked at, or after.
+        let isWrittenUnseen = others.contains { mayWriteUnseen($0) }
         let stat = try Backing.stat(file.descriptor.raw)
+        trace("close \(file.id) last \(isLast) \(String(file.flags, radix: 8)) saved \(file.state.withLock(\.saved)?.short ?? "-") cur \(state.current?.id.short ?? "-") differs \(state.differs(from: stat)) size \(stat.size)")
         let (isReplacing, wasFlushed) = file.state.withLock { state in
             // A shell that closes what it has opened for somebody has not written anything yet.
             defer { if !state.isReplacing || stat.size > 0 { state.isFlushed = true } }
             return (state.isReplacing, state.isFlushed)
         }
-        let others = file.node.writers.filter { $0 !== file }
         // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet. Who
         // replaces it has saved it with the close, whoever else has it open.
         if !file.isAppending, !isReplacing, others.contains(where: { !isDone($0, for: file) }), state.differs(from: stat) {
@@ -222,7 +227,7 @@ extension LiveContainer {
         let saved = try save(
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
         if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
-        if state.current != nil, others.contains(where: { mayWriteUnseen($0) }) {
+        if state.current != nil, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
     }

@@ -13,7 +13,7 @@ import VersionStore
 
 @testable import Container
 
-@Suite struct ConcurrentSavesTests {
+@Suite(.serialized) struct ConcurrentSavesTests {
     enum Way: String, Sendable { case renaming, truncating, appending, patching, mapping, unlinking }
 
     @Test("whoever else is at the file, each version holds what was saved", arguments: [
@@ -22,6 +22,7 @@ import VersionStore
         [.patching, .mapping, .appending, .truncating],
     ])
     func together(ways: [Way]) throws {
+        traced.withLock { $0 = [] }
         let tree = try BrowsedContainer()
         try tree.save("x", "base\n")
         let workers = try ways.enumerated().map { try ConcurrentSaver(number: $0.offset, way: $0.element, tree) }
@@ -31,6 +32,7 @@ import VersionStore
         for worker in workers { worker.releaseAll() }
         for worker in workers { #expect(worker.problems == []) }
         let findings = try tree.findings()
+        if !findings.isEmpty { try traced.withLock { $0 }.joined(separator: "\n").write(toFile: "/var/tmp/s3/trace.txt", atomically: false, encoding: .utf8); try findings.joined(separator: "\n").write(toFile: "/var/tmp/s3/findings.txt", atomically: false, encoding: .utf8) }
         #expect(findings.isEmpty, "\(findings.joined(separator: "\n"))")
         let texts = try tree.texts()
         let words = Set(texts.flatMap { $0.split(separator: "\n").map(String.init) })
