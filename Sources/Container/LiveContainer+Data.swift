@@ -137,26 +137,48 @@ extension LiveContainer {
             if let node = nodes[id] { node.openings.state.withLock { $0.closeReader() } }
             return
         }
-        guard let file = openFiles.remove(handle) else { return }
+        guard let file = openFiles[handle] else { return }
         let isWriter = file.isWritable
         if isWriter {
-            seal(file)
+            leave(file)
             noteMapping(file)
+        } else {
+            openFiles.remove(handle)
         }
         file.node.openings.state.withLock { state in
             if isWriter { state.closeWriter() } else { state.closeReader() }
         }
         if let claim = file.claim { arbiter.closed(claim) }
-        guard isWriter else { return }
-        let isDone: Void? = try? withLiveDocument(of: file.node) { (state, _, _) throws(Errno) in
-            state.writers = max(0, state.writers - 1)
-            dropUnneededCopy(&state, file)
-        }
-        // It may have been deleted or replaced since it was sealed.
-        if isDone == nil { settleOrphan(file, file.requester, isLast: true) }
     }
 
-    /// Saves what a handle has changed, for good.
+    /// Saves what a handle has changed, for good, and takes it from the writers, in one step: of two that are released at
+    /// once, each would leave it to the other, and a close would take one that is half gone for a writer who goes on.
+    private func leave(_ file: OpenFile) {
+        let requester = file.requester
+        do {
+            let found = try withLiveDocument(of: file.node) { (state, document, name) throws(Errno) -> Document in
+                openFiles.remove(file.id)
+                defer {
+                    state.writers = max(0, state.writers - 1)
+                    dropUnneededCopy(&state, file)
+                }
+                try save(file, &state, under: name, requester, isSealed: true, isLast: true, by: nil)
+                return document
+            }
+            openFiles.remove(file.id)
+            guard let document = found else { return settleOrphan(file, requester, isLast: true) }
+            mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
+        } catch {
+            openFiles.remove(file.id)
+            logUnsaved(file, error)
+        }
+    }
+
+    private func logUnsaved(_ file: OpenFile, _ error: Errno) {
+        logger.error("a save could not be recorded: \(error)", metadata: ["file": "\(nodes.path(file.node) ?? .root)"])
+    }
+
+    /// Saves what a handle has changed, for good; it stays open.
     func seal(_ file: OpenFile) { save(file, file.requester, isSealed: true, isLast: true) }
 
     /// - Parameter closer: the process that closes it just now; it may run another program than at the opening.
@@ -174,9 +196,7 @@ extension LiveContainer {
                 return settleOrphan(file, requester, isLast: isLast)
             }
             mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
-        } catch {
-            logger.error("a save could not be recorded: \(error)", metadata: ["file": "\(nodes.path(file.node) ?? .root)"])
-        }
+        } catch { logUnsaved(file, error) }
     }
 
     private func save(

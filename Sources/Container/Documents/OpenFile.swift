@@ -70,6 +70,7 @@ final class OpenFileTable: Sendable {
         }
     }
 
+    @discardableResult
     func remove(_ handle: UInt64) -> OpenFile? { state.withLock { $0.files.removeValue(forKey: handle) } }
 
     /// Some open file of a node.
