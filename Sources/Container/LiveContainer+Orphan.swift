@@ -114,6 +114,12 @@ extension LiveContainer {
         }
     }
 
+    /// The row of an item that has no file.
+    private func itemRow(_ state: Document.State, _ current: Version) -> VersionStore.Mutation {
+        let file = Item.LiveFile(id: FileID(0), size: current.size, modified: current.modified)
+        return .item(Item(id: state.item, places: state.places, current: current.id, file: file))
+    }
+
     /// A version as it was kept: somebody may have written to the file while it was copied.
     private func settled(_ version: Version, _ path: TreePath, _ place: Place) -> Version {
         guard let hash = version.hash, let kept = try? store.contents.open(version.content) else { return version }
@@ -133,7 +139,10 @@ extension LiveContainer {
     ) throws(Errno) {
         let live = liveStat(of: orphan)
         try orphan.document.state.withLock { state throws(Errno) in
-            guard let current = state.current, let place = state.places.first else { return }
+            guard let current = state.current else { return }
+            // By now the document may have lost its name, too.
+            let hasName = !state.places.isEmpty
+            let place = state.places.first ?? Place(directory: orphan.parent.file, name: orphan.name)
             let hash = contentHash(file, stat)
             let versions = (try? store.versions(of: state.item)) ?? []
             // Nothing was written since, or the same again: the version before is this one.
@@ -149,7 +158,9 @@ extension LiveContainer {
                 loserExistsElsewhere: hash != nil && versions.contains { $0.size == stat.size && self.hash(of: $0) == hash })
             let decision = SaveRule.decide(pending, current: current.id, saver: state.saver, 
                 isQuiet: isQuiet(orphan.parent, place.name))
-            guard case .orphan(let kind, let base) = decision else { return }
+            guard case .orphan(var kind, let base) = decision else { return }
+            // Nobody is in conflict about what nobody can open.
+            if !hasName { kind = .history }
             // As history it follows what it was written over; as a rival it goes on from what its author had seen.
             let parents = (kind == .conflict ? base : orphan.base).map { [$0] } ?? []
             var version = Version(
@@ -169,9 +180,9 @@ extension LiveContainer {
             if let settled = SaveRule.settled(by: pending, decision), let row = settle(settled, of: state.item) {
                 rows.append(row)
             }
-            if !state.isRecorded, let live {
+            if !state.isRecorded {
                 state.isRecorded = true
-                rows += [.version(current)] + itemRows(state, live)
+                rows += [.version(current)] + (live.map { itemRows(state, $0) } ?? [itemRow(state, current)])
             }
             if kind == .conflict {
                 let event = change(

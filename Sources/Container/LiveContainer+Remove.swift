@@ -198,7 +198,7 @@ extension LiveContainer {
                 if state.writers > 0, let node = entry.node {
                     orphans.add(
                         Orphan(
-                            document: document, parent: entry.parent,
+                            document: document, parent: entry.parent, name: entry.name,
                             stamp: state.stamp, base: state.current?.id), node)
                     state.writers = 0
                 }

@@ -247,7 +247,7 @@ extension LiveContainer {
             if state.writers > 0 {
                 orphans.add(
                     Orphan(
-                        document: document, parent: target.parent, stamp: wasClean ? state.stamp : nil,
+                        document: document, parent: target.parent, name: target.name, stamp: wasClean ? state.stamp : nil,
                         base: state.current?.id), node)
                 state.writers = 0
             }

@@ -97,6 +97,33 @@ import VersionModel
         tree.close()
     }
 
+    @Test("the catalog's end may be on the disk before the names that it tells of: what has the name is current again", arguments: [
+        1, 2,
+    ])
+    func namesBehindTheCatalog(saves: Int) throws {
+        let before = try BrowsedContainer()
+        for (name, text) in [("x", "one"), ("x.new", "two!")] { try before.save(name, text) }
+        try move(before, "x.new", to: "x")
+        for number in 1...saves {
+            try before.save("x.new", "later \(number)")
+            try move(before, "x.new", to: "x")
+        }
+        let versions = try before.container.store.versions(of: try before.item("x").id)
+        let two = try #require(versions.first { $0.size == 4 })
+        let catalog = try snapshot(before)
+        let object = "\(before.path)/.versionsfs/objects/\(before.container.store.contents.name(of: two.content).name)"
+        // Neither the renames nor the objects that they left have arrived.
+        let later = versions.filter { $0.size == 7 }.map { before.container.store.contents.name(of: $0.content).name }
+        before.close()
+        for name in later { unlink("\(before.path)/.versionsfs/objects/\(name)") }
+        #expect(rename(object, "\(before.path)/x") == 0)
+        let tree = try cut(before, catalog)
+        #expect(try tree.live("x") == "two!")
+        #expect(try tree.texts().contains("one"))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
     @Test("a new file that came in part is what came of it, and is marked")
     func newInPart() throws {
         let before = try BrowsedContainer()

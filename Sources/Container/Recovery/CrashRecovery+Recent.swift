@@ -87,6 +87,19 @@ extension CrashRecovery {
         return "appended in part"
     }
 
+    /// The catalog's end may have reached the disk before the names of which it tells: then the file is an older version,
+    /// which nobody has kept because its name was its own still, and that is current again.
+    /// - Returns: whether it is.
+    func goBack(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
+        let held = try store.versions(of: item.id).first { version in
+            version.time < current.time && version.kind == .history && version.size == live.stat.size
+                && version.modified == live.stat.modified && !store.contents.contains(version.content) && isHashed(version, live)
+        }
+        guard let held else { return false }
+        try withdraw(current, item, held, live)
+        return true
+    }
+
     /// The file has the version before; nothing is left of the save, nor of what it was appended to.
     private func withdraw(_ current: Version, _ item: Item, _ former: Version, _ live: Live) throws {
         let vanished = try store.versions(sharing: current.content).filter {
@@ -94,6 +107,8 @@ extension CrashRecovery {
         }
         var former = former
         former.kind = .current
+        // It was looked for among the objects a moment ago.
+        former.flags.subtract([.contentLost, .unfinished])
         store.commit(
             vanished.map { .removeVersion($0.id) } + [
                 .version(former), .item(item.now(former, live.stat, container.fileID(live.stat))),

@@ -74,6 +74,7 @@ struct CrashRecovery {
         case .gone: return nil
         case .beingWritten: return "being written"
         case .saved(let version):
+            if version == nil, !isWhole, try goBack(item, current, live) { return "not arrived" }
             if !isWhole { store.commit([.version(try store.shortened(current))]) }
             adopt(version, item, current, live)
             return "saved"
@@ -82,6 +83,7 @@ struct CrashRecovery {
                 try setAside(item, current, live)
                 return "unfinished"
             }
+            if try goBack(item, current, live) { return "not arrived" }
             if let synchronised = synchronised(current, item, live) {
                 // The copy has not arrived, so nothing has happened to the file but what was appended.
                 if isHere { try store.contents.remove(current.content) }
