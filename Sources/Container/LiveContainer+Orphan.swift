@@ -167,7 +167,7 @@ extension LiveContainer {
                 id: .random(), item: state.item, kind: kind, content: .random(), size: stat.size,
                 modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
                 author: requester.author, parents: parents, base: kind == .conflict ? base : nil, hash: hash,
-                attributes: Attributes(stat), flags: .sealed)
+                attributes: Attributes(stat), flags: [.sealed, .beside])
             let path = nodes.path(orphan.parent).map { $0.appending(place.name) } ?? .root
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content,
@@ -180,7 +180,13 @@ extension LiveContainer {
             if let settled = SaveRule.settled(by: pending, decision), let row = settle(settled, of: state.item) {
                 rows.append(row)
             }
-            if !state.isRecorded {
+            if !hasName, (try? store.item(state.item)) == .some(nil) {
+                // What was made to be renamed has gone without a trace: this is all that there is of it.
+                version.kind = .current
+                state.current = version
+                state.isRecorded = true
+                rows = [.version(version), itemRow(state, version)]
+            } else if !state.isRecorded {
                 state.isRecorded = true
                 rows += [.version(current)] + (live.map { itemRows(state, $0) } ?? [itemRow(state, current)])
             }

@@ -362,6 +362,6 @@ struct Recovery {
 extension [ContentStore.Label] {
     /// The newest whole version that the file itself had.
     fileprivate var lastWhole: Version? {
-        map(\.version).filter { $0.kind == .history && !$0.flags.contains(.unfinished) }.max { $0.time < $1.time }
+        map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .beside]) }.max { $0.time < $1.time }
     }
 }

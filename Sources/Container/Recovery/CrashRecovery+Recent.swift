@@ -18,7 +18,9 @@ extension CrashRecovery {
             live.stat.changed <= current.saved || live.stat.modified == current.modified || hasLostBlocks(current, live),
             !isDatabase(live), !isBeingWritten(live), try !isShared(current)
         else { return nil }
-        let older = try store.versions(of: item.id).filter { $0.id != current.id && !$0.flags.contains(.unfinished) }
+        let older = try store.versions(of: item.id).filter {
+            $0.id != current.id && $0.flags.isDisjoint(with: [.unfinished, .beside])
+        }
         if let synchronised = synchronised(current, item, live) { return try settleAppended(item, current, synchronised, live) }
         for appended in older where appended.content == current.content && live.stat.size >= appended.size {
             guard isHashed(appended, live) else { continue }

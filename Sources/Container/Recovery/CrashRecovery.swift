@@ -105,7 +105,7 @@ struct CrashRecovery {
     /// The newest version before one whose content is whole.
     func wholeVersion(of item: Item, before current: Version, _ live: Live) throws -> Version? {
         for version in try store.versions(of: item.id) where version.time < current.time && version.kind == .history {
-            if version.flags.isDisjoint(with: [.unfinished, .contentLost]),
+            if version.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]),
                 try store.keepWhole(version, path: live.path, place: live.place)
             {
                 return version
