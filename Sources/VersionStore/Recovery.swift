@@ -188,7 +188,8 @@ struct Recovery {
         var versions: [VersionID: Version] = [:]
         for version in try catalog.access({ try Query.versions(of: id, $0) }) { versions[version.id] = version }
         var mutations: [VersionStore.Mutation] = []
-        for label in labels {
+        // What was synchronised before more was appended is on its content's label, too: an earlier state of one version.
+        for label in labels.sorted(by: { $0.version.time < $1.version.time }) {
             versions[label.version.id] = label.version
             mutations.append(.version(label.version))
         }

@@ -97,6 +97,32 @@ import VersionModel
         tree.close()
     }
 
+    @Test("what was synchronised of a file that was appended to and then replaced is there, though the rest has not arrived", arguments: [
+        true, false,
+    ])
+    func appendedAndReplaced(isKnown: Bool) throws {
+        let before = try BrowsedContainer()
+        try before.save("x", "base")
+        var catalog = try snapshot(before)
+        let node = try before.node("x")
+        for (text, offset, syncs) in [(" more", 4, true), (" and more", 9, false)] {
+            let handle = try #require(try before.container.open(before.caller, node: node, flags: O_WRONLY | O_APPEND)).handle
+            try before.write(text, node, handle, at: off_t(offset))
+            if syncs { try before.container.synchronize(node: node, handle: handle, dataOnly: false) }
+            before.container.flush(before.caller, handle: handle)
+            before.container.release(node: node, handle: handle)
+        }
+        let content = try #require(try before.container.store.versions(of: try before.item("x").id).first?.content)
+        try before.save("x.new", "new")
+        try move(before, "x.new", to: "x")
+        if isKnown { catalog = try snapshot(before) }
+        let object = ".versionsfs/objects/\(before.container.store.contents.name(of: content).name)"
+        let tree = try cut(before, catalog, [object: "base more\0\0\0\0\0\0\0\0\0", "x": ""])
+        #expect(try tree.live("x") == "base more")
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
     @Test("the catalog's end may be on the disk before the names that it tells of: what has the name is current again", arguments: [
         1, 2,
     ])

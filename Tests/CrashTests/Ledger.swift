@@ -187,7 +187,8 @@ struct Ledger {
     /// Whether every byte is one that the file had or was to have, or has not arrived: so may a new file be that nobody
     /// synchronised, and any that was being written to once more. (A page may go to the disk while it is filled.)
     private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>) -> Bool {
-        let isNew = possible.contains { !$0.isThere }
+        // What a round before left of a new file is no older content, either.
+        let isNew = possible.contains { !$0.isThere || $0.content == nil }
         // Nothing tells what came in part from an edit made while nobody had it mounted, if the file was being written to once
         // more (docs/decisions/0003, "not covered").
         let isBeingWritten = possible.last?.isDone == false && possible.dropFirst().contains(where: \.isInPlace)

@@ -90,6 +90,12 @@ struct CrashRecovery {
                 return try settleAppended(item, current, synchronised, live)
             }
             var lost = try store.shortened(current)
+            if lost.flags.isDisjoint(with: [.unfinished, .contentLost]) {
+                // What was appended to it after it was synchronised has not arrived.
+                store.commit([.version(lost)])
+                try setAside(item, lost, live)
+                return "older"
+            }
             lost.kind = .history
             guard let former = try wholeVersion(of: item, before: current, live) else {
                 adopt(nil, item, lost, live, flags: .unfinished)
