@@ -191,7 +191,10 @@ struct Ledger {
         let isNew = possible.contains { !$0.isThere || $0.content == nil }
         // Nothing tells what came in part from an edit made while nobody had it mounted, if the file was being written to once
         // more (docs/decisions/0003, "not covered").
-        let isBeingWritten = possible.last?.isDone == false && possible.dropFirst().contains(where: \.isInPlace)
+        let inPlace = possible.dropFirst().firstIndex { $0.isInPlace && !$0.isSynced }
+        let isBeingWritten = inPlace.map { index in
+            possible.last?.isDone == false || possible[index...].dropFirst().contains { $0.action == .append }
+        } ?? false
         let isAppended = possible.dropFirst().contains { $0.action == .append && !$0.isSynced }
         guard isNew || isAppended && isZeroFilled(found, possible) || isBeingWritten else { return false }
         let contents = possible.compactMap(\.bytes)
