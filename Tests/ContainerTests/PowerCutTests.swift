@@ -150,6 +150,28 @@ import VersionModel
         tree.close()
     }
 
+    @Test("the catalog's end may be on the disk before what was done to a file in place: what the file holds is current again")
+    func contentBehindTheCatalog() throws {
+        let before = try BrowsedContainer()
+        for text in ["one", "two!"] { try before.save("x", text) }
+        let two = try #require(try before.container.store.version(try before.item("x").current))
+        try before.save("x", "later")
+        let catalog = try snapshot(before)
+        let object = before.container.store.contents.name(of: two.content).name
+        before.close()
+        unlink("\(before.path)/.versionsfs/objects/\(object)")
+        let file = try FileDescriptor.open("\(before.path)/x", .writeOnly, options: .truncate)
+        try file.writeAll("two!".utf8)
+        let time = timespec(
+            tv_sec: Int(two.modified.nanoseconds / 1_000_000_000), tv_nsec: Int(two.modified.nanoseconds % 1_000_000_000))
+        #expect(futimens(file.rawValue, [time, time]) == 0)
+        try file.close()
+        let tree = try cut(before, catalog)
+        #expect(try tree.live("x") == "two!")
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
     @Test("a new file that came in part is what came of it, and is marked")
     func newInPart() throws {
         let before = try BrowsedContainer()

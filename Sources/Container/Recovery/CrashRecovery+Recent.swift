@@ -18,6 +18,7 @@ extension CrashRecovery {
             live.stat.changed <= current.saved || live.stat.modified == current.modified || hasLostBlocks(current, live),
             !isDatabase(live), !isBeingWritten(live), try !isShared(current)
         else { return nil }
+        if try goBack(item, current, live) { return "not arrived" }
         let older = try store.versions(of: item.id).filter {
             $0.id != current.id && $0.flags.isDisjoint(with: [.unfinished, .beside])
         }
@@ -89,8 +90,8 @@ extension CrashRecovery {
         return "appended in part"
     }
 
-    /// The catalog's end may have reached the disk before the names of which it tells: then the file is an older version,
-    /// which nobody has kept because its name was its own still, and that is current again.
+    /// The catalog's end may have reached the disk before what it tells of: then the file is an older version, which nobody
+    /// had kept yet because its name was its own still, and that is current again.
     /// - Returns: whether it is.
     func goBack(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
         let held = try store.versions(of: item.id).first { version in
