@@ -53,7 +53,7 @@ extension LiveContainer {
             guard case .gone = nodes.location(node).whereabouts, let document = try? documents.document(at: last.place)
             else { return }
             let stamp = hasChanged ? nil : (try? statLocked(node)).map { Stamp($0) }
-            orphans.addIfAbsent(node) { Orphan(document: document, parent: last.parent, stamp: stamp, base: nil) }
+            orphans.addIfAbsent(node) { Orphan(document: document, parent: last.parent, name: last.name, stamp: stamp, base: nil) }
         }
     }
 

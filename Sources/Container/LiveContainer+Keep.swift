@@ -22,7 +22,7 @@ extension LiveContainer {
             state.current?.flags.insert(.contentLost)
             return
         }
-        let labels = labels(of: current, state, node)
+        let labels = labels(of: current, state, node, from: descriptor)
         try retryingWhenFull(wanted: store.contents.canReflink ? 0 : current.size) { () throws(Errno) in
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others,
@@ -56,7 +56,9 @@ extension LiveContainer {
         _ state: inout Document.State, of node: Node, _ name: FileName, in directory: SharedDescriptor, _ stat: FileStat
     ) throws(Errno) -> Bool {
         guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return false }
-        let labels = labels(of: current, state, node)
+        let live = state.hasGrownSinceLabelled ? try? Backing.openQuietly(name.bytes, in: directory.raw) : nil
+        defer { if let live { Glibc.close(live) } }
+        let labels = labels(of: current, state, node, from: live ?? -1)
         if !node.hasWriters, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
                 try store.contents.keep(
@@ -102,11 +104,12 @@ extension LiveContainer {
 
     /// What a kept content says of itself: every version that it is the content of.
     private func labels(
-        of version: Version, _ state: Document.State, _ node: Node
+        of version: Version, _ state: Document.State, _ node: Node, from file: Int32
     ) -> (first: ContentStore.Label, others: [ContentStore.Label]) {
         let own = label(of: version, state, node)
-        guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else { return (own, []) }
-        let others = sharing.filter { $0.id != version.id }.compactMap { other -> ContentStore.Label? in
+        let beginning = state.hasGrownSinceLabelled ? synchronised(version, own, file) : []
+        guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else { return (own, beginning) }
+        let others = beginning + sharing.filter { $0.id != version.id }.compactMap { other -> ContentStore.Label? in
             guard let item = try? store.item(other.item) else { return nil }
             // One without a name stays so.
             guard let place = item.places.first else {
@@ -115,6 +118,18 @@ extension LiveContainer {
             return .init(version: other, path: (try? store.path(of: item)) ?? own.path, place: place)
         }
         return (own, others)
+    }
+
+    /// What of a version was synchronised before more was appended to it: if the rest does not reach the disk, it is that.
+    private func synchronised(_ version: Version, _ own: ContentStore.Label, _ file: Int32) -> [ContentStore.Label] {
+        store.contents.labels(live: FileDescriptor(rawValue: file)).filter {
+            $0.version.id == version.id && $0.version.content == version.content && $0.version.size < version.size
+        }.prefix(1).map { label in
+            var earlier = own
+            earlier.version = label.version
+            earlier.version.kind = own.version.kind
+            return earlier
+        }
     }
 
     /// What a kept content says of itself: the version as history, which it will be unless told otherwise.

@@ -114,13 +114,22 @@ extension LiveContainer {
         }
     }
 
+    /// The row of an item that has no file.
+    private func itemRow(_ state: Document.State, _ current: Version) -> VersionStore.Mutation {
+        let file = Item.LiveFile(id: FileID(0), size: current.size, modified: current.modified)
+        return .item(Item(id: state.item, places: state.places, current: current.id, file: file))
+    }
+
     /// The name shows another save: this one becomes history or a conflict beside it (DESIGN 6.1).
     private func settleDisplaced(
         _ orphan: Orphan, _ file: OpenFile, _ stat: FileStat, _ requester: Requester
     ) throws(Errno) {
         let live = liveStat(of: orphan)
         try orphan.document.state.withLock { state throws(Errno) in
-            guard let current = state.current, let place = state.places.first else { return }
+            guard let current = state.current else { return }
+            // By now the document may have lost its name, too.
+            let hasName = !state.places.isEmpty
+            let place = state.places.first ?? Place(directory: orphan.parent.file, name: orphan.name)
             let hash = contentHash(file, stat)
             let versions = (try? store.versions(of: state.item)) ?? []
             // Nothing was written since, or the same again: the version before is this one.
@@ -136,14 +145,16 @@ extension LiveContainer {
                 loserExistsElsewhere: hash != nil && versions.contains { $0.size == stat.size && self.hash(of: $0) == hash })
             let decision = SaveRule.decide(pending, current: current.id, saver: state.saver, 
                 isQuiet: isQuiet(orphan.parent, place.name))
-            guard case .orphan(let kind, let base) = decision else { return }
+            guard case .orphan(var kind, let base) = decision else { return }
+            // Nobody is in conflict about what nobody can open.
+            if !hasName { kind = .history }
             // As history it follows what it was written over; as a rival it goes on from what its author had seen.
             let parents = (kind == .conflict ? base : orphan.base).map { [$0] } ?? []
             var version = Version(
                 id: .random(), item: state.item, kind: kind, content: .random(), size: stat.size,
                 modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
                 author: requester.author, parents: parents, base: kind == .conflict ? base : nil, hash: hash,
-                attributes: Attributes(stat), flags: .sealed)
+                attributes: Attributes(stat), flags: [.sealed, .beside])
             let path = nodes.path(orphan.parent).map { $0.appending(place.name) } ?? .root
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content,
@@ -159,9 +170,15 @@ extension LiveContainer {
             if let settled = SaveRule.settled(by: pending, decision), let row = settle(settled, of: state.item) {
                 rows.append(row)
             }
-            if !state.isRecorded, let live {
+            if !hasName, (try? store.item(state.item)) == .some(nil) {
+                // What was made to be renamed has gone without a trace: this is all that there is of it.
+                version.kind = .current
+                state.current = version
                 state.isRecorded = true
-                rows += [.version(current)] + itemRows(state, live)
+                rows = [.version(version), itemRow(state, version)]
+            } else if !state.isRecorded {
+                state.isRecorded = true
+                rows += [.version(current)] + (live.map { itemRows(state, $0) } ?? [itemRow(state, current)])
             }
             if kind == .conflict {
                 let event = change(

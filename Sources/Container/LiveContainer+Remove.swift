@@ -198,7 +198,7 @@ extension LiveContainer {
                 if let node = entry.node, node.hasWriters {
                     orphans.add(
                         Orphan(
-                            document: document, parent: entry.parent,
+                            document: document, parent: entry.parent, name: entry.name,
                             stamp: state.stamp, base: state.current?.id), node)
                 }
                 return created + itemRows(state, entry.stat)

@@ -248,7 +248,7 @@ extension LiveContainer {
             if isWritten {
                 orphans.add(
                     Orphan(
-                        document: document, parent: target.parent, stamp: wasClean ? state.stamp : nil,
+                        document: document, parent: target.parent, name: target.name, stamp: wasClean ? state.stamp : nil,
                         base: state.current?.id), node)
             }
             let content = state.current?.content

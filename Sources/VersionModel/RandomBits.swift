@@ -9,10 +9,19 @@ struct RandomBits: RandomNumberGenerator {
     private struct Stock {
         var numbers = [UInt64](repeating: 0, count: 32)
         var left = 0
+        /// Where a run that is to be repeated goes on.
+        var repeated: UInt64?
     }
 
     private static let stock = Mutex(Stock())
     private static let neighbours = Atomic<UInt64>(UInt64.random(in: 0...UInt64(UInt32.max)))
+
+    /// From now on the same numbers for the same seed: for tests that repeat a run, where something may depend on the order of
+    /// identities.
+    static func `repeat`(from seed: UInt64) {
+        stock.withLock { $0 = Stock(repeated: seed) }
+        neighbours.store(seed, ordering: .relaxed)
+    }
 
     /// A byte that changes every 512 calls.
     static func neighbourhood() -> UInt8 {
@@ -29,6 +38,16 @@ struct RandomBits: RandomNumberGenerator {
     }
 
     private static func refill(_ stock: inout Stock) {
+        if var generator = stock.repeated {
+            for index in stock.numbers.indices {
+                generator &+= 0x9e37_79b9_7f4a_7c15
+                var value = (generator ^ generator >> 30) &* 0xbf58_476d_1ce4_e5b9
+                value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+                stock.numbers[index] = value ^ value >> 31
+            }
+            (stock.repeated, stock.left) = (generator, stock.numbers.count)
+            return
+        }
         // As much as one call gives; it comes whole or not at all.
         let code = stock.numbers.withUnsafeMutableBytes { bytes in
             bytes.baseAddress.map { getentropy($0, bytes.count) } ?? -1

@@ -84,6 +84,7 @@ struct Recovery {
         // Both are in one order: one pass over the catalog, however many objects there are.
         var next = 0
         var unknown: [ItemID: [ContentStore.Label]] = [:]
+        let horizon = try catalog.access { try Query.lastChange($0) }?.time.advanced(byNanoseconds: -VersionStore.dirtyNanoseconds)
         try catalog.access { database in
             try Query.forEachContent(database) { content, known in
                 while next < ids.count, ids[next] < content {
@@ -91,12 +92,22 @@ struct Recovery {
                     next += 1
                 }
                 guard next < ids.count, ids[next] == content else { return }
-                if known.contains(where: { $0.kind == .current }) { read(content, known: known, &unknown) }
+                // Where one of its versions is older, it may have been kept for another that shares it.
+                if known.contains(where: { $0.kind == .current }) || isKept(content, since: horizon) {
+                    read(content, known: known, &unknown)
+                }
                 next += 1
             }
         }
         for id in ids[next...] { read(id, known: [], &unknown) }
         return unknown
+    }
+
+    /// Whether an object was put where it is after that time.
+    private func isKept(_ id: ContentID, since horizon: Timestamp?) -> Bool {
+        guard let horizon else { return true }
+        let (directory, name) = contents.name(of: id)
+        return (try? System.extendedStatus(name, in: directory)).map { $0.change >= horizon } ?? false
     }
 
     private func read(
@@ -188,7 +199,8 @@ struct Recovery {
         var versions: [VersionID: Version] = [:]
         for version in try catalog.access({ try Query.versions(of: id, $0) }) { versions[version.id] = version }
         var mutations: [VersionStore.Mutation] = []
-        for label in labels {
+        // What was synchronised before more was appended is on its content's label, too: an earlier state of one version.
+        for label in labels.sorted(by: { $0.version.time < $1.version.time }) {
             versions[label.version.id] = label.version
             mutations.append(.version(label.version))
         }
@@ -362,6 +374,6 @@ struct Recovery {
 extension [ContentStore.Label] {
     /// The newest whole version that the file itself had.
     fileprivate var lastWhole: Version? {
-        map(\.version).filter { $0.kind == .history && !$0.flags.contains(.unfinished) }.max { $0.time < $1.time }
+        map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .beside]) }.max { $0.time < $1.time }
     }
 }

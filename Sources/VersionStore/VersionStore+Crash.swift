@@ -55,8 +55,9 @@ extension VersionStore {
         } catch let error as StoreError { throw error } catch { throw .catalog(code: 1, "\(error)") }
     }
 
-    /// A version as what there is of its content.
+    /// A version as what there is of its content: if it was synchronised before more was appended, and that is there, whole.
     public func shortened(_ version: Version) throws -> Version {
+        if let whole = try synchronised(version) { return whole }
         var version = version
         guard let file = try StoreCheck(store: self, repairs: false).open(version) else {
             version.flags.insert(.contentLost)
@@ -72,6 +73,21 @@ extension VersionStore {
         version.hash = version.hash == nil ? nil : try StoreCheck.hash(file, version.size)
         version.flags.formUnion([.sealed, .unfinished])
         return version
+    }
+
+    private func synchronised(_ version: Version) throws -> Version? {
+        let labels = ((try? contents.labels(of: version.content)) ?? []).map(\.version)
+        let check = StoreCheck(store: self, repairs: false)
+        for var label in labels where label.id == version.id && label.size < version.size && label.hash != nil {
+            guard let file = try check.open(label) else { continue }
+            defer { System.close(file) }
+            guard UInt64(clamping: try System.status(file).st_size) >= label.size,
+                try StoreCheck.hash(file, label.size) == label.hash
+            else { continue }
+            label.kind = version.kind
+            return label
+        }
+        return nil
     }
 
     /// Sees to it that a version's content is among the objects; copies it from the file of another item if it is there.

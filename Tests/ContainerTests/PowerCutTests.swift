@@ -1,5 +1,6 @@
 // What a power cut leaves, made by hand: the catalog as it was earlier, no redo log, and files that have not arrived whole.
 
+import CLinux
 import Foundation
 import Glibc
 import SystemPackage
@@ -93,6 +94,81 @@ import VersionModel
         let tree = try cut(before, catalog, ["x": "base \0\0RE"])
         #expect(try tree.live("x") == "base more")
         #expect(try tree.texts().contains("base \0\0RE"))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("what was synchronised of a file that was appended to and then replaced is there, though the rest has not arrived", arguments: [
+        true, false,
+    ])
+    func appendedAndReplaced(isKnown: Bool) throws {
+        let before = try BrowsedContainer()
+        try before.save("x", "base")
+        var catalog = try snapshot(before)
+        let node = try before.node("x")
+        for (text, offset, syncs) in [(" more", 4, true), (" and more", 9, false)] {
+            let handle = try #require(try before.container.open(before.caller, node: node, flags: O_WRONLY | O_APPEND)).handle
+            try before.write(text, node, handle, at: off_t(offset))
+            if syncs { try before.container.synchronize(node: node, handle: handle, dataOnly: false) }
+            before.container.flush(before.caller, handle: handle)
+            before.container.release(node: node, handle: handle)
+        }
+        let content = try #require(try before.container.store.versions(of: try before.item("x").id).first?.content)
+        try before.save("x.new", "new")
+        try move(before, "x.new", to: "x")
+        if isKnown { catalog = try snapshot(before) }
+        let object = ".versionsfs/objects/\(before.container.store.contents.name(of: content).name)"
+        let tree = try cut(before, catalog, [object: "base more\0\0\0\0\0\0\0\0\0", "x": ""])
+        #expect(try tree.live("x") == "base more")
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("the catalog's end may be on the disk before the names that it tells of: what has the name is current again", arguments: [
+        1, 2,
+    ])
+    func namesBehindTheCatalog(saves: Int) throws {
+        let before = try BrowsedContainer()
+        for (name, text) in [("x", "one"), ("x.new", "two!")] { try before.save(name, text) }
+        try move(before, "x.new", to: "x")
+        for number in 1...saves {
+            try before.save("x.new", "later \(number)")
+            try move(before, "x.new", to: "x")
+        }
+        let versions = try before.container.store.versions(of: try before.item("x").id)
+        let two = try #require(versions.first { $0.size == 4 })
+        let catalog = try snapshot(before)
+        let object = "\(before.path)/.versionsfs/objects/\(before.container.store.contents.name(of: two.content).name)"
+        // Neither the renames nor the objects that they left have arrived.
+        let later = versions.filter { $0.size == 7 }.map { before.container.store.contents.name(of: $0.content).name }
+        before.close()
+        for name in later { unlink("\(before.path)/.versionsfs/objects/\(name)") }
+        #expect(rename(object, "\(before.path)/x") == 0)
+        let tree = try cut(before, catalog)
+        #expect(try tree.live("x") == "two!")
+        #expect(try tree.texts().contains("one"))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("the catalog's end may be on the disk before what was done to a file in place: what the file holds is current again")
+    func contentBehindTheCatalog() throws {
+        let before = try BrowsedContainer()
+        for text in ["one", "two!"] { try before.save("x", text) }
+        let two = try #require(try before.container.store.version(try before.item("x").current))
+        try before.save("x", "later")
+        let catalog = try snapshot(before)
+        let object = before.container.store.contents.name(of: two.content).name
+        before.close()
+        unlink("\(before.path)/.versionsfs/objects/\(object)")
+        let file = try FileDescriptor.open("\(before.path)/x", .writeOnly, options: .truncate)
+        try file.writeAll("two!".utf8)
+        let time = timespec(
+            tv_sec: Int(two.modified.nanoseconds / 1_000_000_000), tv_nsec: Int(two.modified.nanoseconds % 1_000_000_000))
+        #expect(futimens(file.rawValue, [time, time]) == 0)
+        try file.close()
+        let tree = try cut(before, catalog)
+        #expect(try tree.live("x") == "two!")
         #expect(try tree.findings() == [])
         tree.close()
     }

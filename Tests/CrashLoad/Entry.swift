@@ -20,6 +20,14 @@ public struct Entry: Sendable {
         case moveOver
         /// A rename of a directory with all that is in it.
         case moveDirectory
+        /// Two files change places.
+        case exchange
+        /// What was unlinked is back.
+        case undelete
+        /// An older content is current again.
+        case restore
+        /// A writer has closed a file whose name another file has taken, or that was unlinked meanwhile.
+        case displaced
         /// A writer that stays beyond the crash.
         case survive
     }
@@ -31,10 +39,10 @@ public struct Entry: Sendable {
     public var action: Action
     /// Relative to the container.
     public var file: String
-    /// What the file holds afterwards; nothing for `unlink`. For `move` and
-    /// `moveOver`, what it holds before and its target after.
+    /// What the file holds afterwards; nothing for `unlink`. For `move`,
+    /// `moveOver` and `exchange`, what it holds before and its target after.
     public var content: Content
-    /// Where `move` moves it.
+    /// Where `move` moves it, or with what it changes places.
     public var target: String
 
     public init(_ stage: Stage, _ action: Action, _ file: String, _ content: Content, to target: String = "-") {

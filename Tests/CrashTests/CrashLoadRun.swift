@@ -91,10 +91,22 @@ struct CrashLoadRun {
         problems += try ledger.verify(container.path, after: .kill, totals: &totals)
         guard problems.isEmpty else {
             let tails = workers.map { $0.lines.suffix(6).joined(separator: "\n") }
-            return problems + ["the workers' last words:"] + tails
+            return problems + story(of: problems) + ["the workers' last words:"] + tails
         }
         try container.mount()
         return []
+    }
+
+    /// What was done to the files that problems name, in this round and those before.
+    private func story(of problems: [String]) -> [String] {
+        let words = Set(problems.joined(separator: " ").split(separator: " ").filter { $0.contains("/") && $0.contains(".txt") })
+        let journals = ((try? FileManager.default.contentsOfDirectory(atPath: journals)) ?? []).filter { $0.hasPrefix("journal-") }
+        let lines = journals.flatMap { journal -> [String] in
+            let text = (try? String(contentsOfFile: "\(self.journals)/\(journal)", encoding: .utf8)) ?? ""
+            return text.split(separator: "\n").filter { line in words.contains { line.contains($0) } || line.contains("moveDirectory") }
+                .map(String.init)
+        }
+        return ["what was done to these files:"] + lines.sorted().suffix(60)
     }
 
     private mutating func start(_ directory: String, _ index: Int, as kind: String = "3") throws -> RunningWorker {

@@ -41,6 +41,8 @@ struct Ledger {
 
     private(set) var files: [String: [State]] = [:]
     private(set) var saved: [String: [Saved]] = [:]
+    /// Under which names a file was before it was moved: its document may have gone along.
+    private var origins: [String: Set<String>] = [:]
 
     mutating func add(_ entry: Entry) {
         switch entry.stage {
@@ -58,16 +60,27 @@ struct Ledger {
         case .unlink: append(State(action: action, isDone: false), entry.file)
         case .move, .moveOver:
             // Before it is done it may have happened.
-            if action == .moveOver { lostName(entry) }
+            if action == .moveOver {
+                lostName(entry)
+            } else {
+                origins[entry.target, default: []].formUnion((origins[entry.file] ?? []).union([entry.file]))
+            }
             let before = unsure(entry.file)
             append(State(action: action, isDone: false), entry.file)
             append(State(content: content, action: action, isDone: false, before: before), entry.target)
+        case .exchange:
+            let (one, other) = (unsure(entry.file), unsure(entry.target))
+            let last = files[entry.target]?.last
+            append(State(content: last?.content, found: last?.found, action: action, isDone: false, before: other), entry.file)
+            append(State(content: content, action: action, isDone: false, before: one), entry.target)
+        case .displaced: break
         case .moveDirectory:
             for (file, states) in files where file.hasPrefix(entry.file + "/") {
                 guard let last = states.last, last.isThere else { continue }
                 let before = unsure(file)
                 append(State(action: action, isDone: false), file)
                 let target = entry.target + file.dropFirst(entry.file.count)
+                origins[target, default: []].formUnion((origins[file] ?? []).union([file]))
                 append(
                     State(content: last.content, found: last.found, action: action, isDone: false, before: before), target)
             }
@@ -80,8 +93,9 @@ struct Ledger {
     private mutating func done(_ entry: Entry) {
         switch entry.action {
         case .unlink: change(entry.file) { $0.isDone = true }
-        case .move, .moveOver:
+        case .move, .moveOver, .exchange:
             for file in [entry.file, entry.target] { change(file) { $0.isDone = true } }
+        case .displaced: keep(entry, isSynced: false)
         case .moveDirectory:
             for file in files.keys where file.hasPrefix(entry.file + "/") || file.hasPrefix(entry.target + "/") {
                 change(file) { if $0.action == .moveDirectory { $0.isDone = true } }
@@ -120,14 +134,17 @@ struct Ledger {
 
     /// Appends within a minute of one another amend one version (DESIGN 5.1), from the first byte of the next on.
     private mutating func mergeAppends(_ entry: Entry) {
-        guard let last = saved[entry.file]?.last, last.action == .append, entry.content.pieces.starts(with: last.content.pieces)
+        guard let index = saved[entry.file]?.lastIndex(where: { $0.action != .displaced }), let last = saved[entry.file]?[index],
+            last.action == .append, entry.content.pieces.starts(with: last.content.pieces)
         else { return }
-        saved[entry.file]?.removeLast()
+        saved[entry.file]?.remove(at: index)
     }
 
     /// What was renamed over another document is that one's content from then on; its own history has no name.
     private mutating func lostName(_ entry: Entry) {
-        for index in saved[entry.file]?.indices ?? 0..<0 { saved[entry.file]?[index].isNameless = true }
+        for file in (origins[entry.file] ?? []).union([entry.file]) {
+            for index in saved[file]?.indices ?? 0..<0 { saved[file]?[index].isNameless = true }
+        }
     }
 
     /// What was found becomes what the next round starts from.
@@ -170,10 +187,14 @@ struct Ledger {
     /// Whether every byte is one that the file had or was to have, or has not arrived: so may a new file be that nobody
     /// synchronised, and any that was being written to once more. (A page may go to the disk while it is filled.)
     private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>) -> Bool {
-        let isNew = possible.contains { !$0.isThere }
+        // What a round before left of a new file is no older content, either.
+        let isNew = possible.contains { !$0.isThere || $0.content == nil }
         // Nothing tells what came in part from an edit made while nobody had it mounted, if the file was being written to once
         // more (docs/decisions/0003, "not covered").
-        let isBeingWritten = possible.last?.isDone == false && possible.dropFirst().contains(where: \.isInPlace)
+        let inPlace = possible.dropFirst().firstIndex { $0.isInPlace && !$0.isSynced }
+        let isBeingWritten = inPlace.map { index in
+            possible.last?.isDone == false || possible[index...].dropFirst().contains { $0.action == .append }
+        } ?? false
         let isAppended = possible.dropFirst().contains { $0.action == .append && !$0.isSynced }
         guard isNew || isAppended && isZeroFilled(found, possible) || isBeingWritten else { return false }
         let contents = possible.compactMap(\.bytes)

@@ -4,12 +4,13 @@
 import CLinux
 import Container
 import CrashLoad
+import Crypto
 import Foundation
 import Glibc
 import Logging
 import SystemPackage
-import VersionModel
 
+@testable import VersionModel
 @testable import VersionStore
 
 /// The crash has come: nothing more is done.
@@ -24,8 +25,7 @@ final class SimulatedContainer {
     var restOfCatalog = Int.max
     /// Closed handles whose release is on its way.
     private var late: [(node: UInt64, handle: UInt64)] = []
-    /// What of files is on the disk, by inode, where that is not what they hold.
-    private var durable: [ino_t: [UInt8]] = [:]
+    private let pages = UnwrittenPages()
     private var catalog: [(name: String, bytes: Data)] = []
     private let caller = Caller(user: getuid(), group: getgid(), thread: getpid(), umask: 0o022)
     private let root: FileDescriptor
@@ -36,6 +36,8 @@ final class SimulatedContainer {
     init(_ path: String, _ dice: Dice) throws {
         self.path = path
         self.dice = dice
+        var dice = dice
+        RandomBits.repeat(from: dice.next())
         var logger = Logger(label: "simulated")
         logger.logLevel = ProcessInfo.processInfo.environment["VERSIONSFS_KEEP"] == "1" ? .notice : .critical
         self.logger = logger
@@ -70,26 +72,21 @@ final class SimulatedContainer {
         let (parent, name) = try split(file)
         if flags & O_CREAT != 0, try container.lookup(caller, parent: parent, name: name) == nil {
             let made = try container.create(caller, parent: parent, name: name, mode: 0o644, flags: flags)
-            return try opened(file, made.found.node, made.reply.handle, holds: [])
+            let inode = try pages.inode(of: "\(path)/\(file)")
+            pages.begin(inode, with: [])
+            return Opened(node: made.found.node, handle: made.reply.handle, inode: inode, file: file)
         }
-        let inode = try status(file).st_ino
-        let held = flags & O_TRUNC == 0 ? nil : [UInt8]()
+        let inode = try pages.inode(of: "\(path)/\(file)")
         guard let found = try container.lookup(caller, parent: parent, name: name),
             let reply = try container.open(caller, node: found.node, flags: flags & ~O_CREAT)
         else { throw Errno.noSuchFileOrDirectory }
-        if let held { durable[inode] = held }
+        if flags & O_TRUNC != 0 { pages.begin(inode, with: []) }
         return Opened(node: found.node, handle: reply.handle, inode: inode, file: file)
-    }
-
-    private func opened(_ file: String, _ node: UInt64, _ handle: UInt64, holds: [UInt8]) throws -> Opened {
-        let inode = try status(file).st_ino
-        durable[inode] = holds
-        return Opened(node: node, handle: handle, inode: inode, file: file)
     }
 
     func write(_ bytes: ArraySlice<UInt8>, _ file: Opened, at offset: Int) throws {
         try tick()
-        noteChange(file)
+        pages.willChange(file.inode)
         let count = try bytes.withUnsafeBytes {
             try container.write(caller, node: file.node, handle: file.handle, $0, offset: off_t(offset))
         }
@@ -99,14 +96,10 @@ final class SimulatedContainer {
     /// What the kernel passes through, or a mapping does.
     func writeUnseen(_ bytes: ArraySlice<UInt8>, _ file: Opened, at offset: Int) throws {
         try tick()
-        noteChange(file)
+        pages.willChange(file.inode)
         let descriptor = try FileDescriptor.open("\(path)/\(file.file)", .writeOnly)
         defer { try? descriptor.close() }
         try descriptor.writeAll(toAbsoluteOffset: Int64(offset), bytes)
-    }
-
-    private func noteChange(_ file: Opened) {
-        if durable[file.inode] == nil { durable[file.inode] = Inspection.read("\(path)/\(file.file)") }
     }
 
     func truncate(_ file: Opened, to size: Int) throws {
@@ -114,13 +107,25 @@ final class SimulatedContainer {
         var edit = AttributeEdit()
         edit.size = off_t(size)
         _ = try container.setAttributes(caller, node: file.node, handle: file.handle, edit)
-        if let held = durable[file.inode], held.count > size { durable[file.inode] = Array(held.prefix(size)) }
+        pages.truncated(file.inode, to: size)
+    }
+
+    /// truncate(2): without opening it.
+    func truncate(_ file: String, to size: Int) throws {
+        try tick()
+        let (parent, name) = try split(file)
+        guard let found = try container.lookup(caller, parent: parent, name: name) else { throw Errno.noSuchFileOrDirectory }
+        let inode = try pages.inode(of: "\(path)/\(file)")
+        var edit = AttributeEdit()
+        edit.size = off_t(size)
+        _ = try container.setAttributes(caller, node: found.node, handle: nil, edit)
+        pages.truncated(inode, to: size)
     }
 
     func synchronize(_ file: Opened) throws {
         try tick()
         try container.synchronize(node: file.node, handle: file.handle, dataOnly: false)
-        durable[file.inode] = nil
+        pages.synchronized(file.inode)
     }
 
     func close(_ file: Opened) throws {
@@ -133,6 +138,37 @@ final class SimulatedContainer {
         try tick()
         let ((from, name), (to, newName)) = (try split(file), try split(target))
         try container.rename(caller, parent: from, name: name, newParent: to, newName: newName, flags: 0)
+    }
+
+    func exchange(_ file: String, with other: String) throws {
+        try tick()
+        let ((from, name), (to, newName)) = (try split(file), try split(other))
+        try container.rename(caller, parent: from, name: name, newParent: to, newName: newName, flags: linux_RENAME_EXCHANGE)
+    }
+
+    /// Brings back what was unlinked last under a name.
+    func undelete(_ file: String) throws {
+        try tick()
+        _ = try container.undelete(try container.deletion(at: path(file), as: principal), as: principal)
+    }
+
+    /// Makes an older content current again, if there is a version of it.
+    ///
+    /// - Returns: what is to be done; nil if there is none.
+    func restoring(_ file: String, to content: Content) throws -> (() throws -> Void)? {
+        let document = try container.document(at: path(file), as: principal)
+        let hash = Array(SHA256.hash(data: content.bytes))
+        guard let version = document.versions.first(where: { $0.hash == hash && $0.kind != .current }) else { return nil }
+        return { [self] in
+            try tick()
+            _ = try container.restore(version, of: document, as: principal)
+        }
+    }
+
+    private var principal: Principal { Principal(user: getuid(), primaryGroup: getgid(), process: getpid()) }
+
+    private func path(_ file: String) -> TreePath {
+        file.split(separator: "/").reduce(.root) { path, name in FileName(String(name)).map { path.appending($0) } ?? path }
     }
 
     func unlink(_ file: String) throws {
@@ -158,12 +194,6 @@ final class SimulatedContainer {
         return (parent, names.last ?? [])
     }
 
-    private func status(_ file: String) throws -> stat {
-        var status = stat()
-        guard lstat("\(path)/\(file)", &status) == 0 else { throw Errno(rawValue: errno) }
-        return status
-    }
-
     /// Between two requests: releases come when they come, and so do the catalog's end and the crash.
     private func tick() throws {
         while !late.isEmpty, Bool.random(using: &dice) {
@@ -186,14 +216,18 @@ final class SimulatedContainer {
     /// Ends it all, makes the directory what is left, and opens and closes the container again.
     func crash(_ ending: Ending) throws {
         let redo = try state(RedoLog.name)
-        container.close()
+        // Without an end of the container: nobody seals what is open.
+        container.store.close()
         late = []
         for (name, bytes) in catalog { try put(bytes, name) }
         try? FileManager.default.removeItem(atPath: "\(path)/.versionsfs/catalog.sqlite-shm")
-        let rest = ending == .kill ? redo.count : [0, redo.count, Int.random(in: 0...redo.count, using: &dice)].randomElement(using: &dice) ?? 0
+        // Behind the records there is room that was allocated in advance.
+        let length = redo.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+        let part = Int.random(in: 0...length, using: &dice)
+        let rest = ending == .kill ? redo.count : [0, redo.count, part].randomElement(using: &dice) ?? 0
         try put(redo.prefix(rest), RedoLog.name)
-        if ending == .powerCut { try losePages() }
-        durable = [:]
+        if ending == .powerCut { try pages.lose(&dice) }
+        pages.forget()
         catalog = []
         container = try Self.open(root, logger)
         container.close()
@@ -204,40 +238,5 @@ final class SimulatedContainer {
 
     private func put(_ bytes: Data, _ name: String) throws {
         try bytes.write(to: URL(fileURLWithPath: "\(path)/.versionsfs/\(name)"))
-    }
-
-    /// Any part of what was not synchronised.
-    private func losePages() throws {
-        var seen: Set<ino_t> = []
-        for file in try FileManager.default.subpathsOfDirectory(atPath: path).sorted() {
-            guard let status = try? status(file), status.st_mode & S_IFMT == S_IFREG, let old = durable[status.st_ino],
-                seen.insert(status.st_ino).inserted, let new = Inspection.read("\(path)/\(file)")
-            else { continue }
-            let left = mixture(old, new)
-            guard left != new else { continue }
-            let descriptor = try FileDescriptor.open("\(path)/\(file)", .writeOnly)
-            defer { try? descriptor.close() }
-            try descriptor.writeAll(toAbsoluteOffset: 0, left)
-            _ = ftruncate(descriptor.rawValue, left.count)
-            // Times are in the log.
-            _ = futimens(descriptor.rawValue, [status.st_atim, status.st_mtim])
-        }
-    }
-
-    private func mixture(_ old: [UInt8], _ new: [UInt8]) -> [UInt8] {
-        switch Int.random(in: 0..<4, using: &dice) {
-        case 0: return old.count <= new.count ? old : new
-        case 1: return new
-        case 2:
-            // It has grown so far.
-            guard old.count <= new.count, old == Array(new.prefix(old.count)) else { return new }
-            return Array(new.prefix(Int.random(in: old.count...new.count, using: &dice)))
-        default:
-            var result = new
-            for start in stride(from: 0, to: new.count, by: 4096) where Bool.random(using: &dice) {
-                for index in start..<min(start + 4096, new.count) { result[index] = index < old.count ? old[index] : 0 }
-            }
-            return result
-        }
     }
 }

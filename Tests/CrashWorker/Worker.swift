@@ -59,7 +59,7 @@ struct Worker {
         case .unlink: try remove(file)
         case .move: try move(file, held ?? Content([]))
         case .moveOver: try moveOver(file, held ?? Content([]))
-        case .moveDirectory, .survive: break
+        case .moveDirectory, .survive, .exchange, .undelete, .restore, .displaced: break
         }
     }
 

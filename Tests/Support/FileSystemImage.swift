@@ -32,10 +32,12 @@ public func withFileSystem(_ type: FileSystemType, megabytes: Int, body: (String
     guard mkdir(path, 0o755) == 0 else { throw Failure.call("mkdir \(path)") }
     // The loop device frees itself with the last unmount.
     try mustRun("mount", ["-o", "loop", image, path])
+    var isWhole = false
     defer {
         if umount2(path, 0) != 0 { umount2(path, VFS_MNT_DETACH) }
-        try? FileManager.default.removeItem(atPath: place)
+        if isWhole || environmentNow()["VERSIONSFS_KEEP"] != "1" { try? FileManager.default.removeItem(atPath: place) }
     }
     chmod(path, 0o755)
     try body(path)
+    isWhole = true
 }

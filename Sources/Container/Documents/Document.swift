@@ -90,6 +90,9 @@ final class Document: Sendable {
         /// us it is kept before it is overwritten.
         var isUnannounced: Bool { maker?.hasMade == true && !isRecorded }
 
+        /// The file says of an earlier state of `current` that it was synchronised.
+        var hasGrownSinceLabelled: Bool { appended != nil && labelled != nil && labelled != stamp }
+
         /// Who may remove it without a trace, while that is known.
         var removableBy: Maker? {
             guard let maker, isUnversioned || isParted || maker.hasMade else { return nil }

@@ -6,8 +6,9 @@ import VersionModel
 /// What a writer of a nameless file still belongs to.
 struct Orphan: Sendable {
     let document: Document
-    /// The directory that the name was in.
+    /// The name that it had.
     let parent: Node
+    let name: FileName
     /// The file when it lost its name; nil if it was being changed then.
     var stamp: Stamp?
     /// What the writer started from.

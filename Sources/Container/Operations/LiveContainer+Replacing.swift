@@ -112,7 +112,8 @@ extension LiveContainer {
         try staged.place(spot.name, in: spot.directory, replacing: true)
         if node.hasWriters {
             orphans.add(
-                Orphan(document: document, parent: spot.parent, stamp: state.stamp, base: state.current?.id), node)
+                Orphan(
+                    document: document, parent: spot.parent, name: spot.name, stamp: state.stamp, base: state.current?.id), node)
         }
         let entry = Entry(parent: spot.parent, name: spot.name, directory: spot.directory, stat: stat, node: node)
         let kept = state.isKept ? state.current?.content : nil

@@ -18,7 +18,10 @@ extension CrashRecovery {
             live.stat.changed <= current.saved || live.stat.modified == current.modified || hasLostBlocks(current, live),
             !isDatabase(live), !isBeingWritten(live), try !isShared(current)
         else { return nil }
-        let older = try store.versions(of: item.id).filter { $0.id != current.id && !$0.flags.contains(.unfinished) }
+        if try goBack(item, current, live) { return "not arrived" }
+        let older = try store.versions(of: item.id).filter {
+            $0.id != current.id && $0.flags.isDisjoint(with: [.unfinished, .beside])
+        }
         if let synchronised = synchronised(current, item, live) { return try settleAppended(item, current, synchronised, live) }
         for appended in older where appended.content == current.content && live.stat.size >= appended.size {
             guard isHashed(appended, live) else { continue }
@@ -87,6 +90,19 @@ extension CrashRecovery {
         return "appended in part"
     }
 
+    /// The catalog's end may have reached the disk before what it tells of: then the file is an older version, which nobody
+    /// had kept yet because its name was its own still, and that is current again.
+    /// - Returns: whether it is.
+    func goBack(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
+        let held = try store.versions(of: item.id).first { version in
+            version.time < current.time && version.kind == .history && version.size == live.stat.size
+                && version.modified == live.stat.modified && !store.contents.contains(version.content) && isHashed(version, live)
+        }
+        guard let held else { return false }
+        try withdraw(current, item, held, live)
+        return true
+    }
+
     /// The file has the version before; nothing is left of the save, nor of what it was appended to.
     private func withdraw(_ current: Version, _ item: Item, _ former: Version, _ live: Live) throws {
         let vanished = try store.versions(sharing: current.content).filter {
@@ -94,6 +110,8 @@ extension CrashRecovery {
         }
         var former = former
         former.kind = .current
+        // It was looked for among the objects a moment ago.
+        former.flags.subtract([.contentLost, .unfinished])
         store.commit(
             vanished.map { .removeVersion($0.id) } + [
                 .version(former), .item(item.now(former, live.stat, container.fileID(live.stat))),

@@ -74,6 +74,7 @@ struct CrashRecovery {
         case .gone: return nil
         case .beingWritten: return "being written"
         case .saved(let version):
+            if version == nil, !isWhole, try goBack(item, current, live) { return "not arrived" }
             if !isWhole { store.commit([.version(try store.shortened(current))]) }
             adopt(version, item, current, live)
             return "saved"
@@ -82,12 +83,19 @@ struct CrashRecovery {
                 try setAside(item, current, live)
                 return "unfinished"
             }
+            if try goBack(item, current, live) { return "not arrived" }
             if let synchronised = synchronised(current, item, live) {
                 // The copy has not arrived, so nothing has happened to the file but what was appended.
                 if isHere { try store.contents.remove(current.content) }
                 return try settleAppended(item, current, synchronised, live)
             }
             var lost = try store.shortened(current)
+            if lost.flags.isDisjoint(with: [.unfinished, .contentLost]) {
+                // What was appended to it after it was synchronised has not arrived.
+                store.commit([.version(lost)])
+                try setAside(item, lost, live)
+                return "older"
+            }
             lost.kind = .history
             guard let former = try wholeVersion(of: item, before: current, live) else {
                 adopt(nil, item, lost, live, flags: .unfinished)
@@ -103,7 +111,7 @@ struct CrashRecovery {
     /// The newest version before one whose content is whole.
     func wholeVersion(of item: Item, before current: Version, _ live: Live) throws -> Version? {
         for version in try store.versions(of: item.id) where version.time < current.time && version.kind == .history {
-            if version.flags.isDisjoint(with: [.unfinished, .contentLost]),
+            if version.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]),
                 try store.keepWhole(version, path: live.path, place: live.place)
             {
                 return version
