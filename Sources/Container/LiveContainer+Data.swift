@@ -148,6 +148,7 @@ extension LiveContainer {
         }
         if let claim = file.claim { arbiter.closed(claim) }
         guard isWriter else { return }
+        if file.flags & O_TRUNC != 0 { store.contents.hasten(FileDescriptor(rawValue: file.descriptor.raw)) }
         let isDone: Void? = try? withLiveDocument(of: file.node) { (state, _, _) throws(Errno) in
             state.writers = max(0, state.writers - 1)
             dropUnneededCopy(&state, file)
@@ -163,6 +164,7 @@ extension LiveContainer {
     private func save(
         _ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool, by closer: ActorRef? = nil
     ) {
+        if let document = knownDocument(of: file.node) { learnSiblings(of: document, for: requester) }
         do {
             let found = try withLiveDocument(of: file.node) { (state, document, name) throws(Errno) -> Document in
                 try save(file, &state, under: name, requester, isSealed: isSealed, isLast: isLast, by: closer)

@@ -48,16 +48,21 @@ extension LiveContainer {
         }
     }
 
+    /// The document of a file with one name, if it needs no look at the file.
+    func verifiedDocument(of node: Node) -> Document? {
+        let known = nodes.allNames(node)
+        guard known.others.isEmpty, let first = known.first, let document = try? documents.document(at: first.place),
+            document.wasVerified.load(ordering: .acquiring)
+        else { return nil }
+        return document
+    }
+
     /// The document of a live regular file, made from what is there if it was never touched, and compared with what is
     /// recorded if it was.
     func document(of node: Node, _ stat: FileStat) throws(Errno) -> Document {
+        if let verified = verifiedDocument(of: node) { return verified }
         let known = nodes.allNames(node)
         guard let first = known.first else { throw .noSuchFileOrDirectory }
-        if known.others.isEmpty, let document = try? documents.document(at: first.place),
-            document.wasVerified.load(ordering: .acquiring)
-        {
-            return document
-        }
         let places = [first.place] + known.others.map(\.place)
         return try store(throwing: .ioError) { () throws(StoreError) in
             for place in places {
