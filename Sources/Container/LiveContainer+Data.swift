@@ -164,6 +164,7 @@ extension LiveContainer {
     private func save(
         _ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool, by closer: ActorRef? = nil
     ) {
+        defer { catchUp() }
         if let document = knownDocument(of: file.node) { learnSiblings(of: document, for: requester) }
         do {
             let found = try withLiveDocument(of: file.node) { (state, document, name) throws(Errno) -> Document in

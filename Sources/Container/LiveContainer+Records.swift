@@ -134,8 +134,12 @@ extension LiveContainer {
     /// The same for rows that are complete.
     func commit(_ mutations: [VersionStore.Mutation]) {
         store.commit(mutations)
-        let growth = mutations.reduce(0) { $0 + $1.purgeableBytes }
-        if growth > 0 { noteGrowth(growth) }
+        var (grows, history) = (false, UInt64(0))
+        for mutation in mutations {
+            if case .deletion = mutation { grows = true }
+            history += mutation.historyBytes
+        }
+        if grows || history > 0 { noteGrowth(history: history) }
     }
 
     /// Rows for a directory and those above it that the catalog has not got; most often it has all.
@@ -230,12 +234,8 @@ extension Attributes {
 }
 
 extension VersionStore.Mutation {
-    /// How much it adds to what may be purged; at least 1 for what does.
-    fileprivate var purgeableBytes: UInt64 {
-        switch self {
-        case .version(let version) where version.kind != .current: max(1, min(version.size, 1 << 50))
-        case .deletion(let deletion): max(1, min(deletion.size, 1 << 50))
-        default: 0
-        }
+    /// How much it adds to the history; at least 1 if it does.
+    fileprivate var historyBytes: UInt64 {
+        if case .version(let version) = self, version.kind != .current { max(1, min(version.size, 1 << 50)) } else { 0 }
     }
 }

@@ -44,6 +44,7 @@ extension LiveContainer {
             try moveOverOther(move, target, requester)
             return nil
         }
+        catchUp()
         noteIgnoreFile(name, in: parent)
         noteIgnoreFile(newName, in: newParent)
         if let saved { mergeIfConflicting(saved.document, saved.node, saved: saved.version, by: requester) }
