@@ -34,6 +34,19 @@ struct wire_init_out {
 struct wire_open_in {
     uint32_t flags, open_flags;
 };
+struct wire_getattr_in {
+    uint32_t flags, padding;
+    uint64_t handle;
+};
+struct wire_flush_in {
+    uint64_t handle;
+    uint32_t unused, padding;
+    uint64_t lock_owner;
+};
+struct wire_rename_in {
+    uint64_t directory;
+    uint32_t flags, padding;
+};
 struct wire_create_in {
     uint32_t flags, mode, umask, open_flags;
 };
@@ -55,6 +68,11 @@ struct wire_attributes {
 struct wire_entry_out {
     uint64_t node, generation, entry_valid, attributes_valid;
     uint32_t entry_valid_ns, attributes_valid_ns;
+    struct wire_attributes attributes;
+};
+struct wire_attributes_out {
+    uint64_t valid;
+    uint32_t valid_ns, padding;
     struct wire_attributes attributes;
 };
 struct wire_create_out {
@@ -100,6 +118,10 @@ _Static_assert(sizeof(struct wire_write_in) == 40, "fuse_write_in");
 _Static_assert(sizeof(struct wire_open_out) == 16, "fuse_open_out");
 _Static_assert(sizeof(struct wire_attributes) == 88, "fuse_attr");
 _Static_assert(sizeof(struct wire_entry_out) == 128, "fuse_entry_out");
+_Static_assert(sizeof(struct wire_getattr_in) == 16, "fuse_getattr_in");
+_Static_assert(sizeof(struct wire_flush_in) == 24, "fuse_flush_in");
+_Static_assert(sizeof(struct wire_rename_in) == 16, "fuse_rename2_in");
+_Static_assert(sizeof(struct wire_attributes_out) == 104, "fuse_attr_out");
 _Static_assert(sizeof(struct wire_create_out) == 144, "fuse_entry_out and fuse_open_out");
 _Static_assert(sizeof(struct wire_directory_entry) == 24, "fuse_dirent");
 _Static_assert(sizeof(struct wire_statx_in) == 24, "fuse_statx_in");

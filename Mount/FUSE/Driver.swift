@@ -18,9 +18,13 @@ final class Driver: @unchecked Sendable {
     private(set) var transport: (any Transport)?
     private var negotiation: Negotiation?
     private(set) var features: Features?
+    /// `-o allow_root`: nobody but the owner of the mount and root may use it.
+    let deniesOthers: Bool
+    let owner = geteuid()
 
-    init(fileSystem: any FileSystem) {
+    init(fileSystem: any FileSystem, deniesOthers: Bool = false) {
         self.fileSystem = fileSystem
+        self.deniesOthers = deniesOthers
     }
 
     func begin(session: OpaquePointer, transport: any Transport) {
@@ -78,18 +82,26 @@ final class Driver: @unchecked Sendable {
             if let request = lane.body(UInt64.self) { parked.interrupt(request: request) }
             return
         }
-        if header.opcode == Opcode.temporary {
-            serveTemporary(header, lane)
-            return
-        }
-        if header.opcode == Opcode.extendedStat {
-            serveExtendedStat(header, lane)
-            return
+        if mayUse(header) {
+            if header.opcode == Opcode.temporary {
+                serveTemporary(header, lane)
+                return
+            }
+            if header.opcode == Opcode.extendedStat {
+                serveExtendedStat(header, lane)
+                return
+            }
+            if negotiation == nil, serveDirectly(header, lane) { return }
         }
         var buffer = fuse_buf()
         buffer.mem = UnsafeMutableRawPointer(mutating: lane.message.baseAddress)
         buffer.size = lane.message.count
         fuse_session_process_buf(session, &buffer)
+    }
+
+    /// What libfuse looks at for `-o allow_root`, before what it does not serve itself.
+    private func mayUse(_ header: wire_header_in) -> Bool {
+        !deniesOthers || header.user == 0 || header.user == owner
     }
 
     /// Serves the first message, INIT, and completes its answer.
@@ -156,7 +168,7 @@ final class Driver: @unchecked Sendable {
         }
     }
 
-    private func send(error: Errno, to unique: UInt64) {
+    func send(error: Errno, to unique: UInt64) {
         var header = wire_header_out(length: 16, error: -error.answer, unique: unique)
         withUnsafeMutableBytes(of: &header) { bytes in
             var vector = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
@@ -164,16 +176,16 @@ final class Driver: @unchecked Sendable {
         }
     }
 
-    private func send(_ body: UnsafeRawBufferPointer, to unique: UInt64) -> Bool {
+    func send(_ body: UnsafeRawBufferPointer, to unique: UInt64) -> Bool {
         let length = MemoryLayout<wire_header_out>.size + body.count
         var header = wire_header_out(length: UInt32(truncatingIfNeeded: length), error: 0, unique: unique)
         return withUnsafeMutableBytes(of: &header) { head in
-            let vector = [
+            var vector = (
                 iovec(iov_base: head.baseAddress, iov_len: head.count),
-                iovec(iov_base: UnsafeMutableRawPointer(mutating: body.baseAddress), iov_len: body.count),
-            ]
-            return vector.withUnsafeBufferPointer { vector in
-                vector.baseAddress.map { send($0, count: 2) == length } ?? false
+                iovec(iov_base: UnsafeMutableRawPointer(mutating: body.baseAddress), iov_len: body.count)
+            )
+            return withUnsafePointer(to: &vector) { vector in
+                vector.withMemoryRebound(to: iovec.self, capacity: 2) { send($0, count: body.isEmpty ? 1 : 2) == length }
             }
         }
     }

@@ -46,7 +46,7 @@ public final class MountedSession: Sendable {
         options: [String] = [], usesRing: Bool = true
     ) throws(Errno) {
         self.mountpoint = try Self.resolve(mountpoint)
-        let driver = Driver(fileSystem: fileSystem)
+        let driver = Driver(fileSystem: fileSystem, deniesOthers: options.contains("allow_root"))
         // Released in `destroy`, after fuse_session_destroy.
         let context = Unmanaged.passRetained(driver)
         let argument = MountOptions.argument(fsname: fsname.string, subtype: subtype, options: options)

@@ -15,7 +15,7 @@ struct RequestShape {
     static func isWhole(_ message: UnsafeRawBufferPointer, _ header: wire_header_in) -> Bool {
         guard Int(header.length) == message.count else { return false }
         // What libfuse has no handler for it refuses without looking further.
-        guard let shape = shapes[header.opcode] else { return true }
+        guard header.opcode < UInt32(byOpcode.count), let shape = byOpcode[Int(header.opcode)] else { return true }
         return shape.fits(UnsafeRawBufferPointer(rebasing: message[MemoryLayout<wire_header_in>.size...]))
     }
 
@@ -36,6 +36,9 @@ struct RequestShape {
 
     /// FORGET, INTERRUPT, NOTIFY_REPLY, BATCH_FORGET.
     private static let unanswered: Set<UInt32> = [2, 36, 41, 42]
+
+    /// The same by number: every request is looked up.
+    private static let byOpcode: [RequestShape?] = (0...(shapes.keys.max() ?? 0)).map { shapes[$0] }
 
     private static let shapes: [UInt32: RequestShape] = [
         1: .init(fixed: 0, names: 1),  // LOOKUP

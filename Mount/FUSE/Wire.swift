@@ -3,9 +3,18 @@
 import CFuse3
 import Glibc
 
-/// Operation codes that we answer ourselves, because libfuse 3.14 does not know or not keep enough of them.
+/// Operation codes that we answer ourselves: those that libfuse 3.14 does not know or not keep enough of, and the most
+/// frequent.
 enum Opcode {
+    static let lookup: UInt32 = 1
+    static let attributes: UInt32 = 3
+    static let unlink: UInt32 = 10
+    static let rename: UInt32 = 12
     static let open: UInt32 = 14
+    static let release: UInt32 = 18
+    static let extendedAttribute: UInt32 = 22
+    static let flush: UInt32 = 25
+    static let renameWithFlags: UInt32 = 45
     static let write: UInt32 = 16
     static let initialize: UInt32 = 26
     static let create: UInt32 = 35
@@ -85,6 +94,13 @@ extension wire_attributes {
             links: UInt32(truncatingIfNeeded: stat.st_nlink), user: stat.st_uid, group: stat.st_gid,
             device: UInt32(truncatingIfNeeded: stat.st_rdev), block_size: UInt32(truncatingIfNeeded: stat.st_blksize),
             flags: 0)
+    }
+}
+
+extension wire_attributes_out {
+    init(_ attributes: NodeAttributes) {
+        let (valid, validNano) = split(attributes.valid)
+        self.init(valid: valid, valid_ns: validNano, padding: 0, attributes: wire_attributes(attributes.stat))
     }
 }
 

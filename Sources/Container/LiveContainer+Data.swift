@@ -156,6 +156,7 @@ extension LiveContainer {
         if file.isWritable {
             noteMapping(file)
             seal(file)
+            if file.flags & O_TRUNC != 0 { store.contents.hasten(FileDescriptor(rawValue: file.descriptor.raw)) }
         } else {
             file.node.openings.state.withLock { $0.closeReader() }
         }
@@ -173,6 +174,8 @@ extension LiveContainer {
 
     /// - Parameter closer: the process that closes it just now; it may run another program than at the opening.
     private func save(_ file: OpenFile, _ requester: Requester, isLast: Bool, by closer: ActorRef? = nil) {
+        defer { catchUp() }
+        if let document = knownDocument(of: file.node) { learnSiblings(of: document, for: requester) }
         do {
             let found = try withLiveDocument(of: file.node) { (state, document, name) throws(Errno) -> Document in
                 defer {

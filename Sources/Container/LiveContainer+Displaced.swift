@@ -33,7 +33,7 @@ extension LiveContainer {
     func admitDisplaced(_ caller: Caller, _ node: Node) throws(Errno) {
         if isLive(node) { return }
         // One without a name from the start belongs to nothing yet.
-        guard let last = nodes.lostName(of: node) else { return }
+        guard nodes.lostName(of: node) != nil else { return }
         guard staleOpens.isSecond(caller.thread, now: Scheduler.now) else { throw Errno(rawValue: ESTALE) }
         if orphans.document(of: node) != nil { return }
         try names.writing { () throws(Errno) in

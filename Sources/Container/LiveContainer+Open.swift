@@ -91,7 +91,12 @@ extension LiveContainer {
     ) throws(Errno) -> OpenReply? {
         let requester = requester(caller, isOpening: true)
         let descriptor = try openBelow(node, flags)
-        let document = try document(of: node, try Backing.stat(descriptor.raw))
+        let document: Document
+        if let verified = verifiedDocument(of: node) {
+            document = verified
+        } else {
+            document = try self.document(of: node, try Backing.stat(descriptor.raw))
+        }
         let writing = Writing(
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
             claim: arbiter.newClaim())
@@ -179,6 +184,7 @@ extension LiveContainer {
                 observers.created(name.name, in: name.parent.file, by: writing.requester)
             }
             try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat)
+            store.contents.takeOverWriting(of: FileDescriptor(rawValue: writing.descriptor.raw))
             if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
             // A mapping may write unseen: keep the content before anyone can make one. Nothing orders such writes, and what

@@ -61,6 +61,7 @@ extension LiveContainer {
             state.current = version
             state.isRecorded = true
             (state.isKept, state.sharesContent) = (false, isAppended)
+            state.siblings.doubt()
             return [.version(current), .version(version)] + itemRows(state, stat)
         }
         store.commit([.deletion(entry)] + rows)
@@ -125,13 +126,14 @@ extension LiveContainer {
         _ orphan: Orphan, _ file: OpenFile, _ stat: FileStat, _ requester: Requester
     ) throws(Errno) {
         let live = liveStat(of: orphan)
+        // Reading waits for what is queued: not with the document locked.
+        let versions = (try? store.versions(of: orphan.document.item)) ?? []
         try orphan.document.state.withLock { state throws(Errno) in
             guard let current = state.current else { return }
             // By now the document may have lost its name, too.
             let hasName = !state.places.isEmpty
             let place = state.places.first ?? Place(directory: orphan.parent.file, name: orphan.name)
             let hash = contentHash(file, stat)
-            let versions = (try? store.versions(of: state.item)) ?? []
             // Nothing was written since, or the same again: the version before is this one.
             if hash != nil, let before = versions.first(where: { $0.id == orphan.base }), before.size == stat.size,
                 self.hash(of: before) == hash
@@ -164,10 +166,11 @@ extension LiveContainer {
                 relabel(kept)
             }
             state.mayHaveBranches = true
+            state.siblings.add(version)
             state.isParted = false
             observers.saved(version.id, of: state.item, by: requester.actor, now: version.saved)
             var rows: [VersionStore.Mutation] = [.version(version)]
-            if let settled = SaveRule.settled(by: pending, decision), let row = settle(settled, of: state.item) {
+            if let settled = SaveRule.settled(by: pending, decision), let row = settle(settled, &state) {
                 rows.append(row)
             }
             if !hasName, (try? store.item(state.item)) == .some(nil) {

@@ -48,16 +48,21 @@ extension LiveContainer {
         }
     }
 
+    /// The document of a file with one name, if it needs no look at the file.
+    func verifiedDocument(of node: Node) -> Document? {
+        let known = nodes.allNames(node)
+        guard known.others.isEmpty, let first = known.first, let document = try? documents.document(at: first.place),
+            document.wasVerified.load(ordering: .acquiring)
+        else { return nil }
+        return document
+    }
+
     /// The document of a live regular file, made from what is there if it was never touched, and compared with what is
     /// recorded if it was.
     func document(of node: Node, _ stat: FileStat) throws(Errno) -> Document {
+        if let verified = verifiedDocument(of: node) { return verified }
         let known = nodes.allNames(node)
         guard let first = known.first else { throw .noSuchFileOrDirectory }
-        if known.others.isEmpty, let document = try? documents.document(at: first.place),
-            document.wasVerified.load(ordering: .acquiring)
-        {
-            return document
-        }
         let places = [first.place] + known.others.map(\.place)
         return try store(throwing: .ioError) { () throws(StoreError) in
             for place in places {
@@ -129,8 +134,12 @@ extension LiveContainer {
     /// The same for rows that are complete.
     func commit(_ mutations: [VersionStore.Mutation]) {
         store.commit(mutations)
-        let growth = mutations.reduce(0) { $0 + $1.purgeableBytes }
-        if growth > 0 { noteGrowth(growth) }
+        var (grows, history) = (false, UInt64(0))
+        for mutation in mutations {
+            if case .deletion = mutation { grows = true }
+            history += mutation.historyBytes
+        }
+        if grows || history > 0 { noteGrowth(history: history) }
     }
 
     /// Rows for a directory and those above it that the catalog has not got; most often it has all.
@@ -226,12 +235,8 @@ extension Attributes {
 }
 
 extension VersionStore.Mutation {
-    /// How much it adds to what may be purged; at least 1 for what does.
-    fileprivate var purgeableBytes: UInt64 {
-        switch self {
-        case .version(let version) where version.kind != .current: max(1, min(version.size, 1 << 50))
-        case .deletion(let deletion): max(1, min(deletion.size, 1 << 50))
-        default: 0
-        }
+    /// How much it adds to the history; at least 1 if it does.
+    fileprivate var historyBytes: UInt64 {
+        if case .version(let version) = self, version.kind != .current { max(1, min(version.size, 1 << 50)) } else { 0 }
     }
 }

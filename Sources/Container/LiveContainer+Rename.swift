@@ -17,6 +17,9 @@ extension LiveContainer {
         let name = try name(bytes, in: parent, forChange: true)
         let newName = try self.name(newBytes, in: newParent, forChange: true)
         let requester = requester(caller)
+        if let replaced = try? documents.document(at: Place(directory: newParent.file, name: newName)) {
+            learnSiblings(of: replaced, for: requester)
+        }
         let saved: SavedByRename? = try names.writing { () throws(Errno) in
             let from = try descriptor(of: parent)
             let to = try descriptor(of: newParent)
@@ -41,6 +44,7 @@ extension LiveContainer {
             try moveOverOther(move, target, requester)
             return nil
         }
+        catchUp()
         noteIgnoreFile(name, in: parent)
         noteIgnoreFile(newName, in: newParent)
         if let saved { mergeIfConflicting(saved.document, saved.node, saved: saved.version, by: requester) }

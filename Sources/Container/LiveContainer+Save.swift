@@ -181,7 +181,7 @@ extension LiveContainer {
         let decision = SaveRule.decide(
             Save(
                 kind: save.kind, actor: actor, base: base, equalsCurrent: equals,
-                loserExistsElsewhere: base != nil && base != current.id && !equals && isRepeated(current)),
+                loserExistsElsewhere: base != nil && base != current.id && !equals && isRepeated(current, state)),
             current: current.id,
             saver: state.saver,
             isQuiet: base != nil && base != current.id && isQuiet(parent, name))
@@ -222,20 +222,22 @@ extension LiveContainer {
         }
         var sharing = save
         // A copy may be there from before this mount, made for a write that did not come.
-        let isElsewhere = store.contents.contains(current.content)
-        if save.isAppend, !state.isKept, !isElsewhere, !state.isReturning, stat.size >= current.size {
+        if save.isAppend, !state.isKept, !state.isReturning, stat.size >= current.size,
+            !store.contents.contains(current.content)
+        {
             // What is appended to stays the beginning of the file: both versions name one content, C its first bytes.
             sharing.content = current.content
         }
         // The losing version stays a head of its own; a conflict that the author carried on into this save does not.
         var parents: [VersionID] = if case .conflict(let base) = decision { [base] } else { [current.id] }
-        if save.kind == .replacing, let base, base != current.id, let row = settle(base, of: state.item) {
+        if save.kind == .replacing, let base, base != current.id, let row = settle(base, &state) {
             mutations.append(row)
             if !parents.contains(base) { parents.append(base) }
         }
         let version = version(
             state.item, stat, hash, sharing, parents: parents, base: base == current.id ? nil : base)
         if loser.kind == .conflict { relabel(loser) }
+        state.siblings.add(loser)
         install(version, &state, stat, sharing)
         // What was renamed here may have a history of its own, which is in its file.
         state.sharesContent = sharing.content != nil
@@ -253,12 +255,6 @@ extension LiveContainer {
         return state.isRecorded ? [.version(current)] : []
     }
 
-    /// Whether the item has another version of the same content.
-    private func isRepeated(_ version: Version) -> Bool {
-        guard let hash = version.hash, let versions = try? store.versions(of: version.item) else { return false }
-        return versions.contains { $0.id != version.id && $0.size == version.size && self.hash(of: $0) == hash }
-    }
-
     /// The hash of an older version, computed now if it is small and nobody has come to it yet.
     func hash(of version: Version) -> [UInt8]? {
         if let hash = version.hash { return hash }
@@ -266,14 +262,6 @@ extension LiveContainer {
             let file = try? openContent(of: version)
         else { return nil }
         return withExtendedLifetime(file) { ContentHash.sha256(of: file.raw, size: version.size) }
-    }
-
-    /// A conflict version that its author has carried on into a new save is history.
-    func settle(_ version: VersionID, of item: ItemID) -> VersionStore.Mutation? {
-        guard var found = try? store.version(version), found.item == item, found.kind == .conflict else { return nil }
-        found.kind = .history
-        relabel(found)
-        return .kind(version, .history)
     }
 
     /// Makes `version` the current one.
@@ -317,14 +305,18 @@ extension LiveContainer {
 
     /// Brings what a kept content says of a version up to date; what is not kept yet is labelled when it is.
     func relabel(_ version: Version) {
-        guard var labels = try? store.contents.labels(of: version.content),
-            let index = labels.firstIndex(where: { $0.version.id == version.id })
+        relabel(version.id, in: version.content) { $0 = version }
+    }
+
+    func relabel(_ version: VersionID, in content: ContentID, _ change: (inout Version) -> Void) {
+        guard var labels = try? store.contents.labels(of: content),
+            let index = labels.firstIndex(where: { $0.version.id == version })
         else { return }
-        labels[index].version = version
+        change(&labels[index].version)
         do {
-            try store.contents.relabel(version.content, labels[0], also: Array(labels.dropFirst()))
+            try store.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
         } catch {
-            logger.warning("a content could not be labelled: \(error)", metadata: ["version": "\(version.id)"])
+            logger.warning("a content could not be labelled: \(error)", metadata: ["version": "\(version)"])
         }
     }
 

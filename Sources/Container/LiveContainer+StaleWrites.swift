@@ -86,6 +86,7 @@ extension LiveContainer {
             let stat = try Backing.stat(file.raw)
             var version = mine
             version.kind = .history
+            state.siblings.add(version)
             let result = Version(
                 id: .random(), item: state.item, kind: .current, content: .random(), size: stat.size,
                 modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,

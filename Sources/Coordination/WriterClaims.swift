@@ -132,6 +132,11 @@ public struct WriterClaims: Sendable {
     /// The handle was closed, or its open failed after it had been granted, or its process has ended.
     public mutating func closed(_ id: ClaimID, now: Int64) -> [Resumption] {
         guard let item = items.removeValue(forKey: id) else { return [] }
+        if let queue = queues[item], queue.waiters.isEmpty, queue.holders.count == 1, queue.holders[0].claim.id == id {
+            // Alone, as nearly always.
+            queues[item] = nil
+            return []
+        }
         queues[item]?.holders.removeAll { $0.claim.id == id }
         queues[item]?.waiters.removeAll { $0.claim.id == id }
         dropLapsed(item, now: now)

@@ -2,62 +2,175 @@
 
 import CLinux
 import Glibc
-import Synchronization
 import SystemPackage
 
 /// Whoever synchronises waits for the copies begun before; a copy that is begun meanwhile is waited for at once. So a
-/// save costs no waiting while nobody synchronises. Lock order: last; not held while waiting.
-final class Arrivals: Sendable {
-    /// As many are kept open. Whoever adds one more waits for the oldest, which by then has long arrived.
+/// save costs no waiting while nobody synchronises: even the writing is started by a thread of this object's, a moment
+/// later, because that may take as long as the disk needs to take a request. Lock order: last; not held while waiting.
+final class Arrivals: @unchecked Sendable {
+    // Sendable because everything that changes is guarded by `mutex`. A pthread mutex, because the thread waits for work.
+
+    /// As many are kept open: by then they have long arrived. Twice as many, and whoever adds one waits for it.
     private static let limit = 256
 
-    private struct State {
-        var writing: [FileDescriptor] = []
-        var synchronizing = 0
+    /// A copy, open for as long as anybody is at it.
+    private final class Copy {
+        let file: FileDescriptor
+
+        init?(of copy: FileDescriptor) {
+            file = FileDescriptor(rawValue: fcntl(copy.rawValue, F_DUPFD_CLOEXEC, 0))
+            guard file.rawValue >= 0 else { return nil }
+        }
+
+        deinit { System.close(file) }
+
+        /// Waits until the data is written, and the file system's journal told of it.
+        func finish() { _ = linux_await_writing(file.rawValue) }
     }
 
-    private let state = Mutex(State())
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let work = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    /// Oldest first; the last ``unstarted`` are not even begun to be written.
+    private var writing: [Copy] = []
+    private var unstarted = 0
+    /// What is to be begun to be written, and nobody waits for.
+    private var hasty: [Copy] = []
+    private var synchronizing = 0
+    private var isIdle = false
+    private var isOver = false
+    private var thread: pthread_t?
 
-    deinit { for file in state.withLock({ $0.writing }) { System.close(file) } }
+    init() {
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(work, nil)
+    }
 
-    /// The writing of a copy's data has been started.
+    deinit {
+        pthread_cond_destroy(work)
+        pthread_mutex_destroy(mutex)
+        work.deallocate()
+        mutex.deallocate()
+    }
+
+    /// A copy was made; its data is written from now on.
     func began(_ copy: FileDescriptor) {
-        let own = FileDescriptor(rawValue: fcntl(copy.rawValue, F_DUPFD_CLOEXEC, 0))
-        guard own.rawValue >= 0 else { return Self.finish(copy) }
-        let due: FileDescriptor? = state.withLock { state in
-            if state.synchronizing > 0 { return own }
-            state.writing.append(own)
-            return state.writing.count > Self.limit ? state.writing.removeFirst() : nil
+        guard let own = Copy(of: copy) else {
+            _ = linux_await_writing(copy.rawValue)
+            return
         }
-        if let due { Self.end(due) }
+        let mustWait = locked {
+            if synchronizing > 0 || isOver || unstarted >= Self.limit || !startThread() { return true }
+            writing.append(own)
+            unstarted += 1
+            wake()
+            return false
+        }
+        if mustWait { own.finish() }
+    }
+
+    /// Has a file's data begun to be written. With too many waiting it comes when the kernel finds time.
+    func hasten(_ file: FileDescriptor) {
+        guard let own = Copy(of: file) else { return }
+        locked {
+            guard !isOver, hasty.count < Self.limit, startThread() else { return }
+            hasty.append(own)
+            wake()
+        }
     }
 
     /// Runs what makes things durable behind all copies begun before.
     func synchronizing<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
-        let due = state.withLock { state in
-            state.synchronizing += 1
-            defer { state.writing = [] }
-            return state.writing
+        let due = locked {
+            synchronizing += 1
+            return takeAll()
         }
-        defer { state.withLock { $0.synchronizing -= 1 } }
-        for file in due { Self.end(file) }
+        defer { locked { synchronizing -= 1 } }
+        for copy in due { copy.finish() }
         return try body()
     }
 
     /// Waits for all copies begun before and closes them: a removed one takes room as long as it is open.
     func finishAll() {
-        let due = state.withLock { state in
-            defer { state.writing = [] }
-            return state.writing
+        for copy in locked({ takeAll() }) { copy.finish() }
+    }
+
+    /// Ends the thread; a copy that comes later is waited for.
+    func end() {
+        let thread = locked {
+            isOver = true
+            pthread_cond_signal(work)
+            defer { self.thread = nil }
+            return self.thread
         }
-        for file in due { Self.end(file) }
+        if let thread { pthread_join(thread, nil) }
+        finishAll()
     }
 
-    private static func end(_ file: FileDescriptor) {
-        Self.finish(file)
-        System.close(file)
+    private func locked<Result>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
     }
 
-    /// Until the data is written, and the file system's journal told of it.
-    private static func finish(_ file: FileDescriptor) { _ = linux_await_writing(file.rawValue) }
+    /// Called with `mutex` held.
+    private func takeAll() -> [Copy] {
+        defer { (writing, unstarted) = ([], 0) }
+        return writing
+    }
+
+    /// Called with `mutex` held.
+    private func wake() {
+        guard isIdle else { return }
+        isIdle = false
+        pthread_cond_signal(work)
+    }
+
+    // MARK: The thread
+
+    /// Called with `mutex` held. The thread keeps this alive until ``end()``.
+    private func startThread() -> Bool {
+        if thread != nil { return true }
+        let context = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<Arrivals>.fromOpaque(context).takeRetainedValue().run() }
+                return nil
+            }, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            return false
+        }
+        self.thread = thread
+        return true
+    }
+
+    private func run() {
+        // Signals are for the daemon's own threads.
+        var signals = sigset_t()
+        sigfillset(&signals)
+        pthread_sigmask(SIG_SETMASK, &signals, nil)
+        while let (begun, arrived) = next() {
+            for copy in begun { _ = linux_start_writing(copy.file.rawValue) }
+            for copy in arrived { copy.finish() }
+        }
+    }
+
+    /// Waits for copies; nil at the end. Those that are too many to be kept open are let go.
+    private func next() -> (begun: [Copy], arrived: [Copy])? {
+        locked { () -> (begun: [Copy], arrived: [Copy])? in
+            while unstarted == 0, hasty.isEmpty {
+                if isOver { return nil }
+                isIdle = true
+                pthread_cond_wait(work, mutex)
+            }
+            isIdle = false
+            let begun = Array(writing.suffix(unstarted)) + hasty
+            (unstarted, hasty) = (0, [])
+            let arrived = Array(writing.prefix(max(0, writing.count - Self.limit)))
+            writing.removeFirst(arrived.count)
+            return (begun, arrived)
+        }
+    }
 }

@@ -107,6 +107,24 @@ public final class ContentStore: Sendable {
     /// Waits until the copies that were begun are written, so that removed ones give their room back at once.
     public func finishCopies() { arrivals.finishAll() }
 
+    /// ext4 has whoever closes a file that was truncated begin to write it, and wait for the disk to take the request. Called
+    /// right after the truncation, this takes the duty over, for ``hasten(_:)``.
+    public func takeOverWriting(of file: FileDescriptor) {
+        guard ordering == linux_ordering_journal,
+            let again = try? System.open("/proc/self/fd/\(file.rawValue)", in: file, O_WRONLY)
+        else { return }
+        // The first close after the truncation has it; there is nothing to write yet.
+        System.close(again)
+    }
+
+    /// Has what was written to a file that was truncated begun to be written to the disk; nobody waits for it.
+    public func hasten(_ file: FileDescriptor) {
+        if ordering == linux_ordering_journal { arrivals.hasten(file) }
+    }
+
+    /// What was begun is done; a copy that comes later waits for its own data.
+    func close() { arrivals.end() }
+
     /// Opens a content for reading; the caller closes it.
     public func open(_ id: ContentID) throws(Errno) -> FileDescriptor {
         try System.open(Shelf.name(id), in: shelf.directory, O_RDONLY | O_NOFOLLOW)

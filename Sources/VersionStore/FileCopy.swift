@@ -32,11 +32,11 @@ enum FileCopy {
     /// Sees to it that a copy's data is durable no later than whatever is done to the original next.
     ///
     /// ext4 makes a truncation durable with the next transaction that anyone has committed. A copy's data belongs to it
-    /// once it was written, which is begun here, and which whoever synchronises waits for. Elsewhere it takes waiting here;
-    /// on tmpfs that costs nothing.
+    /// once it was written, which is begun behind this, and which whoever synchronises waits for. Elsewhere it takes
+    /// waiting here; on tmpfs that costs nothing.
     static func order(_ copy: FileDescriptor, _ ordering: linux_ordering, _ arrivals: Arrivals) throws(Errno) {
         if ordering == linux_ordering_none { return }
-        if ordering == linux_ordering_journal, linux_start_writing(copy.rawValue) == 0 { return arrivals.began(copy) }
+        if ordering == linux_ordering_journal { return arrivals.began(copy) }
         try System.call { fdatasync(copy.rawValue) }
     }
 
@@ -143,7 +143,7 @@ enum FileCopy {
         let length = linux_flistxattr(source.rawValue, &list, list.count)
         guard length > 0 else { return }
         for name in list.prefix(length).split(separator: 0).map({ Array($0) + [0] }) {
-            if name.dropLast().elementsEqual(LabelCoding.attribute.utf8.map { CChar(bitPattern: $0) }) { continue }
+            if name == LabelCoding.attribute { continue }
             var value = [UInt8](repeating: 0, count: 65_536)
             let count = linux_fgetxattr(source.rawValue, name, &value, value.count)
             if count >= 0 { _ = linux_fsetxattr(target.rawValue, name, value, count, 0) }

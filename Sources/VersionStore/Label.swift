@@ -10,7 +10,7 @@ import VersionModel
 ///     4 bytes      FNV-1a of everything before, little-endian
 enum LabelCoding {
     /// The extended attribute that holds a label.
-    static let attribute = "user.versionsfs.label"
+    static let attribute: CName = "user.versionsfs.label".utf8.map { CChar(bitPattern: $0) } + [0]
     static let formatVersion: UInt8 = 1
     private static let contentsTag: UInt8 = 1
     private static let deletionTag: UInt8 = 2

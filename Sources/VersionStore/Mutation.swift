@@ -4,7 +4,7 @@ import VersionModel
 
 extension VersionStore {
     /// One change of the catalog.
-    public enum Mutation: Sendable {
+    public indirect enum Mutation: Sendable {
         /// Inserts or replaces; another item that holds one of its places loses that place.
         case item(Item)
         /// Removes an item and the rows of all its versions.

@@ -26,13 +26,21 @@ final class Shelf: Sendable {
 
     /// `xx/<32 hex digits>`, `xx` being the first byte.
     static func name<Subject>(_ id: Identifier<Subject>) -> CName {
-        CName(unsafeUninitializedCapacity: 36) { name, count in
-            (name[0], name[1], name[2], name[35]) = (digit(id.high >> 60), digit(id.high >> 56), 47, 0)
+        var name = digits(id, behind: 3)
+        (name[0], name[1], name[2]) = (name[3], name[4], 47)
+        return name
+    }
+
+    /// The 32 digits of an identity and a NUL, behind so many bytes that are to be filled in.
+    private static func digits<Subject>(_ id: Identifier<Subject>, behind room: Int) -> CName {
+        CName(unsafeUninitializedCapacity: room + 33) { name, count in
+            for index in 0..<room { name[index] = 0 }
             for index in 0..<16 {
-                name[3 + index] = digit(id.high >> (60 - 4 * UInt64(index)))
-                name[19 + index] = digit(id.low >> (60 - 4 * UInt64(index)))
+                name[room + index] = digit(id.high >> (60 - 4 * UInt64(index)))
+                name[room + 16 + index] = digit(id.low >> (60 - 4 * UInt64(index)))
             }
-            count = 36
+            name[room + 32] = 0
+            count = room + 33
         }
     }
 
@@ -176,6 +184,6 @@ final class Shelf: Sendable {
 
     static func temporaryName() -> CName {
         // Without the two digits and the slash that it has as an entry.
-        Array(name(ContentID.random()).dropFirst(3))
+        digits(ContentID.random(), behind: 0)
     }
 }

@@ -98,6 +98,7 @@ public final class VersionStore: Sendable {
         }
         guard isFirst else { return }
         queue.stop()
+        contents.close()
         if !options.readOnly {
             saveSpace()
             try? synchronizeRecent()

@@ -63,7 +63,7 @@ struct ContentTests {
             defer { try? file.close() }
             let copying = try store.contents.keep(copying: file, as: version.content, label)
             #expect(copying == (store.contents.canReflink ? .reflinked : .copied))
-            #expect(attribute(fixture.path + "/file", LabelCoding.attribute) == nil, "the original carries a label")
+            #expect(attribute(fixture.path + "/file", "user.versionsfs.label") == nil, "the original carries a label")
         }
         let (directory, object) = store.contents.name(of: version.content)
         let after = try System.extendedStatus(object, in: directory)
@@ -152,7 +152,7 @@ struct ContentTests {
         try store.deletedArea.moveOut(deletion.id, to: try name("back"), of: fixture.root)
         let after = try System.extendedStatus("back", in: fixture.root)
         #expect(after.inode == before.inode && after.mode == before.mode && after.modification == before.modification)
-        #expect(attribute(fixture.path + "/back", LabelCoding.attribute) == nil)
+        #expect(attribute(fixture.path + "/back", "user.versionsfs.label") == nil)
         #expect(throws: Errno.noSuchFileOrDirectory) { try store.deletedArea.label(of: deletion.id) }
         let left = try #require(FileManager.default.enumerator(atPath: fixture.path + "/.versionsfs/deleted"))
         #expect(left.allObjects.allSatisfy { ($0 as? String)?.count == 2 })

@@ -17,32 +17,42 @@ final class ObservationBooks: Sendable {
     /// So many notes may wait before whoever adds one works them in.
     private static let mostNotes = 16_384
 
+    private struct Noted {
+        /// In the order in which it happened.
+        var notes: [Note] = []
+        /// ``workIn()`` is going to be called.
+        var isAwaited = false
+    }
+
     private let books = Mutex(Observations())
-    /// In the order in which it happened.
-    private let notes = Mutex<[Note]>([])
+    private let noted = Mutex(Noted())
     private let firstNote = Hook()
 
-    /// `action` is called when something was noted for the first time since the notes were worked in; it has
-    /// ``workIn()`` called soon, by a thread that nobody waits for.
+    /// `action` is called when something was noted for the first time since ``workIn()``, which it has called soon, by a
+    /// thread that nobody waits for.
     func whenNoted(_ action: @escaping @Sendable () -> Void) { firstNote.set(action) }
 
     func note(_ kind: Observations.Kind, of item: ItemID, version: VersionID, by actor: FileActor, at time: Int64) {
-        let count = notes.withLock { notes in
-            notes.append(Note(kind: kind, item: item, version: version, actor: actor, time: time))
-            return notes.count
+        let (count, isFirst) = noted.withLock { noted in
+            noted.notes.append(Note(kind: kind, item: item, version: version, actor: actor, time: time))
+            defer { noted.isAwaited = true }
+            return (noted.notes.count, !noted.isAwaited)
         }
-        if count == 1 { firstNote.call() }
-        if count >= Self.mostNotes { workIn() }
+        if isFirst { firstNote.call() }
+        if count >= Self.mostNotes { read { _ in } }
     }
 
-    func workIn() { read { _ in } }
+    func workIn() {
+        noted.withLock { $0.isAwaited = false }
+        read { _ in }
+    }
 
     /// The observations with all that was noted.
     func read<Result>(_ body: (inout Observations) -> Result) -> Result {
         books.withLock { books in
-            let notes = notes.withLock { notes in
-                defer { notes = [] }
-                return notes
+            let notes = noted.withLock { noted in
+                defer { noted.notes = [] }
+                return noted.notes
             }
             for note in notes {
                 books.record(note.kind, of: note.item, version: note.version, by: note.actor, now: note.time)

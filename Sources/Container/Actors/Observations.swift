@@ -93,8 +93,9 @@ public struct Observations: Sendable {
     ) {
         sequence += 1
         let mark = Mark(version: version, time: now, sequence: sequence, isRead: kind == .read)
-        add(mark, of: item, to: actor.ref, isOwn: true)
-        actor.lineage.forEach { add(mark, of: item, to: $0, isOwn: false) }
+        let isOrdered = renewLast(mark, of: item, by: actor)
+        add(mark, of: item, to: actor.ref, isOwn: true, isOrdered: isOrdered)
+        actor.lineage.forEach { add(mark, of: item, to: $0, isOwn: false, isOrdered: isOrdered) }
         dropEnded(now: now)
         dropOldest()
     }
@@ -140,9 +141,8 @@ public struct Observations: Sendable {
         let own = ledger?.own[item]
         if let own, own.isBlind { return nil }
         let lent = ledger?.lent[item]
-        if let newest = [own, lent].compactMap({ $0?.last }).max(by: { $0.sequence < $1.sequence }) {
-            return newest.version
-        }
+        if let own, own.last.sequence >= lent?.last.sequence ?? 0 { return own.last.version }
+        if let lent { return lent.last.version }
         for (index, ancestor) in actor.lineage.enumerated() {
             // A shell at a terminal knows for what is typed there, not for what that runs in turn.
             if actor.endsAtTerminal, index > 0, index == actor.lineage.count - 1 { continue }
@@ -165,13 +165,28 @@ public struct Observations: Sendable {
 
     // MARK: Keeping the books
 
-    mutating func add(_ mark: Mark, of item: ItemID, to actor: ActorRef, isOwn: Bool) {
+    /// Whoever saves one file again and again is the last in the order already: its traces are brought up to date.
+    private mutating func renewLast(_ mark: Mark, of item: ItemID, by actor: FileActor) -> Bool {
+        let first = order.count - 1 - actor.lineage.count
+        guard first >= firstInOrder, order[first].isOwn, order[first].actor == actor.ref else { return false }
+        for index in first..<order.count where order[index].item != item { return false }
+        for (index, ancestor) in actor.lineage.enumerated() {
+            let trace = order[first + 1 + index]
+            if trace.isOwn || trace.actor != ancestor { return false }
+        }
+        for index in first..<order.count { order[index].sequence = mark.sequence }
+        return true
+    }
+
+    /// - Parameter isOrdered: its place in the order has been renewed.
+    mutating func add(_ mark: Mark, of item: ItemID, to actor: ActorRef, isOwn: Bool, isOrdered: Bool = false) {
         sequence = max(sequence, mark.sequence)
         let isFirst =
             isOwn
             ? Trail.add(mark, of: item, to: &ledgers[actor, default: Ledger()].own)
             : Trail.add(mark, of: item, to: &ledgers[actor, default: Ledger()].lent)
         if isFirst { trails += 1 }
+        if isOrdered { return }
         order.append(Trace(sequence: mark.sequence, actor: actor, item: item, isOwn: isOwn))
         if order.count - firstInOrder > 2 * trails + 1024 { tidyOrder() }
     }

@@ -30,10 +30,10 @@ public struct SystemProcReader: ProcReader {
     }
 
     public func target(of path: String) -> [UInt8]? {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
             guard let start = buffer.baseAddress else { return nil }
-            let count = readlink("/proc/" + path, start, buffer.count)
-            return count > 0 ? buffer.prefix(count).map { UInt8(bitPattern: $0) } : nil
+            let count = ("/proc/" + path).withCString { readlink($0, start, buffer.count) }
+            return count > 0 ? Array(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])) : nil
         }
     }
 

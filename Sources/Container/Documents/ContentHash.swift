@@ -16,9 +16,9 @@ enum ContentHash {
         let quiet = isQuiet ? -1 : (try? Backing.openQuietly([], in: file)) ?? -1
         defer { if quiet >= 0 { close(quiet) } }
         let file = quiet >= 0 ? quiet : file
+        if size <= 16_384, let digest = small(file, size: Int(size)) { return digest }
         var hasher = SHA256()
         var offset: UInt64 = 0
-        if size <= 16_384, let digest = small(file, size: Int(size)) { return digest }
         let chunk = Int(min(max(size, 1), 1 << 20))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 16)
         defer { buffer.deallocate() }
@@ -31,7 +31,7 @@ enum ContentHash {
             hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += UInt64(count)
         }
-        return Array(hasher.finalize())
+        return bytes(hasher.finalize())
     }
 
     /// The same in one read, without a buffer of its own; nil if that did not do.
@@ -40,7 +40,9 @@ enum ContentHash {
             guard pread(file, buffer.baseAddress, size, 0) == size else { return nil }
             var hasher = SHA256()
             hasher.update(bufferPointer: UnsafeRawBufferPointer(buffer))
-            return Array(hasher.finalize())
+            return bytes(hasher.finalize())
         }
     }
+
+    private static func bytes(_ digest: SHA256.Digest) -> [UInt8] { digest.withUnsafeBytes { Array($0) } }
 }

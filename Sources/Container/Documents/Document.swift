@@ -57,6 +57,8 @@ final class Document: Sendable {
         var hasParted = false
         /// The name was taken away and came back: the file below is a new one and `current` is kept elsewhere.
         var isReturning = false
+        /// What is known of the item's other versions.
+        var siblings = Siblings(isComplete: true)
         /// There may be versions that are no ancestors of `current`.
         var mayHaveBranches = false
         /// Who saved `current`; nil if nobody can tell.
@@ -158,6 +160,7 @@ final class Document: Sendable {
         state.current = current
         state.isRecorded = true
         state.mayHaveBranches = true
+        state.siblings.doubt()
         state.sharesContent = sharesContent
         state.saver = saver
         self.init(state)

@@ -210,6 +210,9 @@ final class NodeTable: Sendable {
         state.withLock { _ in
             let layout = layout.load(ordering: .sequentiallyConsistent)
             if let known = node.knownPath, known.layout == layout { return known.path }
+            if let name = node.name, let known = name.parent.knownPath, known.layout == layout {
+                return known.path.appending(name.name)
+            }
             var names: [FileName] = []
             var current = node
             while current.id != Node.rootID {

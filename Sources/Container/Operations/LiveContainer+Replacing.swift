@@ -44,6 +44,7 @@ extension LiveContainer {
     ) -> Version {
         var loser = state.current ?? current
         loser.kind = .history
+        state.siblings.add(loser)
         state.current = version
         state.isRecorded = true
         state.stamp = Stamp(stat)

@@ -248,6 +248,7 @@ extension LiveContainer {
             copying: FileDescriptor(rawValue: staged.file.raw), as: loser.content, label(of: loser, state, node))
         state.isRecorded = true
         state.mayHaveBranches = true
+        state.siblings.add(loser)
         let event = change(.conflict, in: spot.parent, spot.name, item: state.item, version: loser.id, by: requester)
         record(
             spot.parent, [.version(current)] + itemRows(state, stat) + [.version(loser), .change(event)])

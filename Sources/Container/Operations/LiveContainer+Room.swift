@@ -33,6 +33,8 @@ final class RoomState: Sendable {
     }
 
     let state = Mutex(State())
+    /// More history is kept than may be, by more than one version: whoever has added it gives some up before it is answered.
+    let isBehind = Atomic<Bool>(false)
 }
 
 extension LiveContainer {
@@ -83,9 +85,9 @@ extension LiveContainer {
         return room.free < reserve / 2
     }
 
-    /// Called after what may be purged has grown by so many bytes. Ordinarily the background thread sees to the bounds;
-    /// if it falls behind by more than that one version, whoever adds does it.
-    func noteGrowth(_ bytes: UInt64) {
+    /// Called after what may be purged has grown, by so many bytes of history. Ordinarily the background thread sees to the
+    /// bounds; if it falls behind by more than that one version, whoever adds does it, without locks (``catchUp()``).
+    func noteGrowth(history bytes: UInt64) {
         guard !options.isReadOnly, let room = recentRoom else { return }
         let space = store.space
         let (history, deleted) = (UInt64(max(0, space.history)), UInt64(max(0, space.deleted)))
@@ -93,8 +95,16 @@ extension LiveContainer {
         guard history > limit || deleted > bound(settings.deletedShare) || room.free < Self.reserve(of: room.total)
         else { return }
         scheduleTrim()
-        let isBehind = history > limit && history - limit > bytes
-        guard isBehind, !retention.isPaused, options.clock.uptime() >= roomState.state.withLock(\.vainUntil) else { return }
+        guard bytes > 0, history > limit, history - limit > bytes, !retention.isPaused,
+            options.clock.uptime() >= roomState.state.withLock(\.vainUntil)
+        else { return }
+        roomState.isBehind.store(true, ordering: .relaxed)
+    }
+
+    /// Called by whoever has saved, with no lock held: giving up asks the catalog, and so waits for what is queued there.
+    func catchUp() {
+        guard roomState.isBehind.load(ordering: .relaxed), roomState.isBehind.exchange(false, ordering: .relaxed)
+        else { return }
         trimHistory()
     }
 

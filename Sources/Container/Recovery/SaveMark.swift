@@ -15,15 +15,16 @@ enum SaveMark: Equatable {
     /// (docs/decisions/0003).
     case saved(Timestamp, size: UInt64, hash: [UInt8]?)
 
-    private static let attribute = "user.versionsfs.unfinished"
+    private static let attribute = "user.versionsfs.unfinished".utf8.map { CChar(bitPattern: $0) } + [0]
 
     func set(on file: Int32) {
         var value: [UInt8] = []
+        value.reserveCapacity(48)
         if case .saved(let time, let size, let hash) = self {
             for number in [size, UInt64(bitPattern: time.nanoseconds)] {
-                value += withUnsafeBytes(of: number.littleEndian) { Array($0) }
+                withUnsafeBytes(of: number.littleEndian) { value += $0 }
             }
-            value += hash ?? []
+            if let hash { value += hash }
         }
         _ = linux_fsetxattr(file, Self.attribute, value, value.count, 0)
     }
