@@ -22,7 +22,7 @@ extension ContainerBackend {
         try answering {
             let document = readable(try document(request.target, call), call)
             return DocumentHistory(
-                path: Path(document.path), versions: document.versions.map { info($0, of: document) })
+                path: Path(document.path), versions: infos(document.versions, of: document))
         }
     }
 

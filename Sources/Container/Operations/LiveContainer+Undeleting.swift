@@ -26,9 +26,7 @@ extension LiveContainer {
     /// The last thing that was deleted at a path.
     public func deletion(at path: TreePath, as principal: Principal) throws(OperationError) -> Deletion {
         try operation {
-            guard let found = try store.deletions(within: path).first(where: { $0.path == path }),
-                mayKnow(found, principal)
-            else {
+            guard let found = try deletions(at: path).first, mayKnow(found, principal) else {
                 throw OperationError(
                     .nothingToDo, "nothing was deleted here", path: path, advice: "versionsctl deleted lists what was")
             }
