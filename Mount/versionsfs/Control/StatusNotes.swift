@@ -15,7 +15,15 @@ struct StatusNotes {
     let principal: Principal
 
     /// - Throws: if the catalog cannot be read.
-    func all() throws -> [String] { [ignored, tooLarge].compactMap { $0 } + (try lost()) }
+    func all() throws -> [String] { [ignored, tooLarge].compactMap { $0 } + (try lost()) + (try unfinished()) }
+
+    private func unfinished() throws -> [String] {
+        guard container.knowsAll(principal) else { return [] }
+        return try container.unfinishedUndeletes().map {
+            "\($0.path) has come back without \($0.remaining) of what was deleted from it: "
+                + "versionsctl undelete \($0.path) goes on"
+        }
+    }
 
     private var ignored: String? {
         let patterns = container.settings.ignorePatterns + ignoreFile

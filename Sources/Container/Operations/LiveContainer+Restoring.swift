@@ -7,13 +7,17 @@ import VersionModel
 import VersionStore
 
 /// What was brought back.
-public struct RestoreOutcome: Hashable, Sendable {
+public struct RestoreOutcome: Sendable {
     /// Where it is now.
     public var path: TreePath
     /// Documents, directories and others that were written or moved.
     public var entries: Int
     /// Newer names that went to the deleted area.
     public var displaced = 0
+    /// Entries that are still deleted.
+    public var remaining = 0
+    /// Why they are, for the first hundred.
+    public var problems: [(path: TreePath, problem: OperationError)] = []
 }
 
 extension LiveContainer {
