@@ -89,6 +89,9 @@ struct UndeleteCommand: AsyncParsableCommand {
 enum RestoreReport {
     static func print(_ restored: Restored, as shown: Path, _ verb: String, json: Bool) throws {
         if json { return try Printer.json(restored) }
+        if restored.entries == 0, restored.displaced == 0 {
+            return try Printer.text("\(Style.printable(shown)) is that already: nothing was changed.\n")
+        }
         let entries = restored.entries == 1 ? "" : " (\(Words.count(restored.entries, "entry")))"
         let displaced = restored.displaced == 0
             ? "" : "; \(Words.count(restored.displaced, "newer name")) went to the deleted area"
