@@ -179,7 +179,7 @@ struct ToolTests {
         let world = try ToolWorld()
         defer { world.stop() }
         let clean = try world.run(["check"])
-        #expect(clean.status == 0 && clean.output == "clean: 3 contents, 300 B verified\n")
+        #expect(clean.status == 0 && clean.output == "clean: 3 older versions read and compared with what was saved; kept contents take 300 B on the disk\n")
         let finding = CheckReport.Finding(
             kind: "content-changed", subject: "00000002", problem: "the hash differs", document: Path("a.txt"), repair: "set the version aside", repaired: false)
         world.backend.state.withLock { $0.report.findings = [finding] }

@@ -32,6 +32,7 @@ extension ContainerBackend {
             guard container.mayRead(version, of: document, as: call.principal) else {
                 throw OperationError(.denied, "permission denied", path: document.path)
             }
+            if request.content ?? false { _ = try container.content(of: version, in: document) }
             return info(version, of: document)
         }
     }

@@ -51,7 +51,10 @@ struct StatusNotes {
         let places = paths.isEmpty ? "" : ", of \(paths.joined(separator: ", "))\(lost.items.count < 3 ? "" : ", ...")"
         let what =
             lost.count == 1 ? "the content of 1 version is lost" : "the contents of \(lost.count) versions are lost"
-        return ["\(what)\(places): versionsctl history FILE marks them"]
+        return [
+            "\(what)\(places): files over history.max-file that were overwritten in place, or damage; "
+                + "versionsctl history FILE marks them, versionsctl show FILE --version ID says why"
+        ]
     }
 
     /// The patterns of `.versionsignore` at the root.
