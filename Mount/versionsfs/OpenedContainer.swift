@@ -64,6 +64,8 @@ struct OpenedContainer {
         switch error {
         case .inUse: "\(path): \(error): it is mounted already, versionsctl status shows where"
         case .unknownFormat: "\(path): \(error): it was made by a newer version, update this one"
+        case .damagedFormat:
+            "\(path): \(error): empty it and mount again, which gives the container new ids and keeps all versions"
         case .reservedName: "\(path): \(error): rename it first"
         case .notAContainer where isReadOnly: "\(path): \(error) yet: mount it once without -o ro"
         case .catalog(14, _) where isReadOnly: "\(path): it was not unmounted in order: mount it once without -o ro"

@@ -60,4 +60,6 @@ func run() -> Int32 {
     }
 }
 
+// Else the first file that is opened would be taken for one of them.
+linux_open_standard_streams()
 exit(run())

@@ -54,10 +54,11 @@ enum Query {
         ).rows(bareItem).map { try withPlaces($0, database) }
     }
 
-    static func counts(of item: ItemID, _ database: Database) throws -> (conflicts: Int, others: Int) {
+    /// Whether an item has a version that is not current; ends at the first, however many there are.
+    static func hasOtherVersions(_ item: ItemID, _ database: Database) throws -> Bool {
         try SQLStatement(
-            database, "SELECT sum(kind = 2), sum(kind = 1) FROM version WHERE item = ?", .blob(item.bytes)
-        ).first { (Int(clamping: $0.integer(0)), Int(clamping: $0.integer(1))) } ?? (0, 0)
+            database, "SELECT 1 FROM version WHERE item = ? AND kind <> 0 LIMIT 1", .blob(item.bytes)
+        ).first { _ in true } ?? false
     }
 
     private static func bareItem(_ row: SQLStatement) -> Item? {
@@ -107,6 +108,16 @@ enum Query {
         try SQLStatement(
             database,
             "SELECT \(versionColumns) FROM version WHERE item = ? ORDER BY wall DESC, logical DESC, row DESC",
+            .blob(item.bytes)
+        ).rows(version)
+    }
+
+    /// The unresolved losers of an item, newest first; their index leaves the rest of its history unread.
+    static func conflicts(of item: ItemID, _ database: Database) throws -> [Version] {
+        try SQLStatement(
+            database,
+            "SELECT \(versionColumns) FROM version INDEXED BY version_conflict WHERE item = ? AND kind = 2 "
+                + "ORDER BY wall DESC, logical DESC, row DESC",
             .blob(item.bytes)
         ).rows(version)
     }
@@ -304,7 +315,10 @@ enum Query {
 
     /// The first and the last sequence number that the feed holds; nil if it is empty.
     static func changeRange(_ database: Database) throws -> ClosedRange<UInt64>? {
-        try SQLStatement(database, "SELECT min(sequence), max(sequence) FROM change").first { row in
+        // Two queries: one with both would read the whole feed.
+        try SQLStatement(
+            database, "SELECT (SELECT min(sequence) FROM change), (SELECT max(sequence) FROM change)"
+        ).first { row in
             row.isNull(0) ? nil : row.number(0)...max(row.number(0), row.number(1))
         }
     }

@@ -15,15 +15,20 @@ struct FormatLine: Hashable {
 
     enum Reading {
         case known(FormatLine)
-        /// Another number, or not our file.
+        /// Another number.
         case unknown
+        /// Nothing that any version writes.
+        case foreign
         /// Our number, but fields are missing: damaged.
         case damaged
     }
 
     static func read(_ line: String) -> Reading {
         let words = line.split(whereSeparator: { $0 == " " || $0 == "\n" })
-        guard words.count >= 2, words[0] == "versionsfs", words[1] == current else { return .unknown }
+        guard words.count >= 2, words[0] == "versionsfs", words[1].allSatisfy({ ("0"..."9").contains($0) }) else {
+            return .foreign
+        }
+        guard words[1] == current else { return .unknown }
         var fields: [Substring: Substring] = [:]
         for word in words.dropFirst(2) {
             let parts = word.split(separator: "=", maxSplits: 1)

@@ -146,6 +146,7 @@ struct StateDirectory {
         case .known(let line): return line
         case .damaged: return nil
         case .unknown: throw .unknownFormat(String(text.prefix { $0 != "\n" }.prefix(200)))
+        case .foreign: throw .damagedFormat
         }
     }
 

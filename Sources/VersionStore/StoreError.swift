@@ -8,6 +8,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case inUse
     /// The `format` file names a format that this version does not know; its line.
     case unknownFormat(String)
+    /// The `format` file holds nothing that any version writes.
+    case damagedFormat
     /// The directory has no state, and none may be made.
     case notAContainer
     /// The directory has an entry called `.versions`, which the mount needs for itself.
@@ -21,6 +23,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .inUse: "the container is in use by another process"
         case .unknownFormat(let line): "unknown container format: \(line)"
+        case .damagedFormat: "the file .versionsfs/format is damaged"
         case .notAContainer: "not a container"
         case .reservedName: "the directory has an entry called .versions, a name that the mount needs for itself"
         case .io(let error, let what): "\(what): \(error)"

@@ -25,15 +25,20 @@ extension VersionStore {
     }
 
     /// The documents of a directory that have conflicts or history.
-    public func itemsWithOtherVersions(
-        in directory: FileID
-    ) throws(StoreError) -> [(Item, conflicts: Int, others: Int)] {
+    public func itemsWithOtherVersions(in directory: FileID) throws(StoreError) -> [Item] {
         try read { database in
-            try Query.items(in: directory, database).compactMap { item in
-                let counts = try Query.counts(of: item.id, database)
-                return counts.conflicts + counts.others == 0 ? nil : (item, counts.conflicts, counts.others)
-            }
+            try Query.items(in: directory, database).filter { try Query.hasOtherVersions($0.id, database) }
         }
+    }
+
+    /// Whether an item has versions besides its current one.
+    public func hasOtherVersions(_ item: ItemID) throws(StoreError) -> Bool {
+        try read { try Query.hasOtherVersions(item, $0) }
+    }
+
+    /// The unresolved losers of an item, newest first.
+    public func conflicts(of item: ItemID) throws(StoreError) -> [Version] {
+        try read { try Query.conflicts(of: item, $0) }
     }
 
     /// All items with unresolved losers.

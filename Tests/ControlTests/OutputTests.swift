@@ -152,4 +152,42 @@ struct ArgumentBytesTests {
     func plain() {
         #expect(ArgumentBytes.text(Array("Übung – 漢字".utf8)) == "Übung – 漢字")
     }
+
+    @Test("on a terminal lines are no longer than it is wide, as far as they can be; elsewhere nothing is cut",
+        arguments: [nil, 200, 100, 80, 60, 40])
+    func widths(_ width: Int?) {
+        let program = "a-program-with-a-rather-long-name"
+        var version = Samples.version(2, .conflict, path: Path("f"), file: Path("/f"), minutesAgo: 200)
+        version.program = program
+        let deep = Path("directory/with/a/long/way/to/its/document-\u{4E2D}\u{6587}.txt")
+        let entry = DeletedEntry(
+            id: .random(), path: deep, type: .file, size: 12_345,
+            deleted: Samples.noon, user: "somebody", program: program, group: .random())
+        let claim = ClaimInfo(
+            id: "12", paths: [deep], kind: "write", options: ["replacing"], pid: 12_345, program: program,
+            since: Samples.noon, waiting: true)
+        let style = Style(isColoured: false, width: width)
+        let text = VersionText(style: style, now: Samples.noon, shown: { $0 })
+        let status = StatusText(style: style, now: Samples.noon)
+        for printed in [text.versions([version]), text.deleted([entry]), status.claims([claim])] {
+            let lines = printed.split(separator: "\n")
+            guard let width else {
+                #expect(printed.contains(program) && !printed.contains("\u{2026}"), "\(printed)")
+                continue
+            }
+            // Two wide characters.
+            for line in lines { #expect(line.count + (line.contains("\u{6587}") ? 2 : 0) <= width, "\(line)") }
+            #expect(lines.count == 2)
+        }
+        // The end of a path says more than its beginning, the program more than its pid.
+        if width == 100 { #expect(text.deleted([entry]).contains("\u{6587}.txt")) }
+    }
+
+    @Test("a version without its content is marked, and it is said where the reason is")
+    func lost() {
+        var version = Samples.version(2, path: Path("f"), file: Path("/f"), minutesAgo: 2)
+        version.lost = true
+        let printed = VersionText(style: .plain, now: Samples.noon, shown: { $0 }).versions([version])
+        #expect(printed.contains("content lost") && printed.contains("1 version without content: versionsctl show FILE --version ID says why"))
+    }
 }

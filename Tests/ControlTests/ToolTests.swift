@@ -133,6 +133,13 @@ struct ToolTests {
         #expect(try world.read("doc.txt") == "one current\ntwo\nthree\none\ntwo\nthree\none loser\ntwo\nthree\n")
         let failing = try world.run(["resolve", "doc.txt", "--merge", "--tool", "false"])
         #expect(failing.status == 1 && failing.errors.contains("false ended with status 1; nothing was changed"))
+        // Closed without saving: 0 alone says nothing. What it wrote counts, even if it is the same.
+        let asked = world.backend.log.count { $0.hasPrefix("resolve") }
+        let idle = try world.run(["resolve", "doc.txt", "--tool", "true"])
+        #expect(idle.status == 1 && idle.errors.contains("true has not written the merged file; nothing was changed: "))
+        #expect(world.backend.log.count { $0.hasPrefix("resolve") } == asked)
+        #expect(try world.run(["resolve", "doc.txt", "--tool", #"cp "$LOCAL" "$MERGED""#]).status == 0)
+        #expect(world.backend.log.count { $0.hasPrefix("resolve") } == asked + 1)
         let byName = #"cp "$REMOTE" "$MERGED""#
         #expect(try world.run(["resolve", "doc.txt", "--merge", "--tool", byName]).status == 0)
         #expect(try world.read("doc.txt") == "one loser\ntwo\nthree\n")
@@ -172,7 +179,7 @@ struct ToolTests {
         let world = try ToolWorld()
         defer { world.stop() }
         let clean = try world.run(["check"])
-        #expect(clean.status == 0 && clean.output == "clean: 3 contents, 300 B verified\n")
+        #expect(clean.status == 0 && clean.output == "clean: 3 older versions read and compared with what was saved; kept contents take 300 B on the disk\n")
         let finding = CheckReport.Finding(
             kind: "content-changed", subject: "00000002", problem: "the hash differs", document: Path("a.txt"), repair: "set the version aside", repaired: false)
         world.backend.state.withLock { $0.report.findings = [finding] }

@@ -22,7 +22,7 @@ extension ContainerBackend {
         try answering {
             let document = readable(try document(request.target, call), call)
             return DocumentHistory(
-                path: Path(document.path), versions: document.versions.map { info($0, of: document) })
+                path: Path(document.path), versions: infos(document.versions, of: document))
         }
     }
 
@@ -32,6 +32,7 @@ extension ContainerBackend {
             guard container.mayRead(version, of: document, as: call.principal) else {
                 throw OperationError(.denied, "permission denied", path: document.path)
             }
+            if request.content ?? false { _ = try container.content(of: version, in: document) }
             return info(version, of: document)
         }
     }
@@ -123,37 +124,52 @@ extension ContainerBackend {
 
     func undelete(_ request: UndeleteRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         try changing {
-            let deletion: Deletion
-            switch request.target {
-            case .id:
-                switch try subject(request.target, call) {
-                case .deletion(let found): deletion = found
-                case .document(let document), .version(_, let document):
-                    guard let found = document.deletion else {
-                        throw OperationError(.nothingToDo, "it is not deleted", path: document.path)
-                    }
-                    deletion = found
-                }
-            case .path(let path):
-                let path = try tree(path)
-                if path.names.contains(where: { $0 == FileName(".versions") }),
-                    case .deletion(let found) = try subject(request.target, call)
-                {
-                    deletion = found
-                } else {
-                    deletion = try container.deletion(at: path, as: call.principal)
-                }
-            }
             let target = try request.to.map { try tree($0) }
+            let what = try undeletable(request.target, elsewhere: target != nil, call)
             return restored(
-                try container.undelete(deletion, to: target, as: call.principal) { done in
+                try container.undelete(what, to: target, as: call.principal) { done in
+                    try call.checkCancellation()
                     call.report(done: UInt64(done), of: nil, unit: "entries")
                 })
         }
     }
 
+    private func undeletable(
+        _ target: Target, elsewhere: Bool, _ call: ControlCall
+    ) throws -> LiveContainer.Undeletable {
+        switch target {
+        case .id(let digits):
+            do {
+                switch try subject(target, call) {
+                case .deletion(let found): return .entry(found)
+                case .document(let document), .version(_, let document):
+                    guard let found = document.deletion else {
+                        throw OperationError(.nothingToDo, "it is not deleted", path: document.path)
+                    }
+                    return .entry(found)
+                }
+            } catch let error as OperationError where error.kind == .notFound {
+                guard let begun = try container.unfinishedUndelete(digits) else { throw error }
+                return .unfinished(begun)
+            }
+        case .path(let path):
+            let path = try tree(path)
+            if path.names.contains(where: { $0 == FileName(".versions") }),
+                case .deletion(let found) = try subject(target, call)
+            {
+                return .entry(found)
+            }
+            return try container.undeletable(at: path, elsewhere: elsewhere, as: call.principal)
+        }
+    }
+
     func restored(_ outcome: RestoreOutcome) -> Restored {
-        Restored(document: Path(outcome.path), entries: outcome.entries, displaced: outcome.displaced)
+        Restored(
+            document: Path(outcome.path), entries: outcome.entries, displaced: outcome.displaced,
+            remaining: outcome.remaining,
+            problems: outcome.problems.map { problem in
+                Restored.Problem(path: Path(problem.path), problem: problem.problem.message)
+            })
     }
 
     func restoreDirectory(_ request: RestoreDirectoryRequest, _ call: ControlCall) throws(ControlError) -> Restored {

@@ -53,17 +53,34 @@ extension ContainerBackend {
 
     private func subject(at path: TreePath, _ call: ControlCall) throws -> Subject {
         let names = path.names
-        guard let index = names.firstIndex(where: { $0 == Self.browse }), index + 1 < names.count else {
+        guard let index = names.lastIndex(where: { $0 == Self.browse }), index + 1 < names.count else {
             return .document(try container.document(at: path, as: call.principal))
         }
-        let directory = TreePath(names: Array(names[..<index]))
+        let directory = try directory(TreePath(names: Array(names[..<index])), call)
         let rest = names[(index + 1)...]
         if rest.first == Self.deletedName {
-            return .deletion(try deletion(TreePath(names: Array(names[..<index]) + rest.dropFirst()), call))
+            return .deletion(try deletion(TreePath(names: directory.names + rest.dropFirst()), call))
         }
-        let document = try container.document(at: directory.appending(names[index + 1]), as: call.principal)
+        let path = directory.appending(names[index + 1])
+        let document = try container.document(at: path, as: call.principal)
         guard rest.count == 3, let last = rest.last, let name = VersionFileName(last) else { return .document(document) }
+        // It may be of a document that was deleted under a name that another has now.
+        if !document.versions.contains(where: { $0.id.hex.hasPrefix(name.id) }),
+            case .version(let version) = try container.identified(by: name.id)
+        {
+            let other = try container.document(version.item, as: call.principal)
+            if other.path == path { return .version(version, other) }
+        }
         return .version(try container.version(name.id, of: document), document)
+    }
+
+    /// The directory that a `.versions` belongs to: live, or an entry under `.deleted`.
+    private func directory(_ path: TreePath, _ call: ControlCall) throws -> TreePath {
+        guard path.names.contains(where: { $0 == Self.browse }) else { return path }
+        guard case .deletion(let deletion) = try subject(at: path, call) else {
+            throw OperationError(.notFound, "no such directory", path: path)
+        }
+        return deletion.path
     }
 
     /// `.deleted/NAME` or `.deleted/NAME@STAMP`.
@@ -96,39 +113,20 @@ extension ContainerBackend {
 
     /// A version as clients see it.
     func info(_ version: Version, of document: DocumentRecord) -> VersionInfo {
+        info(version, of: document, in: VersionPlaces(of: document, store))
+    }
+
+    /// Versions of one document as clients see them: where they are is found out once.
+    func infos(_ versions: [Version], of document: DocumentRecord) -> [VersionInfo] {
+        let places = VersionPlaces(of: document, store)
+        return versions.map { info($0, of: document, in: places) }
+    }
+
+    private func info(_ version: Version, of document: DocumentRecord, in places: VersionPlaces) -> VersionInfo {
         let isHere = version.device == store.identity.device
+        let device = isHere ? store.identity.deviceName : version.device.short
         return VersionInfo(
-            version, path: document.path, file: file(of: version, document),
-            device: isHere ? store.identity.deviceName : version.device.short)
-    }
-
-    private func file(of version: Version, _ document: DocumentRecord) -> Path {
-        let path = document.path
-        guard let name = path.name, let parent = path.parent, let browse = Self.browse else { return absolute(path) }
-        guard version.kind != .current else {
-            guard let deletion = document.deletion else { return absolute(path) }
-            return absolute(place(of: deletion) ?? path)
-        }
-        let device = version.device == store.identity.device ? store.identity.deviceName : version.device.short
-        let leaf = VersionFileName(version: version.id, saved: version.saved, device: device, document: name).name
-        let kind = FileName(version.kind == .conflict ? "conflicts" : "history")
-        return absolute(
-            TreePath(names: parent.names + [browse, name] + [kind, leaf].compactMap { $0 }))
-    }
-
-    /// Where an entry of the deleted area lies under `.deleted`: in its directory's own, or in the entry of the
-    /// directory that was deleted as well.
-    private func place(of deletion: Deletion, depth: Int = 0) -> TreePath? {
-        guard depth < 256, let browse = Self.browse, let deleted = Self.deletedName else { return nil }
-        let (directory, name) = (deletion.place.directory, deletion.place.name)
-        let newest = try? store.deletions(in: directory).first { $0.place.name == name }
-        let shown = newest?.id == deletion.id ? name : DeletedFileName.older(name, deleted: deletion.deleted)
-        let above = try? deletion.path.parent.map { parent in
-            try store.deletions(within: parent).first { $0.type == .directory && $0.file == directory }
-        } ?? nil
-        if let above { return place(of: above, depth: depth + 1)?.appending(shown) }
-        let parent = directory == .root ? TreePath.root : (try? store.path(of: directory)) ?? deletion.path.parent
-        return parent?.appending(browse).appending(deleted).appending(shown)
+            version, path: document.path, file: absolute(places.file(of: version, device: device)), device: device)
     }
 
     /// Under the mount.
@@ -152,6 +150,6 @@ extension ContainerBackend {
         }
         return ConflictedDocument(
             path: Path(document.path), current: info(current, of: document), base: base.map { info($0, of: document) },
-            versions: document.conflicts.map { info($0, of: document) })
+            versions: infos(document.conflicts, of: document))
     }
 }

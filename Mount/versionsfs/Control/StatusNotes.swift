@@ -15,7 +15,15 @@ struct StatusNotes {
     let principal: Principal
 
     /// - Throws: if the catalog cannot be read.
-    func all() throws -> [String] { [ignored, tooLarge].compactMap { $0 } + (try lost()) }
+    func all() throws -> [String] { [ignored, tooLarge].compactMap { $0 } + (try lost()) + (try unfinished()) }
+
+    private func unfinished() throws -> [String] {
+        guard container.knowsAll(principal) else { return [] }
+        return try container.unfinishedUndeletes().map {
+            "\($0.path) has come back without \($0.remaining) of what was deleted from it: "
+                + "versionsctl undelete \($0.path) goes on"
+        }
+    }
 
     private var ignored: String? {
         let patterns = container.settings.ignorePatterns + ignoreFile
@@ -43,7 +51,10 @@ struct StatusNotes {
         let places = paths.isEmpty ? "" : ", of \(paths.joined(separator: ", "))\(lost.items.count < 3 ? "" : ", ...")"
         let what =
             lost.count == 1 ? "the content of 1 version is lost" : "the contents of \(lost.count) versions are lost"
-        return ["\(what)\(places): versionsctl history FILE marks them"]
+        return [
+            "\(what)\(places): files over history.max-file that were overwritten in place, or damage; "
+                + "versionsctl history FILE marks them, versionsctl show FILE --version ID says why"
+        ]
     }
 
     /// The patterns of `.versionsignore` at the root.

@@ -71,6 +71,7 @@ int setxattr(const char *path, const char *name, const void *value, size_t size,
 
 void linux_syslog(int priority, const char *text);   // as LOG_DAEMON
 
+void linux_open_standard_streams(void);                                  // /dev/null for those of 0 to 2 that are closed
 int linux_memfd_create(const char *name);                                // closed on exec
 int linux_pipe(int ends[2]);                                             // closed on exec
 int linux_spawn_chdir(void *actions, const char *path);                  // a posix_spawn_file_actions_t

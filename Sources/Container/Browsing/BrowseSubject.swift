@@ -24,6 +24,8 @@ enum BrowseSubject: Hashable, Sendable {
     case deletions(FileID)
     /// What was deleted, at any depth below `.deleted`; `file` is its own identity.
     case deletion(DeletionID, file: FileID)
+    /// The `.versions` of a directory below `.deleted`: the other versions of documents that went with it.
+    case deletedTop(DeletionID, file: FileID)
 
     /// The inode number to show: the same whenever the subject is found again.
     func inode(_ identity: FileIdentity) -> UInt64 {
@@ -36,6 +38,7 @@ enum BrowseSubject: Hashable, Sendable {
             Self.mix(identity, 5, Self.words(place) + [section.code, version.high, version.low])
         case .deletions(let directory): Self.mix(identity, 6, [directory.number])
         case .deletion(_, let file): file.number
+        case .deletedTop(_, let file): Self.mix(identity, 7, [file.number])
         }
     }
 

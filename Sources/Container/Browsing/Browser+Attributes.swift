@@ -13,6 +13,9 @@ extension Browser {
     func attributes(of subject: BrowseSubject, in directory: Node) throws(Errno) -> FileAttributes {
         let inode = subject.inode(container.identity)
         switch subject {
+        case .document(let place) where place.directory != directory.file,
+            .section(let place, _) where place.directory != directory.file:
+            return FileAttributes(stat: try gone(place, inode), valid: Validity.none)
         case .top, .document, .section(_, .history), .section(_, .base):
             var result = try container.stat(directory).posix(inode: inode, links: 2)
             result.st_mode &= ~mode_t(Self.writeBits)
@@ -31,6 +34,10 @@ extension Browser {
                 stat: Self.stat(of: version, inode: inode),
                 valid: version.flags.contains(.sealed) ? Self.settled : Validity.none)
         case .deletion(let id, _): return FileAttributes(stat: try deleted(id, inode), valid: Validity.none)
+        case .deletedTop(let id, _):
+            var result = try deleted(id, inode)
+            result.st_mode &= ~mode_t(Self.writeBits)
+            return FileAttributes(stat: result, valid: Validity.none)
         case .socket:
             guard let path = container.socketPath else { throw .noSuchFileOrDirectory }
             var result = try container.stat(directory).posix(inode: inode, links: 1)
@@ -42,7 +49,8 @@ extension Browser {
 
     /// The losers' directory belongs to the document's owner and may be changed by whoever may write the document.
     private func conflicts(of place: Place, in directory: Node, _ inode: UInt64) throws(Errno) -> stat {
-        var result = try document(at: place, in: directory).posix(inode: inode, links: 2)
+        guard let document = try document(at: place, in: directory) else { return try gone(place, inode) }
+        var result = document.posix(inode: inode, links: 2)
         var mode = mode_t(S_IFDIR)
         for shift in [mode_t(0), 3, 6] {
             mode |= mode_t(Self.directoryAccess(UInt16(truncatingIfNeeded: result.st_mode >> shift & 7))) << shift
@@ -56,11 +64,30 @@ extension Browser {
         (access & 4 != 0 ? 5 : 0) | (access & 2 != 0 ? 3 : 0)
     }
 
-    private func document(at place: Place, in directory: Node) throws(Errno) -> FileStat {
+    private func document(at place: Place, in directory: Node) throws(Errno) -> FileStat? {
         try container.names.reading { () throws(Errno) in
             let descriptor = try container.descriptor(of: directory)
-            return try Backing.stat(place.name.bytes, in: descriptor.raw)
+            return try Backing.statIfPresent(place.name.bytes, in: descriptor.raw)
         }
+    }
+
+    /// A directory of versions whose document is deleted. Its owner may list it, others find in it what they know: no
+    /// directory tells any more who else might.
+    private func gone(_ place: Place, _ inode: UInt64) throws(Errno) -> stat {
+        guard let item = try documents(at: place).first,
+            let deletion = try query({ store throws(StoreError) in try store.deletions(of: item) }).first
+        else { throw .noSuchFileOrDirectory }
+        var result = Glibc.stat()
+        result.st_ino = ino_t(inode)
+        result.st_mode = mode_t(S_IFDIR) | 0o511
+        result.st_nlink = 2
+        result.st_uid = deletion.attributes.owner
+        result.st_gid = deletion.attributes.group
+        result.st_blksize = 4096
+        result.st_mtim = deletion.deleted.timespec
+        result.st_atim = result.st_mtim
+        result.st_ctim = result.st_mtim
+        return result
     }
 
     /// A version as a read-only file of its time. Set-id bits are not given: an old program must not keep its powers.

@@ -15,7 +15,10 @@ extension Browser {
         guard case .version(let place, .conflicts, let id) = try subject(name, of: parent) else {
             throw .readOnlyFileSystem
         }
-        guard let item = try item(at: place) else { throw .noSuchFileOrDirectory }
+        // Of a deleted document nothing is resolved: that begins with its undeletion.
+        guard let item = try item(at: place),
+            try query({ store throws(StoreError) in try store.version(id) })?.item == item.id
+        else { throw .readOnlyFileSystem }
         let rows = try resolved(id, of: item.id, name: place.name, in: parent.directory, container.requester(caller))
         container.record(parent.directory, rows)
     }

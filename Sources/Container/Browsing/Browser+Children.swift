@@ -23,8 +23,16 @@ extension Browser {
         case .top(let directory): return try child(name, ofTop: directory)
         case .document(let place):
             return BrowseSubject.Section.allCases.first { $0.name == name }.map { .section(place, $0) }
-        case .section: return try children(of: node).first { $0.name == name }?.subject
-        case .deletions(let directory), .deletion(_, let directory): return try deletions(in: directory)[name]
+        case .section(let place, let section):
+            return try version(named: name, at: place, in: section).map { .version(place, section, $0) }
+        case .deletions(let directory): return try deletions(in: directory)[name]
+        case .deletion(let id, let directory):
+            // What a name stood for, even one that no mount lets anybody make.
+            if let found = try deletions(in: directory)[name] { return found }
+            guard name.bytes == Self.name else { return nil }
+            let deletion = try query { store throws(StoreError) in try store.deletion(id) }
+            return deletion?.type == .directory ? .deletedTop(id, file: directory) : nil
+        case .deletedTop(_, let directory): return try document(name, in: directory)
         case .version, .socket: throw .notDirectory
         }
     }
@@ -33,6 +41,7 @@ extension Browser {
     func children(of node: BrowseNode) throws(Errno) -> [BrowseChild] {
         switch node.subject {
         case .top(let directory): return try documents(in: directory)
+        case .deletedTop(_, let directory): return try deletedDocuments(in: directory)
         case .document(let place):
             return BrowseSubject.Section.allCases.map { section in
                 BrowseChild(name: section.name, subject: .section(place, section), type: UInt32(S_IFDIR))
@@ -52,7 +61,7 @@ extension Browser {
 
     private func documents(in directory: FileID) throws(Errno) -> [BrowseChild] {
         var children: [BrowseChild] = []
-        for (item, _, _) in try query({ store throws(StoreError) in try store.itemsWithOtherVersions(in: directory) }) {
+        for item in try query({ store throws(StoreError) in try store.itemsWithOtherVersions(in: directory) }) {
             for place in item.places where place.directory == directory {
                 children.append(BrowseChild(name: place.name, subject: .document(place), type: UInt32(S_IFDIR)))
             }
@@ -68,10 +77,35 @@ extension Browser {
     private func child(_ name: FileName, ofTop directory: FileID) throws(Errno) -> BrowseSubject? {
         if name == Self.deletedName, try hasDeletions(directory) { return .deletions(directory) }
         if name == Self.socketName, directory == .root, container.socketPath != nil { return .socket }
+        return try document(name, in: directory)
+    }
+
+    /// A name that a document with other versions has, or had when it was deleted.
+    private func document(_ name: FileName, in directory: FileID) throws(Errno) -> BrowseSubject? {
         let place = Place(directory: directory, name: name)
-        guard let item = try item(at: place) else { return nil }
-        let versions = try query { store throws(StoreError) in try store.versions(of: item.id) }
-        return versions.contains { $0.kind != .current } ? .document(place) : nil
+        return try documents(at: place).isEmpty ? nil : .document(place)
+    }
+
+    /// The documents with other versions that were deleted from a directory which is gone itself.
+    private func deletedDocuments(in directory: FileID) throws(Errno) -> [BrowseChild] {
+        var children: [BrowseChild] = []
+        for name in try deletions(in: directory).documents.keys.sorted() {
+            guard let subject = try document(name, in: directory) else { continue }
+            children.append(BrowseChild(name: name, subject: subject, type: UInt32(S_IFDIR)))
+        }
+        return children
+    }
+
+    /// The documents with other versions that have a name, or had it when they were deleted: the live one, then the one
+    /// that was deleted last. Deleted ones are found by their names; a live directory does not list them.
+    func documents(at place: Place) throws(Errno) -> [ItemID] {
+        let live = try item(at: place).map { [$0.id] } ?? []
+        let candidates = live + (try deletions(in: place.directory).documents[place.name] ?? [])
+        var documents: [ItemID] = []
+        for item in candidates {
+            if try query({ store throws(StoreError) in try store.hasOtherVersions(item) }) { documents.append(item) }
+        }
+        return documents
     }
 
     private func hasDeletions(_ directory: FileID) throws(Errno) -> Bool {
@@ -86,14 +120,50 @@ extension Browser {
 
     /// A document's versions in one section, newest first.
     func versions(at place: Place, in section: BrowseSubject.Section) throws(Errno) -> [Version] {
-        guard let item = try item(at: place) else { throw .noSuchFileOrDirectory }
-        let all = try query { store throws(StoreError) in try store.versions(of: item.id) }
-        switch section {
-        case .conflicts: return all.filter { $0.kind == .conflict }
-        case .history: return all.filter { $0.kind == .history && !$0.flags.contains(.contentLost) }
-        case .base:
-            let bases = Set(all.filter { $0.kind == .conflict }.compactMap(\.base))
-            return all.filter { bases.contains($0.id) && !$0.flags.contains(.contentLost) }
+        var known = try item(at: place)?.id
+        if known == nil { known = try documents(at: place).first }
+        guard let item = known else { throw .noSuchFileOrDirectory }
+        return try query { store throws(StoreError) in
+            switch section {
+            case .conflicts: return try store.conflicts(of: item)
+            case .history:
+                return try store.versions(of: item).filter { $0.kind == .history && !$0.flags.contains(.contentLost) }
+            case .base:
+                var bases: [Version] = []
+                for id in Set(try store.conflicts(of: item).compactMap(\.base)) {
+                    if let base = try store.version(id), !base.flags.contains(.contentLost) { bases.append(base) }
+                }
+                return bases.sorted { $1.time < $0.time }
+            }
+        }
+    }
+
+    /// The version whose file has a name. Found by the id in it: a look-up costs the same however long the history is.
+    /// It may be one of a document that was deleted under this name. One without its content is found, but not listed:
+    /// opening it says so.
+    private func version(
+        named name: FileName, at place: Place, in section: BrowseSubject.Section
+    ) throws(Errno) -> VersionID? {
+        guard let parts = VersionFileName(name) else { return nil }
+        let candidates = try query { store throws(StoreError) in try store.versions(withPrefix: parts.id) }
+        for version in candidates where fileName(of: version, at: place) == name {
+            let fits = try query { store throws(StoreError) in
+                switch section {
+                case .conflicts: return version.kind == .conflict
+                case .history: return version.kind == .history
+                case .base: return try store.conflicts(of: version.item).contains { $0.base == version.id }
+                }
+            }
+            if fits, try hasOrHad(place, version.item) { return version.id }
+        }
+        return nil
+    }
+
+    /// Whether a document has a name, or was deleted under it.
+    private func hasOrHad(_ place: Place, _ item: ItemID) throws(Errno) -> Bool {
+        try query { store throws(StoreError) in
+            if try store.item(item)?.places.contains(place) ?? false { return true }
+            return try store.deletions(of: item).contains { $0.place == place }
         }
     }
 
@@ -117,11 +187,15 @@ extension Browser {
     // MARK: Deletions
 
     /// What was deleted from a directory.
-    private func deletions(in directory: FileID) throws(Errno) -> DeletionListing {
+    func deletions(in directory: FileID) throws(Errno) -> DeletionListing {
         let sequence = try query { store throws(StoreError) in try store.changeRange() }?.upperBound ?? 0
         if let known = deletionListings[directory, sequence] { return known }
-        let listing = DeletionListing(
-            Self.named(try query { store throws(StoreError) in try store.deletions(in: directory) }))
+        let found = try query { store throws(StoreError) in try store.deletions(in: directory) }
+        var documents: [FileName: [ItemID]] = [:]
+        for deletion in found where deletion.type == .file || deletion.type == .link {
+            if let item = deletion.item { documents[deletion.place.name, default: []].append(item) }
+        }
+        let listing = DeletionListing(Self.named(found), documents: documents)
         deletionListings[directory, sequence] = listing
         return listing
     }

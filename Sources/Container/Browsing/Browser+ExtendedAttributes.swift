@@ -61,23 +61,26 @@ extension Browser {
             return Array("current".utf8)
         case "conflicts":
             let item = try item(of: node)
-            let versions = try query { store throws(StoreError) in try store.versions(of: item) }
-            return Array(String(versions.count { $0.kind == .conflict }).utf8)
+            return Array(String(try query { store throws(StoreError) in try store.conflicts(of: item) }.count).utf8)
         default: throw .noData
         }
     }
 
     private func item(of node: BrowseNode) throws(Errno) -> ItemID {
         switch node.subject {
-        case .document(let place), .section(let place, _), .version(let place, _, _):
-            guard let item = try item(at: place) else { throw .noData }
-            return item.id
+        case .version(_, _, let id):
+            guard let version = try query({ store throws(StoreError) in try store.version(id) }) else { throw .noData }
+            return version.item
+        case .document(let place), .section(let place, _):
+            if let item = try item(at: place) { return item.id }
+            guard let item = try documents(at: place).first else { throw .noData }
+            return item
         case .deletion(let id, let file):
             guard let deletion = try query({ store throws(StoreError) in try store.deletion(id) }) else {
                 throw .noSuchFileOrDirectory
             }
             return deletion.item ?? DerivedIdentity.item(file, in: store.identity.container)
-        case .top, .deletions, .socket: throw .noData
+        case .top, .deletions, .deletedTop, .socket: throw .noData
         }
     }
 
@@ -96,6 +99,11 @@ extension Browser {
 
     private func accessList(of node: BrowseNode) throws(Errno) -> [UInt8]? {
         switch node.subject {
+        case .document(let place) where place.directory != node.directory.file,
+            .section(let place, _) where place.directory != node.directory.file:
+            return nil
+        case .deletedTop(let id, _):
+            return try value(of: Self.accessListName, at: path(of: id)).flatMap(AccessListEditing.withoutWriting)
         case .top, .document, .section(_, .history), .section(_, .base):
             return try liveAccessList(nil, in: node.directory).flatMap(AccessListEditing.withoutWriting)
         case .section(let place, .conflicts):
@@ -129,6 +137,9 @@ extension Browser {
     private func liveAccessList(_ name: FileName?, in directory: Node) throws(Errno) -> [UInt8]? {
         try container.names.reading { () throws(Errno) in
             var place = try container.location(of: directory)
+            if let name, try Backing.statIfPresent(name.bytes, in: container.descriptor(of: directory).raw) == nil {
+                return nil
+            }
             if let name { place = Location(directory: try container.descriptor(of: directory), path: name.bytes) }
             let path = Backing.descriptorPath(place.directory.raw, place.path)
             let list = try value(of: Self.accessListName, at: path)

@@ -8,10 +8,13 @@ import VersionModel
 /// What was deleted from a directory, by name.
 struct DeletionListing: Sendable {
     let children: [BrowseChild]
+    /// The documents that were deleted under each name, newest deletion first.
+    let documents: [FileName: [ItemID]]
     private let byName: [FileName: BrowseSubject]
 
-    init(_ children: [BrowseChild]) {
+    init(_ children: [BrowseChild], documents: [FileName: [ItemID]]) {
         self.children = children
+        self.documents = documents
         byName = Dictionary(children.map { ($0.name, $0.subject) }, uniquingKeysWith: { first, _ in first })
     }
 

@@ -106,9 +106,9 @@ final class VersionContent: Sendable {
     private static func deleted(_ item: Item, _ container: LiveContainer) throws(Errno) -> SharedDescriptor? {
         guard item.places.isEmpty else { return nil }
         let deletions = try container.store(throwing: .ioError) { () throws(StoreError) in
-            try container.store.deletions(within: nil)
+            try container.store.deletions(of: item.id)
         }
-        guard let deletion = deletions.first(where: { $0.item == item.id && $0.type == .file }) else { return nil }
+        guard let deletion = deletions.first(where: { $0.type == .file }) else { return nil }
         return (try? container.store.deletedArea.open(deletion.id)).map { SharedDescriptor($0.rawValue) }
     }
 }

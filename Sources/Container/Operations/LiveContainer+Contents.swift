@@ -40,7 +40,15 @@ extension LiveContainer {
     }
 
     private func missing(_ version: Version, _ document: DocumentRecord) -> OperationError {
-        OperationError(.contentMissing, "the content of version \(version.id.short) is not there any more", path: document.path)
+        let limit = settings.maxFile
+        if version.flags.contains(.contentLost), version.size > limit, !store.contents.canReflink {
+            return OperationError(
+                .contentMissing,
+                "the content of version \(version.id.short) was not kept: its \(version.size) bytes are over "
+                    + "history.max-file (\(limit)), and it was overwritten in place",
+                path: document.path, advice: "versionsctl config history.max-file SIZE keeps larger ones from now on")
+        }
+        return OperationError(.contentMissing, "the content of version \(version.id.short) is not there any more", path: document.path)
     }
 
     /// The live file of the item if its current version has the same content.

@@ -44,11 +44,24 @@ extension LiveContainer {
             do {
                 return try liveDocument(at: path, as: principal)
             } catch let error as OperationError where error.kind == .notFound {
-                let deleted = try store.deletions(within: path).first { $0.path == path && $0.item != nil && $0.type == .file }
+                let deleted = try deletions(at: path).first { $0.item != nil && $0.type == .file }
                 guard let deleted, let item = deleted.item, mayKnow(deleted, principal) else { throw error }
                 return try record(of: item, path: path, deleted)
             }
         }
+    }
+
+    /// What was deleted at a path, newest first: under the path that it had, or from the directory that is there now and
+    /// had another name then.
+    func deletions(at path: TreePath) throws -> [Deletion] {
+        var found = try store.deletions(within: path).filter { $0.path == path }
+        if let name = path.name, let parent = path.parent,
+            let directory = try? looking(as: .container, { try $0.directory(parent).file })
+        {
+            let known = Set(found.map(\.id))
+            found += try store.deletions(in: directory).filter { $0.place.name == name && !known.contains($0.id) }
+        }
+        return found.sorted { $1.deleted < $0.deleted }
     }
 
     private func liveDocument(at path: TreePath, as principal: Principal) throws -> DocumentRecord {

@@ -7,13 +7,17 @@ import VersionModel
 import VersionStore
 
 /// What was brought back.
-public struct RestoreOutcome: Hashable, Sendable {
+public struct RestoreOutcome: Sendable {
     /// Where it is now.
     public var path: TreePath
-    /// Documents, directories and others that were written or moved.
+    /// Documents, directories and others that were written or moved; 0 if all is as it should become.
     public var entries: Int
     /// Newer names that went to the deleted area.
     public var displaced = 0
+    /// Entries that are still deleted.
+    public var remaining = 0
+    /// Why they are, for the first hundred.
+    public var problems: [(path: TreePath, problem: OperationError)] = []
 }
 
 extension LiveContainer {
@@ -35,15 +39,33 @@ extension LiveContainer {
                 let back = try undelete(deletion, as: principal)
                 document = try self.document(at: back.path, as: principal)
             }
-            guard version.id != document.current?.id else {
-                try looking(as: principal) { walk in try walk.require(.write, on: try walk.document(document.path).spot) }
-                return RestoreOutcome(path: document.path, entries: 1)
+            if isCurrent(version, of: document), try holdsItsCurrent(document, principal) {
+                return RestoreOutcome(path: document.path, entries: 0)
             }
             let staged = try stage(version, of: document, as: principal)
             _ = try replace(
                 document.path, with: Replacement(staged: staged, parents: [version.id], expected: document.current?.id),
                 as: principal)
             return RestoreOutcome(path: document.path, entries: 1)
+        }
+    }
+
+    /// Whether a version's content is the current one's.
+    func isCurrent(_ version: Version, of document: DocumentRecord) -> Bool {
+        guard let current = document.current else { return false }
+        if version.id == current.id { return true }
+        guard version.size == current.size else { return false }
+        return version.content == current.content || version.hash != nil && version.hash == current.hash
+    }
+
+    /// Whether the file has nothing that its current version does not have. The caller must be allowed to write it.
+    private func holdsItsCurrent(_ document: DocumentRecord, _ principal: Principal) throws -> Bool {
+        try looking(as: principal) { walk in
+            let (spot, node, stat) = try walk.document(document.path)
+            try walk.require(.write, on: spot)
+            return try self.document(of: node, stat).state.withLock { state in
+                state.current?.id == document.current?.id && !state.isReturning && !state.differs(from: stat)
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ extension LiveContainer {
         report: (_ done: Int) throws -> Void = { _ in }
     ) throws(OperationError) -> RestoreOutcome {
         try operation {
+            try requireThen(path, at: time)
             if let target {
                 return try copyDirectory(path, at: time, to: target, as: principal, report: report)
             }
@@ -28,7 +29,7 @@ extension LiveContainer {
             }
             for document in try documentsChanged(since: time, within: path, principal) {
                 try report(outcome.entries + outcome.displaced)
-                guard let then = versionAt(time, of: document), then.id != document.current?.id else { continue }
+                guard let then = versionAt(time, of: document), !isCurrent(then, of: document) else { continue }
                 let staged = try stage(then, of: document, as: principal)
                 try Backing.check { futimens(staged.file.raw, [then.modified.timespec, then.modified.timespec]) }
                 _ = try replace(
@@ -40,6 +41,46 @@ extension LiveContainer {
         }
     }
 
+    /// Refuses a moment that has not come, one that the change feed does not reach back to, and one at which there was
+    /// no such directory: all that is in it would go.
+    private func requireThen(_ path: TreePath, at time: Timestamp) throws {
+        guard time <= options.clock.now() else {
+            throw OperationError(.invalid, "this time has not come yet", path: path, advice: "give a time that has passed")
+        }
+        if let range = try store.changeRange(), range.lowerBound > 1,
+            let first = try store.changes(after: range.lowerBound - 1, limit: 1).first?.1, first.time > time
+        {
+            throw OperationError(
+                .invalid, "what names there were then is not known: the changes that are remembered begin later", path: path,
+                advice: "restore its documents by --version, which versionsctl history lists")
+        }
+        guard try existed(path, at: time) else {
+            throw OperationError(
+                .invalid, "it did not exist then", path: path,
+                advice: "give a later time: versionsctl history of a document in it shows when it was saved")
+        }
+    }
+
+    /// Whether there was something at a path, by the changes of it and of all above it, last first. What has only been
+    /// renamed since was there under its former name.
+    private func existed(_ path: TreePath, at time: Timestamp) throws -> Bool {
+        var (path, exists) = (path, true)
+        for change in try changesOfNames(since: time).reversed() {
+            switch change.event {
+            case .created, .undeleted: if path.isWithin(change.path) { exists = false }
+            case .deleted: if path.isWithin(change.path) { exists = true }
+            default:
+                guard let from = change.from else { continue }
+                if exists, path.isWithin(change.path) {
+                    path = TreePath(names: from.names + path.names.dropFirst(change.path.names.count))
+                } else if path.isWithin(from) {
+                    exists = true
+                }
+            }
+        }
+        return exists
+    }
+
     /// The version that was current at a moment: the last one saved until then that was not a loser from the start.
     func versionAt(_ time: Timestamp, of document: DocumentRecord) -> Version? {
         document.versions.filter { $0.saved <= time && !$0.flags.contains(.contentLost) }.max { $0.time < $1.time }
@@ -47,19 +88,24 @@ extension LiveContainer {
 
     /// The changes of names since a moment, last first, without those that undo one another.
     func namesSince(_ time: Timestamp, within path: TreePath) throws -> [Change] {
+        let rows = try changesOfNames(since: time).filter { change in
+            (change.path.isWithin(path) || change.from?.isWithin(path) ?? false) && change.path != path
+        }
+        return withoutPassing(rows).reversed()
+    }
+
+    /// All changes of names since a moment, in order.
+    private func changesOfNames(since time: Timestamp) throws -> [Change] {
         var rows: [Change] = []
         var after: UInt64 = 0
         while true {
             let page = try store.changes(after: after, limit: 5000)
-            guard let last = page.last else { break }
+            guard let last = page.last else { return rows }
             after = last.sequence
             rows += page.map(\.1).filter { change in
                 change.time > time && [.created, .renamed, .deleted, .undeleted].contains(change.event)
-                    && (change.path.isWithin(path) || change.from?.isWithin(path) ?? false)
-                    && change.path != path
             }
         }
-        return withoutPassing(rows).reversed()
     }
 
     /// A name that was made and deleted since needs neither made nor deleted again.

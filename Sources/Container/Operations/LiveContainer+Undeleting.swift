@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Logging
 import Synchronization
 import SystemPackage
 import VersionModel
@@ -26,9 +27,7 @@ extension LiveContainer {
     /// The last thing that was deleted at a path.
     public func deletion(at path: TreePath, as principal: Principal) throws(OperationError) -> Deletion {
         try operation {
-            guard let found = try store.deletions(within: path).first(where: { $0.path == path }),
-                mayKnow(found, principal)
-            else {
+            guard let found = try deletions(at: path).first, mayKnow(found, principal) else {
                 throw OperationError(
                     .nothingToDo, "nothing was deleted here", path: path, advice: "versionsctl deleted lists what was")
             }
@@ -36,35 +35,212 @@ extension LiveContainer {
         }
     }
 
-    /// Moves a deleted thing back to where it was, or to `target`. A directory comes with everything of its group, with
-    /// modes, times and attributes; directories above it that were deleted come back too, empty.
+    // MARK: What can come back
+
+    /// What a request to undelete is about.
+    public enum Undeletable: Sendable {
+        /// An entry of the deleted area, with what was deleted from it.
+        case entry(Deletion)
+        /// A directory that came back without all that was deleted from it.
+        case unfinished(UnfinishedUndelete)
+        /// A live directory, and the last group of deletions from it and below.
+        case inside(TreePath, FileID, group: DeletionID)
+    }
+
+    /// What undeleting a path brings back: the rest of what an earlier undeletion left; the last group that was deleted
+    /// from a directory which is there; else the last thing that was deleted at the path.
     ///
-    /// - Throws: `exists` if the name is taken.
+    /// - Parameter elsewhere: it is not to come back to the path: what was deleted at it goes before what was in it.
+    public func undeletable(
+        at path: TreePath, elsewhere: Bool = false, as principal: Principal
+    ) throws(OperationError) -> Undeletable {
+        try operation {
+            let begun = try store.unfinishedUndeletes()
+            if elsewhere, let found = try deletions(at: path).first, mayKnow(found, principal) { return .entry(found) }
+            if let directory = try? looking(as: principal, { try $0.directory(path).file }) {
+                if let found = begun.first(where: { $0.file == directory }) { return .unfinished(found) }
+                if let last = try lastDeletion(in: directory, at: path, principal) {
+                    return .inside(path, directory, group: last.group)
+                }
+            }
+            if let found = try deletions(at: path).first, mayKnow(found, principal) { return .entry(found) }
+            if let found = begun.last(where: { $0.path == path && livePath(of: $0.file) != nil }) { return .unfinished(found) }
+            throw OperationError(
+                .nothingToDo, "nothing was deleted here", path: path, advice: "versionsctl deleted lists what was")
+        }
+    }
+
+    /// The undeletion that has begun with an entry of this id, whose first digits will do; nil if there is none.
+    public func unfinishedUndelete(_ digits: String) throws(OperationError) -> UnfinishedUndelete? {
+        try operation {
+            guard digits.utf8.count >= 6 else { return nil }
+            return try store.unfinishedUndeletes().first { $0.id.hex.hasPrefix(digits.lowercased()) }
+        }
+    }
+
+    /// The directories whose undeletion has begun and not ended, with how many entries are still deleted.
+    public func unfinishedUndeletes() throws(OperationError) -> [(path: TreePath, remaining: Int)] {
+        try operation {
+            try store.unfinishedUndeletes().compactMap { unfinished in
+                guard let path = livePath(of: unfinished.file) else { return nil }
+                let remaining = try rest(of: unfinished.group, within: path).remaining
+                return remaining == 0 ? nil : (path, remaining)
+            }
+        }
+    }
+
+    private func lastDeletion(in directory: FileID, at path: TreePath, _ principal: Principal) throws -> Deletion? {
+        // By its identity, for it may have had another name then; and below it by the path.
+        let below = try store.deletions(within: path).filter { $0.path != path }
+        return try (store.deletions(in: directory) + below).sorted { $1.deleted < $0.deleted }.first { deletion in
+            guard let home = livePath(of: deletion.place.directory) else { return false }
+            return home.isWithin(path) && mayKnow(deletion, principal)
+        }
+    }
+
+    // MARK: Bringing it back
+
+    /// Moves a deleted thing back to where it was, or to `target`; see ``undelete(_:to:as:report:)-(Undeletable,_,_,_)``.
     public func undelete(
         _ deletion: Deletion, to target: TreePath? = nil, as principal: Principal,
         report: (_ done: Int) throws -> Void = { _ in }
     ) throws(OperationError) -> RestoreOutcome {
+        try undelete(.entry(deletion), to: target, as: principal, report: report)
+    }
+
+    /// Moves deleted things back to where they were, or one to `target`. A directory comes with everything of its group,
+    /// with modes, times and attributes; directories above it that were deleted come back too, empty. What fails of one
+    /// entry is told in the outcome, and the rest comes back. Asked again, it goes on where it ended.
+    ///
+    /// - Throws: `exists` if the name is taken; whatever ended it, with what is still deleted in its words.
+    public func undelete(
+        _ what: Undeletable, to target: TreePath? = nil, as principal: Principal,
+        report: (_ done: Int) throws -> Void = { _ in }
+    ) throws(OperationError) -> RestoreOutcome {
         try operation {
-            guard mayTake(deletion, principal) else { throw OperationError.denied(deletion.path) }
-            let group = deletion.type == .directory ? try store.deletions(group: deletion.group) : [deletion]
-            let children = Dictionary(grouping: group, by: \.place.directory)
-            let (path, revived) = try target.map { ($0, 0) } ?? home(of: deletion, as: principal)
-            let parentTimes = try timesBefore(deletion, group, at: path)
-            let progress = Progress(count: revived)
             try withoutActuallyEscaping(report) { report in
-                progress.report = report
-                defer { progress.report = nil }
-                try bringBack(deletion, to: path, children, as: principal, isTop: true, progress)
+                let run = Undeletion(self, as: principal, by: requester(principal), report: report)
+                switch what {
+                case .entry(let deletion): return try undelete(deletion, to: target, run)
+                case .unfinished(let unfinished): return try goOn(unfinished, to: target, run)
+                case .inside(let path, _, let group):
+                    guard target == nil else {
+                        throw OperationError(
+                            .invalid, "the directory is there: what was deleted from it goes back into it", path: path,
+                            advice: "leave out --to, or name one of the entries that versionsctl deleted lists")
+                    }
+                    return try finish(path, group, run) {
+                        try goOn(nil, group, path, asked: true, run)
+                    }
+                }
             }
-            if let parentTimes, let parent = path.parent { setTimes(parentTimes, of: parent) }
-            return RestoreOutcome(path: path, entries: progress.count)
+        }
+    }
+
+    private func undelete(_ deletion: Deletion, to target: TreePath?, _ run: Undeletion) throws -> RestoreOutcome {
+        guard mayTake(deletion, run.principal) else { throw OperationError.denied(deletion.path) }
+        let group = deletion.type == .directory ? try store.deletions(group: deletion.group) : [deletion]
+        let (path, revived) = try target.map { ($0, 0) } ?? home(of: deletion, as: run.principal)
+        let parentTimes = try timesBefore(deletion, group, at: path)
+        var outcome = try finish(path, deletion.type == .directory ? deletion.group : nil, run) {
+            try run.run(deletion, to: path, Self.byDirectory(group.filter { $0.id != deletion.id }))
+        }
+        if let parentTimes, let parent = path.parent { setTimes(accessed: parentTimes.accessed, modified: parentTimes.modified, of: parent) }
+        outcome.entries += revived
+        return outcome
+    }
+
+    private func goOn(_ unfinished: UnfinishedUndelete, to target: TreePath?, _ run: Undeletion) throws -> RestoreOutcome {
+        guard let path = livePath(of: unfinished.file) else { throw OperationError.missing(unfinished.path) }
+        if let target, target != path {
+            throw OperationError(
+                .exists, "it has come back in part, here", path: path, advice: "versionsctl undelete without --to goes on")
+        }
+        // Who began it was asked for his rights then; some of its directories may forbid him to make names by now.
+        let isHis = run.principal.isRoot || run.principal.user == unfinished.user
+        return try finish(path, unfinished.group, run) {
+            try goOn(unfinished, unfinished.group, path, asked: !isHis, run)
+        }
+    }
+
+    private func goOn(
+        _ unfinished: UnfinishedUndelete?, _ group: DeletionID, _ path: TreePath, asked: Bool, _ run: Undeletion
+    ) throws {
+        let rest = try rest(of: group, within: path)
+        if asked {
+            var known = KnownDirectories()
+            for entry in rest.directories.values.flatMap({ rest.children[$0] ?? [] }) {
+                guard mayTake(entry, run.principal, &known) else { throw OperationError.denied(entry.path) }
+            }
+        }
+        try run.goOn(unfinished, rest.directories, rest.children, asked: asked)
+    }
+
+    /// Runs it and says what it did; what ended it says what it did not.
+    private func finish(
+        _ path: TreePath, _ group: DeletionID?, _ run: Undeletion, _ body: () throws -> Void
+    ) throws -> RestoreOutcome {
+        do {
+            try body()
+        } catch {
+            var error = OperationError.wrap(error)
+            guard run.count > 0, let group, let rest = try? rest(of: group, within: path) else { throw error }
+            error.message += "; \(run.count) came back, \(rest.remaining) are still deleted"
+            error.advice = (error.errno == .noSpace ? "make room, then " : "") + "versionsctl undelete goes on"
+            error.path = path
+            throw error
+        }
+        var outcome = RestoreOutcome(path: path, entries: run.count)
+        outcome.problems = run.problems
+        if !run.problems.isEmpty, let group { outcome.remaining = try rest(of: group, within: path).remaining }
+        return outcome
+    }
+
+    /// What of a group is still deleted from live directories at or below a path, and from what was deleted from those.
+    private func rest(
+        of group: DeletionID, within path: TreePath
+    ) throws -> (directories: [TreePath: FileID], children: Undeletion.Children, remaining: Int) {
+        let children = Self.byDirectory(try store.deletions(group: group))
+        var directories: [TreePath: FileID] = [:]
+        for file in children.keys {
+            if let home = livePath(of: file), home.isWithin(path) { directories[home] = file }
+        }
+        var (waiting, remaining) = (Array(directories.values), 0)
+        while let file = waiting.popLast() {
+            // A name that was deleted twice comes back once.
+            let names = Dictionary(grouping: children[file] ?? [], by: \.place.name)
+            remaining += names.count
+            waiting += names.values.compactMap { $0.max { $0.deleted < $1.deleted } }.filter { $0.type == .directory }.map(\.file)
+        }
+        return (directories, children, remaining)
+    }
+
+    private static func byDirectory(_ deletions: [Deletion]) -> Undeletion.Children {
+        Dictionary(grouping: deletions, by: \.place.directory)
+    }
+
+    /// Moves an entry to a name that the kernel is just giving it, with what was deleted from it: the kernel has looked
+    /// at the caller's rights. What does not come with it stays deleted.
+    func undelete(_ id: DeletionID, to name: Node.Name, _ requester: Requester) throws(OperationError) {
+        try operation {
+            guard let deletion = try store.deletion(id) else { throw Errno.noSuchFileOrDirectory }
+            let group = deletion.type == .directory ? try store.deletions(group: deletion.group) : []
+            let run = Undeletion(self, as: .container, by: requester, tellsOfTop: false) { _ in }
+            do {
+                try run.run(
+                    deletion, to: path(of: name.name, in: name.parent), Self.byDirectory(group.filter { $0.id != id }))
+            } catch {
+                // It is there, if not all that was in it: a rename that failed would say that it is not.
+                guard run.count > 0 else { throw error }
+                logger.error("not everything was undeleted with its directory: \(deletion.path): \(error)")
+            }
         }
     }
 
     /// Moves one entry back without what was deleted from it.
     func undeleteOne(_ deletion: Deletion, to path: TreePath, as principal: Principal) throws {
         guard mayTake(deletion, principal) else { throw OperationError.denied(deletion.path) }
-        try bringBack(deletion, to: path, [:], as: principal, isTop: true, Progress(count: 0))
+        try moveOut(deletion, to: path, as: principal, by: requester(principal))
     }
 
     /// Where an entry goes back to; a directory that was deleted since is brought back for it.
@@ -76,28 +252,18 @@ extension LiveContainer {
             $0.type == .directory && $0.file == deletion.place.directory
         }) {
             let (path, revived) = try home(of: gone, as: principal)
-            try bringBack(gone, to: path, [:], as: principal, isTop: true, Progress(count: 0))
+            try moveOut(gone, to: path, as: principal, by: requester(principal))
             return (path.appending(deletion.place.name), revived + 1)
         }
         // Its directory was removed for good; another of that path serves.
         return (deletion.path, 0)
     }
 
-    /// Counts what came back. (An object: the compiler of Swift 6.3 does not end on a captured variable in a recursion.)
-    private final class Progress {
-        var count: Int
-        var report: ((Int) throws -> Void)?
-        init(count: Int) { self.count = count }
-    }
-
-    private struct Times {
-        var accessed: Timestamp
-        var modified: Timestamp
-    }
-
     /// The surviving directory's times before the group's first deletion from it, if nothing has changed there since
     /// the last.
-    private func timesBefore(_ deletion: Deletion, _ group: [Deletion], at path: TreePath) throws -> Times? {
+    private func timesBefore(
+        _ deletion: Deletion, _ group: [Deletion], at path: TreePath
+    ) throws -> (accessed: Timestamp, modified: Timestamp)? {
         let siblings = group.filter { $0.place.directory == deletion.place.directory }
         guard let first = siblings.min(by: { $0.deleted < $1.deleted }),
             let last = siblings.max(by: { $0.deleted < $1.deleted }), siblings.count == 1,
@@ -109,44 +275,17 @@ extension LiveContainer {
         }
         // The kernel's clock of files runs a tick behind.
         let isUntouched = stat.modified.since(last.deleted).magnitude < 100_000_000
-        return isUntouched ? Times(accessed: first.parentAccessed, modified: first.parentModified) : nil
+        return isUntouched ? (first.parentAccessed, first.parentModified) : nil
     }
 
-    private func setTimes(_ times: Times, of directory: TreePath) {
+    func setTimes(accessed: Timestamp, modified: Timestamp, of directory: TreePath) {
         try? looking(as: .container) { walk in
             let descriptor = try descriptor(of: walk.directory(directory))
-            try Backing.setTimes(
-                [46], in: descriptor.raw, accessed: times.accessed.timespec, modified: times.modified.timespec)
+            try Backing.setTimes([46], in: descriptor.raw, accessed: accessed.timespec, modified: modified.timespec)
         }
     }
 
-    /// Moves an entry back, then what was deleted from it, then gives it its times again. 
-    private func bringBack(
-        _ deletion: Deletion, to path: TreePath, _ children: [FileID: [Deletion]], as principal: Principal,
-        isTop: Bool, _ progress: Progress
-    ) throws {
-        // What comes back below a directory comes with it: the rights on the directory have been looked at.
-        try moveOut(deletion, to: path, as: isTop ? principal : .container, by: requester(principal))
-        progress.count += 1
-        try progress.report?(progress.count)
-        guard deletion.type == .directory else { return }
-        let inside = (children[deletion.file] ?? []).filter { $0.id != deletion.id }
-        // The same name may have been deleted twice: only the last was there when the directory went.
-        let latest = Dictionary(grouping: inside, by: \.place.name).compactMap { entries in
-            entries.value.max { $0.deleted < $1.deleted }
-        }
-        guard let first = latest.min(by: { $0.deleted < $1.deleted }) else { return }
-        let isWritable = deletion.attributes.mode & 0o300 == 0o300
-        if !isWritable { try setMode(deletion.attributes.mode | 0o700, of: path) }
-        for child in latest.sorted(by: { $0.place.name < $1.place.name }) {
-            try bringBack(
-                child, to: path.appending(child.place.name), children, as: principal, isTop: false, progress)
-        }
-        if !isWritable { try setMode(deletion.attributes.mode, of: path) }
-        setTimes(Times(accessed: first.parentAccessed, modified: first.parentModified), of: path)
-    }
-
-    private func setMode(_ mode: UInt32, of path: TreePath) throws {
+    func setMode(_ mode: UInt32, of path: TreePath) throws {
         try looking(as: .container) { walk in
             let spot = try walk.spot(path)
             try Backing.chmod(spot.name.bytes, in: spot.directory.raw, mode: mode_t(mode))
@@ -154,8 +293,8 @@ extension LiveContainer {
     }
 
     /// One entry out of the deleted area under a free name, with its document.
-    private func moveOut(
-        _ deletion: Deletion, to path: TreePath, as principal: Principal, by requester: Requester
+    func moveOut(
+        _ deletion: Deletion, to path: TreePath, as principal: Principal, by requester: Requester, tells: Bool = true
     ) throws {
         try changing(as: principal) { walk, changed in
             let spot = try walk.spot(path)
@@ -163,7 +302,7 @@ extension LiveContainer {
             _ = try name(spot.name.bytes, in: spot.parent, forChange: true)
             try walk.requireChange(of: spot)
             let deletion = try leaveArea(deletion, to: spot)
-            changed.append(spot)
+            if tells { changed.append(spot) }
             let stat = try Backing.stat(spot.name.bytes, in: spot.directory.raw)
             let node = intern(stat, as: Node.Name(parent: spot.parent, name: spot.name), lookups: 1)
             defer { forget(node.id, lookups: 1) }
@@ -172,7 +311,8 @@ extension LiveContainer {
             if deletion.type == .file { rows += try revive(deletion, spot, node, stat) }
             if deletion.type == .link { rows += try joinName(deletion, spot.place, node, stat) }
             if deletion.type == .directory { rows += recordedDirectories.moved(deletion.file, to: spot.place) }
-            let event = change(.undeleted, in: spot.parent, spot.name, item: deletion.item, by: requester)
+            var event = change(.undeleted, in: spot.parent, spot.name, item: deletion.item, by: requester)
+            if event.path != deletion.path { event.from = deletion.path }
             record(spot.parent, rows + [.change(event)])
         }
     }

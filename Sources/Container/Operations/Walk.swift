@@ -173,5 +173,7 @@ extension LiveContainer {
     func tellKernel(_ changed: [(parent: UInt64, name: FileName)]) {
         guard let side = kernel.side else { return }
         for (parent, name) in changed { side.invalidate(entry: name.bytes, in: parent) }
+        // A name that it has never asked for is in no listing that it keeps, and forgets none by itself.
+        for parent in Set(changed.map(\.parent)) { side.invalidate(node: parent, data: true) }
     }
 }

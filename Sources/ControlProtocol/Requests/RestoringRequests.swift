@@ -56,9 +56,38 @@ public struct Restored: Hashable, Sendable, Codable {
     public var entries: Int
     /// Newer names that went to the deleted area.
     public var displaced: Int
-    public init(document: Path, entries: Int, displaced: Int = 0) {
+    /// Entries of an undeletion that are still deleted.
+    public var remaining: Int
+    /// Why, for the first hundred of them.
+    public var problems: [Problem]
+
+    /// One entry that did not come back.
+    public struct Problem: Hashable, Sendable, Codable {
+        public var path: Path
+        public var problem: String
+        public init(path: Path, problem: String) {
+            self.path = path
+            self.problem = problem
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: TextKey.self)
+            path = try container.decodePath(forKey: "path")
+            problem = try container.decode(String.self, forKey: "problem")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: TextKey.self)
+            try container.encode(path: path, forKey: "path")
+            try container.encode(problem, forKey: "problem")
+        }
+    }
+
+    public init(document: Path, entries: Int, displaced: Int = 0, remaining: Int = 0, problems: [Problem] = []) {
         self.document = document
         self.entries = entries
         self.displaced = displaced
+        self.remaining = remaining
+        self.problems = problems
     }
 }

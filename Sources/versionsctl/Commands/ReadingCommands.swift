@@ -76,7 +76,8 @@ struct ShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let session = try await Session.open(file, container)
-        let version = try await session.call(ShowRequest(session.target, version: version))
+        let version = try await session.call(
+            ShowRequest(session.target, version: version, content: json.json ? nil : true))
         if json.json { return try Printer.json(version) }
         try Files.copy(version.file, to: 1)
     }

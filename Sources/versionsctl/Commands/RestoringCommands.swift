@@ -53,7 +53,11 @@ struct RestoreCommand: AsyncParsableCommand {
 
 struct UndeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "undelete", abstract: "Bring back what was deleted; a directory with all that went with it.")
+        commandName: "undelete", abstract: "Bring back what was deleted; a directory with all that went with it.",
+        discussion: """
+            Of a directory that is there it brings back what was deleted from it last. What was cut short goes on when it \
+            is asked for again.
+            """)
     @Argument(help: ArgumentHelp("What was deleted, or its id.", valueName: "path|id")) var path: TypedPath
     @Option(help: ArgumentHelp("Put it here instead.", valueName: "path")) var to: TypedPath?
     @OptionGroup var json: JSONOption
@@ -72,6 +76,12 @@ struct UndeleteCommand: AsyncParsableCommand {
         let restored = try await session.call(UndeleteRequest(session.target, to: inside), progress: "undeleting")
         let shown = session.shown(restored.document, asked: to)
         try RestoreReport.print(restored, as: shown, "Undeleted", json: json.json)
+        guard let first = restored.problems.first else { return }
+        // The rest has come back, and asking again will not mind it.
+        throw ControlError(
+            .failed, "\(Words.count(restored.remaining, "entry")) did not come back, the first "
+                + "\(Style.printable(session.shown(first.path))): \(first.problem)",
+            path: shown, advice: "when that is mended, versionsctl undelete \(Style.printable(shown)) goes on")
     }
 }
 
@@ -79,6 +89,9 @@ struct UndeleteCommand: AsyncParsableCommand {
 enum RestoreReport {
     static func print(_ restored: Restored, as shown: Path, _ verb: String, json: Bool) throws {
         if json { return try Printer.json(restored) }
+        if restored.entries == 0, restored.displaced == 0 {
+            return try Printer.text("\(Style.printable(shown)) is that already: nothing was changed.\n")
+        }
         let entries = restored.entries == 1 ? "" : " (\(Words.count(restored.entries, "entry")))"
         let displaced = restored.displaced == 0
             ? "" : "; \(Words.count(restored.displaced, "newer name")) went to the deleted area"

@@ -39,11 +39,14 @@ struct StatusText: Sendable {
 
     func claims(_ claims: [ClaimInfo]) -> String {
         guard !claims.isEmpty else { return "No claims.\n" }
-        var table = Table(header: ["ID", "KIND", "SINCE", "BY", "", "PATHS"])
+        var table = Table(
+            header: ["ID", "KIND", "SINCE", "BY", "", "PATHS"],
+            yielding: [(3, .end(10)), (5, .start(16)), (2, .whole), (1, .end(5)), (5, .start(8))])
         for claim in claims {
             table.add([
                 Table.Cell(claim.id), Table.Cell(([claim.kind] + claim.options).joined(separator: " ")),
-                Table.Cell(Words.age(claim.since, now: now)), Table.Cell(Words.program(claim.program, claim.pid)),
+                Table.Cell(Words.age(claim.since, now: now)),
+                Table.Cell(Words.program(claim.program, claim.pid), shorter: [Words.program(claim.program, 0)]),
                 claim.waiting ? Table.Cell("waiting", .yellow) : Table.Cell("holds", .green),
                 Table.Cell(claim.paths.map { Style.printable($0) }.joined(separator: " ")),
             ])
@@ -68,8 +71,9 @@ struct StatusText: Sendable {
             return "\(mended)  \(place): \(finding.problem)\(repair)\n"
         }
         let sum = report.findings.isEmpty ? "clean" : Words.count(report.findings.count, "finding")
-        return lines.joined()
-            + "\(sum): \(Words.count(report.contents, "content")), \(Words.size(report.bytes)) verified\n"
+        // The current versions are the files themselves.
+        let read = Words.count(report.contents, "older version") + " read and compared with what was saved"
+        return lines.joined() + "\(sum): \(read); kept contents take \(Words.size(report.bytes)) on the disk\n"
     }
 
     func event(_ event: WatchEvent, shown: (Path) -> Path) -> String {

@@ -6,6 +6,8 @@ import Glibc
 /// Colours or none.
 struct Style: Sendable {
     var isColoured: Bool
+    /// The terminal's width in columns; nil where it is none, and nothing is ever cut.
+    var width: Int?
 
     static let plain = Style(isColoured: false)
 
@@ -13,7 +15,15 @@ struct Style: Sendable {
     static func standardOutput() -> Style {
         let noColor = getenv("NO_COLOR").map { strlen($0) > 0 } ?? false
         let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
-        return Style(isColoured: isatty(1) == 1 && !noColor && !isDumb)
+        let isTerminal = isatty(1) == 1
+        return Style(isColoured: isTerminal && !noColor && !isDumb, width: isTerminal ? columns() : nil)
+    }
+
+    /// What the terminal says; nil if it does not know either.
+    private static func columns() -> Int? {
+        var size = winsize()
+        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
     }
 
     enum Colour: String {

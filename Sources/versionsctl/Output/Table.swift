@@ -1,4 +1,4 @@
-// Columns that line up.
+// Columns that line up, and fit the terminal if there is one.
 
 /// Rows of cells, padded to their columns' widths.
 struct Table {
@@ -6,18 +6,34 @@ struct Table {
         var text: String
         var colour: Style.Colour?
         var isRight = false
+        /// What says less in less room, longest first; where none of it fits the text is cut.
+        var shorter: [String] = []
 
         init(stringLiteral value: String) { text = value }
-        init(_ text: String, _ colour: Style.Colour? = nil, right: Bool = false) {
+        init(_ text: String, _ colour: Style.Colour? = nil, right: Bool = false, shorter: [String] = []) {
             self.text = text
             self.colour = colour
             isRight = right
+            self.shorter = shorter
         }
     }
 
-    private var rows: [[Cell]] = []
+    /// How a column gives way where the lines are too long for the terminal.
+    enum Yielding {
+        /// Cut at its end, to no less than this.
+        case end(Int)
+        /// A path, cut at its beginning, to no less than this: the last name says most.
+        case start(Int)
+        /// Left out.
+        case whole
+    }
 
-    init(header: [Cell] = []) {
+    private var rows: [[Cell]] = []
+    private let yielding: [(column: Int, how: Yielding)]
+
+    /// - Parameter yielding: the columns that give way, the first first.
+    init(header: [Cell] = [], yielding: [(column: Int, how: Yielding)] = []) {
+        self.yielding = yielding
         if !header.isEmpty { rows.append(header.map { Cell($0.text, .dim, right: $0.isRight) }) }
     }
 
@@ -25,15 +41,13 @@ struct Table {
 
     /// The lines, each ended by a newline, without blanks at their ends.
     func text(_ style: Style, indent: String = "") -> String {
-        let columns = rows.map(\.count).max() ?? 0
-        let widths = (0..<columns).map { column in
-            rows.map { column < $0.count ? width($0[column].text) : 0 }.max() ?? 0
-        }
+        let rows = fitted(style.width.map { $0 - indent.count })
+        let widths = Self.widths(rows)
         return rows.map { row in
             var line = indent
             let last = row.lastIndex { !$0.text.isEmpty } ?? 0
             for (column, cell) in row.enumerated().prefix(last + 1) {
-                let blanks = String(repeating: " ", count: widths[column] - width(cell.text))
+                let blanks = String(repeating: " ", count: widths[column] - Self.width(cell.text))
                 let painted = style.paint(cell.text, cell.colour)
                 line += cell.isRight ? blanks + painted : painted + (column == last ? "" : blanks)
                 if column < last { line += "  " }
@@ -42,8 +56,58 @@ struct Table {
         }.joined()
     }
 
+    // MARK: Fitting
+
+    /// The rows, in no more columns of the terminal than there are, as far as they can give way.
+    private func fitted(_ limit: Int?) -> [[Cell]] {
+        var rows = rows
+        guard let limit else { return rows }
+        var gone: Set<Int> = []
+        for (column, how) in yielding {
+            let widths = Self.widths(rows)
+            let kept = widths.indices.filter { !gone.contains($0) }
+            let excess = kept.reduce(0) { $0 + widths[$1] } + 2 * max(0, kept.count - 1) - limit
+            guard excess > 0 else { break }
+            guard widths.indices.contains(column) else { continue }
+            switch how {
+            case .whole: gone.insert(column)
+            case .end(let least): shorten(&rows, column, to: max(least, widths[column] - excess), fromStart: false)
+            case .start(let least): shorten(&rows, column, to: max(least, widths[column] - excess), fromStart: true)
+            }
+        }
+        return rows.map { row in row.enumerated().filter { !gone.contains($0.offset) }.map(\.element) }
+    }
+
+    private func shorten(_ rows: inout [[Cell]], _ column: Int, to width: Int, fromStart: Bool) {
+        for index in rows.indices where column < rows[index].count {
+            let cell = rows[index][column]
+            guard Self.width(cell.text) > width else { continue }
+            let text = cell.shorter.first { Self.width($0) <= width } ?? cell.shorter.last ?? cell.text
+            rows[index][column].text = Self.cut(text, to: width, fromStart: fromStart)
+        }
+    }
+
+    /// A text of at most so many columns, with a sign where something is missing.
+    static func cut(_ text: String, to limit: Int, fromStart: Bool) -> String {
+        guard width(text) > limit else { return text }
+        var (kept, room) = ([Character](), max(0, limit - 1))
+        for character in fromStart ? Array(text.reversed()) : Array(text) {
+            let needed = width(String(character))
+            guard needed <= room else { break }
+            kept.append(character)
+            room -= needed
+        }
+        return fromStart ? "\u{2026}" + String(kept.reversed()) : String(kept) + "\u{2026}"
+    }
+
+    private static func widths(_ rows: [[Cell]]) -> [Int] {
+        (0..<(rows.map(\.count).max() ?? 0)).map { column in
+            rows.map { column < $0.count ? width($0[column].text) : 0 }.max() ?? 0
+        }
+    }
+
     /// Characters as a terminal counts them, nearly: wide ones count two.
-    private func width(_ text: String) -> Int {
+    private static func width(_ text: String) -> Int {
         text.reduce(0) { sum, character in
             guard let scalar = character.unicodeScalars.first else { return sum }
             let isWide = (0x1100...0x115F).contains(scalar.value) || (0x2E80...0xA4CF).contains(scalar.value)

@@ -28,31 +28,43 @@ struct VersionText: Sendable {
 
     func deleted(_ entries: [DeletedEntry]) -> String {
         guard !entries.isEmpty else { return "Nothing deleted here.\n" }
-        var table = Table(header: ["ID", "DELETED", "", Table.Cell("SIZE", right: true), "BY", "PATH"])
+        var table = Table(
+            header: ["ID", "DELETED", "", Table.Cell("SIZE", right: true), "BY", "PATH"],
+            yielding: [(4, .end(10)), (5, .start(16)), (2, .whole), (4, .end(6)), (5, .start(8)), (1, .whole)])
         for entry in entries {
             table.add([
                 Table.Cell(entry.id.short), Table.Cell(Words.age(entry.deleted, now: now)),
                 Table.Cell(Words.exact(entry.deleted), .dim),
                 Table.Cell(entry.type == .file ? Words.size(entry.size) : entry.type.rawValue, right: true),
-                Table.Cell("\(Style.printable(entry.user)) \(Words.program(entry.program, 0))"),
-                Table.Cell(name(entry.path) + (entry.type == .directory ? "/" : "")),
+                Table.Cell(
+                    "\(Style.printable(entry.user)) \(Words.program(entry.program, 0))",
+                    shorter: [Words.program(entry.program, 0)]),
+                Table.Cell(Style.printable(shown(entry.path)) + (entry.type == .directory ? "/" : ""), .bold),
             ])
         }
         return table.text(style)
     }
 
     func versions(_ versions: [VersionInfo], base: VersionInfo? = nil) -> String {
-        var table = Table(header: ["ID", "SAVED", "", Table.Cell("SIZE", right: true), "BY", ""])
+        var table = Table(
+            header: ["ID", "SAVED", "", Table.Cell("SIZE", right: true), "BY", ""],
+            yielding: [(4, .end(10)), (2, .whole), (4, .end(6)), (1, .whole), (5, .end(5))])
         for version in versions {
             let (word, colour) = kind(version, isBase: version.id == base?.id)
             table.add([
                 Table.Cell(version.id.short), Table.Cell(Words.age(version.saved, now: now)),
                 Table.Cell(Words.exact(version.saved), .dim), Table.Cell(Words.size(version.size), right: true),
-                Table.Cell("\(Style.printable(version.user)) \(Words.program(version.program, version.pid))"),
+                Table.Cell(
+                    "\(Style.printable(version.user)) \(Words.program(version.program, version.pid))",
+                    shorter: [
+                        "\(Style.printable(version.user)) \(Words.program(version.program, 0))", Words.program(version.program, 0),
+                    ]),
                 Table.Cell(word, colour),
             ])
         }
-        return table.text(style, indent: "  ")
+        let lost = versions.count { $0.lost }
+        let note = lost == 0 ? "" : "  \(Words.count(lost, "version")) without content: versionsctl show FILE --version ID says why\n"
+        return table.text(style, indent: "  ") + note
     }
 
     private func name(_ path: Path) -> String { style.paint(Style.printable(shown(path)), .bold) }

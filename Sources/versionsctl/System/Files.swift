@@ -76,6 +76,12 @@ enum Files {
         return path.withCString { lstat($0, &status) } == 0
     }
 
+    /// When it was changed, in whole seconds; nil if it is not there.
+    static func modified(_ path: Path) -> Int? {
+        var status = stat()
+        return path.withCString { stat($0, &status) } == 0 ? status.st_mtim.tv_sec : nil
+    }
+
     /// Whether the path is a directory.
     static func isDirectory(_ path: Path) -> Bool {
         var status = stat()

@@ -74,12 +74,24 @@ struct ThreeWayMerge {
 
     private func merge(with tool: String, local: Path, base: Path, remote: Path, merged: Path) throws {
         let environment = [("LOCAL", local), ("BASE", base), ("REMOTE", remote), ("MERGED", merged)]
+        // Long ago, so that whatever the tool writes shows in the time.
+        let before = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
+        _ = merged.withCString { utimensat(AT_FDCWD, $0, before, 0) }
         let command = tool.contains("$") ? tool : tool + " \"$LOCAL\" \"$BASE\" \"$REMOTE\" \"$MERGED\""
         let status = try Subprocess.run(
             "sh", [Path("-c"), Path(bytes: ArgumentBytes.bytes(command))], environment: environment)
         guard status == 0 else {
             throw ControlError(.failed, "\(tool) ended with status \(status); nothing was changed", path: name,
                 advice: "try again, or --keep current|ID|all")
+        }
+        // A tool may say 0 and have done nothing, being closed without saving: as git does, people are asked then.
+        if Files.modified(merged) == 1 {
+            let question = "\(tool) has not written the merged file. Is the current version what you want?"
+            guard Question.canAsk, try Question.confirm(question) else {
+                throw ControlError(.failed, "\(tool) has not written the merged file; nothing was changed", path: name,
+                    advice: "save it in the tool, or --keep current|ID|all")
+            }
+            return
         }
         let content = try Files.content(merged)
         guard !content.isEmpty || document.current.size == 0 else {

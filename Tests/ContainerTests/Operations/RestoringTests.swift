@@ -143,4 +143,39 @@ import VersionStore
             try photograph("\(tree.path)/d").mapValues { $0.split(separator: " ").last.map(String.init) } == before)
         #expect(try tree.container.store.check(repair: false).isEmpty)
     }
+
+    @Test func whatIsThatAlreadyGetsNoVersion() throws {
+        let tree = try BrowsedContainer()
+        for words in ["one", "two", "one"] { try tree.save("a.txt", words) }
+        let document = try tree.container.document(at: path("a.txt"), as: my)
+        for version in [document.versions.last, document.current] {
+            let outcome = try tree.container.restore(try #require(version), of: document, as: my)
+            #expect(outcome.entries == 0)
+        }
+        #expect(try tree.container.document(at: path("a.txt"), as: my).versions.map(\.id) == document.versions.map(\.id))
+    }
+
+    @Test func aDirectoryIsNotBroughtBackToATimeWithoutIt() throws {
+        let tree = try BrowsedContainer()
+        let container = tree.container
+        try tree.save("x", "before all")
+        let before = container.options.clock.now()
+        tree.clock.advance(seconds: 10)
+        for name in ["d", "d/sub"] { try tree.makeDirectory(name) }
+        try tree.save("d/sub/a", "a")
+        let later = container.options.clock.now()
+        for (name, time) in [("d", before), ("d/sub", before), ("d", later.advanced(byNanoseconds: 3_600_000_000_000))] {
+            #expect(kind { _ = try container.restoreDirectory(path(name), at: time, as: my) } == .invalid)
+            #expect(kind { _ = try container.restoreDirectory(path(name), at: time, to: path("copy"), as: my) } == .invalid)
+        }
+        #expect(try tree.live("d/sub/a") == "a")
+        // Under another name it was there.
+        try tree.move("d", to: "e")
+        try tree.save("e/sub/a", "newer")
+        #expect(kind { _ = try container.restoreDirectory(path("e"), at: before, as: my) } == .invalid)
+        _ = try container.restoreDirectory(path("e"), at: later, as: my)
+        #expect(try tree.live("e/sub/a") == "a")
+        _ = try container.restoreDirectory(.root, at: before, as: my)
+        #expect(access("\(tree.path)/e", F_OK) != 0 && access("\(tree.path)/x", F_OK) == 0)
+    }
 }

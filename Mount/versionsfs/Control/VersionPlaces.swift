@@ -1,0 +1,58 @@
+// Where a document's versions are found under the mount: the `file` of a version (DESIGN 3.3).
+
+import Container
+import VersionModel
+import VersionStore
+
+/// The places of one document's versions, relative to the container's root.
+struct VersionPlaces {
+    private static let browse = FileName(bytes: Browser.name)
+    private static let deletedName = FileName(".deleted")
+
+    /// The document itself; for a deleted one its entry under `.deleted`.
+    private let document: TreePath
+    /// `.versions/NAME` beside the document: of its directory, or of that directory's entry under `.deleted`.
+    private let versions: TreePath?
+
+    init(of record: DocumentRecord, _ store: VersionStore) {
+        let shelf = record.deletion.flatMap { Self.directory(of: $0, store, depth: 0) }
+        let name = record.deletion?.place.name ?? record.path.name
+        let parent = record.deletion == nil ? record.path.parent : shelf?.path
+        document = record.deletion.flatMap { Self.entry(of: $0, store, depth: 0) } ?? record.path
+        versions = parent.flatMap { parent in
+            Self.browse.flatMap { browse in name.map { parent.appending(browse).appending($0) } }
+        }
+    }
+
+    /// - Parameter device: the name of the device that made the version.
+    func file(of version: Version, device: String) -> TreePath {
+        guard version.kind != .current, let versions, let name = versions.name,
+            let section = FileName(version.kind == .conflict ? "conflicts" : "history"),
+            let leaf = VersionFileName(version: version.id, saved: version.saved, device: device, document: name).name
+        else { return document }
+        return versions.appending(section).appending(leaf)
+    }
+
+    /// The directory that something was deleted from: live, or an entry under `.deleted`.
+    private static func directory(of deletion: Deletion, _ store: VersionStore, depth: Int) -> (path: TreePath, isLive: Bool)? {
+        let directory = deletion.place.directory
+        let above = try? deletion.path.parent.flatMap { parent in
+            try store.deletions(within: parent).first { $0.type == .directory && $0.file == directory }
+        }
+        if let above { return entry(of: above, store, depth: depth + 1).map { ($0, false) } }
+        if directory == .root { return (.root, true) }
+        return ((try? store.path(of: directory)) ?? deletion.path.parent).map { ($0, true) }
+    }
+
+    /// Where an entry of the deleted area lies: under the `.deleted` of its directory, or in the entry of the directory
+    /// that was deleted as well.
+    private static func entry(of deletion: Deletion, _ store: VersionStore, depth: Int) -> TreePath? {
+        guard depth < 256, let browse, let deletedName, let directory = directory(of: deletion, store, depth: depth)
+        else { return nil }
+        let name = deletion.place.name
+        let newest = try? store.deletions(in: deletion.place.directory).first { $0.place.name == name }
+        let shown = newest?.id == deletion.id ? name : DeletedFileName.older(name, deleted: deletion.deleted)
+        guard directory.isLive else { return directory.path.appending(shown) }
+        return directory.path.appending(browse).appending(deletedName).appending(shown)
+    }
+}

@@ -1,0 +1,147 @@
+// One undeletion as it runs: entry after entry out of the deleted area, each complete before the next is begun, so that
+// it can end after any of them and go on later.
+
+import CLinux
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Moves a deleted thing back, with what was deleted from it. What one entry fails of keeps no other from coming back;
+/// a full disk or the like ends it. Used by one thread.
+final class Undeletion {
+    typealias Children = [FileID: [Deletion]]
+
+    /// How many failures are told of by name.
+    private static let told = 100
+
+    let container: LiveContainer
+    /// Whose rights count where the undeletion begins.
+    let principal: Principal
+    let requester: Requester
+    /// Whether the kernel is told of the first name: not where it asked for that itself, and holds its directory.
+    let tellsOfTop: Bool
+    let report: (Int) throws -> Void
+
+    private(set) var count = 0
+    private(set) var problems: [(path: TreePath, problem: OperationError)] = []
+    private var unfinished: UnfinishedUndelete?
+
+    init(
+        _ container: LiveContainer, as principal: Principal, by requester: Requester, tellsOfTop: Bool = true,
+        report: @escaping (Int) throws -> Void
+    ) {
+        self.container = container
+        self.principal = principal
+        self.requester = requester
+        self.tellsOfTop = tellsOfTop
+        self.report = report
+    }
+
+    // MARK: Beginning
+
+    /// Brings back an entry and what was deleted from it.
+    func run(_ deletion: Deletion, to path: TreePath, _ children: Children) throws {
+        if deletion.type == .directory, !(children[deletion.file] ?? []).isEmpty {
+            let begun = UnfinishedUndelete(deletion, user: principal.user)
+            unfinished = begun
+            container.store.commit([begun.kept])
+        }
+        do {
+            try bringBack(deletion, to: path, children, as: principal, tells: tellsOfTop)
+        } catch {
+            // Nothing has come back: nothing is left to go on with.
+            if count == 0, let unfinished { container.store.commit([unfinished.forgotten]) }
+            throw error
+        }
+        finish()
+    }
+
+    /// Brings back what is still missing in directories that are there.
+    /// - Parameter mayTake: whether the principal's rights count in each of them, or have been looked at before.
+    func goOn(_ unfinished: UnfinishedUndelete?, _ directories: [TreePath: FileID], _ children: Children, asked: Bool) throws {
+        self.unfinished = unfinished
+        for (path, file) in directories.sorted(by: { $0.key < $1.key }) {
+            let known = unfinished?.open.first { $0.file == file }
+            try fill(file, at: path, children, mode: known?.mode, as: asked ? principal : .container)
+        }
+        // Those above were waiting for what was in them.
+        for directory in (self.unfinished?.open ?? []).reversed() {
+            guard let path = container.livePath(of: directory.file) else { continue }
+            try close(directory, at: path)
+        }
+        finish()
+    }
+
+    private func finish() {
+        guard let unfinished, problems.isEmpty else { return }
+        container.store.commit([unfinished.forgotten])
+    }
+
+    // MARK: Entries
+
+    private func bringBack(
+        _ deletion: Deletion, to path: TreePath, _ children: Children, as principal: Principal, tells: Bool = true
+    ) throws {
+        try container.moveOut(deletion, to: path, as: principal, by: requester, tells: tells)
+        count += 1
+        guard deletion.type == .directory else { return try report(count) }
+        // What comes back below a directory comes with it: the rights on the directory have been looked at.
+        try fill(deletion.file, at: path, children, mode: deletion.attributes.mode, as: .container)
+    }
+
+    /// - Parameter mode: of the directory; nil leaves it as it is.
+    private func fill(_ file: FileID, at path: TreePath, _ children: Children, mode: UInt32?, as principal: Principal) throws {
+        try report(count)
+        // The same name may have been deleted twice: only the last was there when the directory went. What was deleted
+        // first comes back last: it knows the times that the directory had.
+        let latest = Dictionary(grouping: children[file] ?? [], by: \.place.name).compactMap { entries in
+            entries.value.max { $0.deleted < $1.deleted }
+        }.sorted { ($1.deleted, $0.place.name) < ($0.deleted, $1.place.name) }
+        guard let first = latest.last else { return }
+        let directory = try open(file, at: path, mode: mode, first)
+        for child in latest {
+            do {
+                try bringBack(child, to: path.appending(child.place.name), children, as: principal)
+            } catch {
+                try note(OperationError.wrap(error), path.appending(child.place.name))
+            }
+        }
+        try close(directory, at: path)
+    }
+
+    /// Notes a directory that will have its mode and times again, and sees to it that names can be made in it.
+    private func open(_ file: FileID, at path: TreePath, mode: UInt32?, _ first: Deletion) throws -> UnfinishedUndelete.OpenDirectory {
+        if let known = unfinished?.open.first(where: { $0.file == file }) { return known }
+        let isWritable = mode.map { $0 & 0o300 == 0o300 } ?? true
+        let directory = UnfinishedUndelete.OpenDirectory(
+            file: file, mode: isWritable ? nil : mode, accessed: first.parentAccessed, modified: first.parentModified)
+        unfinished?.open.append(directory)
+        if let unfinished { container.store.commit([unfinished.kept]) }
+        if let mode = directory.mode { try container.setMode(mode | 0o700, of: path) }
+        return directory
+    }
+
+    private func close(_ directory: UnfinishedUndelete.OpenDirectory, at path: TreePath) throws {
+        if let mode = directory.mode { try container.setMode(mode, of: path) }
+        container.setTimes(accessed: directory.accessed, modified: directory.modified, of: path)
+        unfinished?.open.removeAll { $0.file == directory.file }
+    }
+
+    /// What one entry fails of is told of later; what every further one would fail of ends the undeletion.
+    private func note(_ error: OperationError, _ path: TreePath) throws {
+        let isHopeless = error.kind == .cancelled || error.errno.map(Self.hopeless.contains) ?? false
+        var error = error
+        if error.path == nil { error.path = path }
+        if isHopeless { throw error }
+        container.logger.info("not undeleted with its directory: \(path): \(error)")
+        if problems.count < Self.told { problems.append((path, error)) }
+    }
+
+    private static let hopeless: Set<Errno> = [
+        .noSpace, .diskQuotaExceeded, .ioError, .readOnlyFileSystem, .tooManyOpenFiles, .tooManyOpenFilesInSystem,
+        .noMemory,
+    ]
+}

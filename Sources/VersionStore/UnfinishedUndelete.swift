@@ -1,0 +1,90 @@
+// An undeletion of a directory that has begun: what it needs to go on after an error, a kill or a power cut.
+
+internal import GRDB
+import VersionModel
+
+/// A directory that came back before everything that was deleted with it. Kept as a setting until all is back.
+public struct UnfinishedUndelete: Hashable, Sendable {
+    /// A directory that has its own mode and times again only when what was deleted from it is back.
+    public struct OpenDirectory: Hashable, Sendable {
+        public var file: FileID
+        /// nil where it did not have to be changed.
+        public var mode: UInt32?
+        public var accessed: Timestamp
+        public var modified: Timestamp
+
+        public init(file: FileID, mode: UInt32?, accessed: Timestamp, modified: Timestamp) {
+            self.file = file
+            self.mode = mode
+            self.accessed = accessed
+            self.modified = modified
+        }
+    }
+
+    /// The deletion of the directory itself, whose row is gone once it is back.
+    public var id: DeletionID
+    public var group: DeletionID
+    /// The directory.
+    public var file: FileID
+    /// Where it was when it was deleted, and whose undeletion it is.
+    public var path: TreePath
+    public var user: UInt32
+    /// From the top down.
+    public var open: [OpenDirectory] = []
+
+    public init(_ deletion: Deletion, user: UInt32) {
+        (id, group, file, path) = (deletion.id, deletion.group, deletion.file, deletion.path)
+        self.user = user
+    }
+
+    static let keyPrefix = "undelete:"
+    private var key: String { Self.keyPrefix + id.hex }
+
+    /// Records it as it is now.
+    public var kept: VersionStore.Mutation {
+        var writer = ByteWriter()
+        writer.identity(id)
+        writer.identity(group)
+        writer.fixed(file.number)
+        writer.string(path.bytes)
+        writer.fixed(user)
+        writer.count(UInt64(open.count))
+        for directory in open {
+            writer.fixed(directory.file.number)
+            writer.optional(directory.mode) { $0.fixed($1) }
+            writer.time(directory.accessed)
+            writer.time(directory.modified)
+        }
+        return .setting(key: key, value: writer.bytes)
+    }
+
+    /// It is done.
+    public var forgotten: VersionStore.Mutation { .setting(key: key, value: nil) }
+
+    init(_ bytes: [UInt8]) throws(CodingError) {
+        var reader = ByteReader(bytes)
+        (id, group) = (try reader.identity(), try reader.identity())
+        file = FileID(try reader.fixed64())
+        path = try reader.path()
+        user = try reader.fixed32()
+        for _ in 0..<(try reader.count(ofAtLeast: 25)) {
+            open.append(
+                OpenDirectory(
+                    file: FileID(try reader.fixed64()),
+                    mode: try reader.optional { (reader) throws(CodingError) in try reader.fixed32() },
+                    accessed: try reader.time(), modified: try reader.time()))
+        }
+    }
+}
+
+extension VersionStore {
+    /// The undeletions that have begun and not ended.
+    public func unfinishedUndeletes() throws(StoreError) -> [UnfinishedUndelete] {
+        try read { database in
+            try SQLStatement(
+                database, "SELECT value FROM setting WHERE key >= ? AND key < ? ORDER BY key",
+                .text(UnfinishedUndelete.keyPrefix), .text("undelete;")
+            ).rows { try? UnfinishedUndelete($0.blob(0)) }
+        }
+    }
+}

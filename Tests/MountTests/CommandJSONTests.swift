@@ -1,0 +1,75 @@
+// The JSON of every command (DESIGN 3.3), letter by letter, from a container in which there is something of everything.
+
+import Foundation
+import Support
+import Testing
+
+@Suite struct CommandJSONTests {
+    private static let version: Set = [
+        "id", "item", "path", "name", "kind", "size", "modified", "saved", "device", "deviceID", "user", "program", "pid",
+        "parents", "hash", "local", "pinned", "sealed", "file",
+    ]
+    private static let status: Set = [
+        "container", "mountpoint", "device", "items", "versions", "conflicts", "deleted", "space", "hub", "transport", "log",
+        "version", "fileSystems", "notes",
+    ]
+    private static let removed: Set = ["versions", "versionCount", "deletedCount", "bytes"]
+    private static let restored: Set = ["document", "entries", "displaced", "remaining", "problems"]
+    private static let resolution: Set = ["document", "current", "resolved", "written", "remaining"]
+    private static let conflicted: Set = ["path", "current", "base", "versions"]
+
+    /// Commands in an order in which each finds what it needs, with the keys of what they print: of the object, or of the
+    /// first of a list. `$OLD` is the oldest version of `c/f`.
+    private static let rows: [(line: String, isList: Bool, keys: Set<String>)] = [
+        ("status c", false, status),
+        ("history c/f", false, ["path", "versions"]),
+        ("show c/f", false, version),
+        ("show c/f --version $OLD", false, version),
+        ("diff c/f", true, version),
+        ("pin c/f --version $OLD", false, version),
+        ("unpin c/f --version $OLD", false, version),
+        ("deleted c", true, ["id", "path", "type", "size", "deleted", "user", "program", "group"]),
+        ("undelete c/gone", false, restored),
+        ("simulate conflict c/f", false, conflicted),
+        ("conflicts c", true, conflicted),
+        ("resolve c/f --keep current", true, resolution),
+        ("restore c/f --version $OLD", false, restored),
+        ("restore c/d --at 0s", false, restored),
+        ("space c", false, ["live", "history", "deleted"]),
+        ("thin --dry-run --container c", false, removed),
+        ("purge c/f", false, removed),
+        ("purge --deleted --container c", false, removed),
+        ("check --container c", false, ["findings", "contents", "bytes"]),
+        ("config --container c", true, ["key", "value", "standard"]),
+    ]
+
+    @Test("Every command prints one document with the keys of the contract and of the protocol's page, and nothing on stderr")
+    func keys() throws {
+        try Place.with { place in
+            let mounted = try place.bash("$CTL mount c --json")
+            #expect(try keys(of: mounted, isList: false) == ["directory", "mountpoint", "detached", "beneath"])
+            try shell("mkdir c/d; echo 2 > c/f; echo 3 > c/f; echo x > c/d/x; echo g > c/gone; rm c/gone", in: place.path)
+            let history = try JSONDecoder().decode(
+                HistoryRecord.self, from: Data(try place.ctl("history", "c/f", "--json").stdout))
+            let old = try #require(history.versions.last?.id)
+            for row in Self.rows {
+                let output = try place.bash("OLD=\(old); $CTL \(row.line) --json")
+                #expect(output.status == 0 && output.errors.isEmpty, "\(row.line): \(output.status) \(output.errors)")
+                #expect(try keys(of: output, isList: row.isList) == row.keys, "\(row.line)")
+            }
+            let lines = try place.bash("timeout 20 $CTL watch c --after 0 --json | head -n 1")
+            #expect(try keys(of: lines, isList: false).isSubset(
+                of: ["sequence", "event", "path", "from", "version", "pid", "program"]))
+            #expect(try keys(of: place.bash("$CTL claims --container c --json"), isList: true).isEmpty)
+            #expect(try keys(of: place.bash("$CTL unmount c --json"), isList: false) == ["mountpoints", "ended"])
+            #expect(try keys(of: place.bash("$CTL forget c --yes --json"), isList: false) == Self.status)
+        }
+    }
+
+    private func keys(of output: Output, isList: Bool) throws -> Set<String> {
+        let value = try JSONSerialization.jsonObject(with: Data(output.stdout))
+        if isList { return Set((value as? [[String: Any]])?.first?.keys.map { $0 } ?? []) }
+        guard let object = value as? [String: Any] else { throw Failure("no object: \(output.text)") }
+        return Set(object.keys)
+    }
+}
