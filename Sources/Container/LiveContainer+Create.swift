@@ -18,31 +18,9 @@ extension LiveContainer {
         let mayBeEphemeral = TemporaryNames.mayBeEphemeral(name)
             || nodes.location(parent).name.map { TemporaryNames.mayBeEphemeral($0.name) } ?? false
         let requester = requester(caller, isOpening: !mayBeEphemeral)
-        let made: (Found, SharedDescriptor, Document?)? = try names.writing { () throws(Errno) in
-            let directory = try descriptor(of: parent)
-            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
-            umask(caller.umask)
-            let file: SharedDescriptor
-            do throws(Errno) {
-                file = SharedDescriptor(
-                    try retryingWhenFull { () throws(Errno) in
-                        try Backing.open(
-                            name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
-                            mode: mode & 0o7777)
-                    })
-            } catch {
-                guard error == .fileExists, flags & O_EXCL == 0 else { throw error }
-                return nil
-            }
-            let stat = try adopt(name, in: directory, for: caller, mode: mode, file: file)
-            let found = found(stat, as: Node.Name(parent: parent, name: name))
-            nodes[found.node]?.mayHaveCapability.store(false, ordering: .releasing)
-            guard !parent.isForeign else { return (found, file, nil) }
-            let (document, isBack) = try begin(name, in: parent, requester, mayBeEphemeral)
-            if isBack { SaveMark.created.set(on: file.raw) }
-            // Before anybody can take the name away again.
-            document.state.withLock { $0.writers += 1 }
-            return (found, file, document)
+        // Made room for, if need be, without the lock.
+        let made = try retryingWhenFull(mayWait: true) { () throws(Errno) in
+            try makeFile(caller, parent, name, mode, flags, requester, mayBeEphemeral)
         }
         guard let (found, file, document) = made else {
             guard let found = try lookup(caller, parent: parent.id, name: bytes) else { throw .noSuchFileOrDirectory }
@@ -57,6 +35,37 @@ extension LiveContainer {
             isMediated: isNearlyFull, descriptor: file, requester: requester, isReplacing: flags & O_APPEND == 0)
         if document != nil, !isLive(node) { adoptWriter(of: node, hasChanged: true) }
         return Creation(found: found, reply: reply)
+    }
+
+    /// The file of a creation; nil if the name is taken and that does not matter.
+    private func makeFile(
+        _ caller: Caller, _ parent: Node, _ name: FileName, _ mode: mode_t, _ flags: Int32, _ requester: Requester,
+        _ mayBeEphemeral: Bool
+    ) throws(Errno) -> (Found, SharedDescriptor, Document?)? {
+        try names.writing { () throws(Errno) in
+            let directory = try descriptor(of: parent)
+            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
+            umask(caller.umask)
+            let file: SharedDescriptor
+            do throws(Errno) {
+                file = SharedDescriptor(
+                    try Backing.open(
+                        name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+                        mode: mode & 0o7777))
+            } catch {
+                guard error == .fileExists, flags & O_EXCL == 0 else { throw error }
+                return nil
+            }
+            let stat = try adopt(name, in: directory, for: caller, mode: mode, file: file)
+            let found = found(stat, as: Node.Name(parent: parent, name: name))
+            nodes[found.node]?.mayHaveCapability.store(false, ordering: .releasing)
+            guard !parent.isForeign else { return (found, file, nil) }
+            let (document, isBack) = try begin(name, in: parent, requester, mayBeEphemeral)
+            if isBack { SaveMark.created.set(on: file.raw) }
+            // Before anybody can take the name away again.
+            document.state.withLock { $0.writers += 1 }
+            return (found, file, document)
+        }
     }
 
     /// Begins a document under a name: a new one, or the one that had this name until just now. Called with the name

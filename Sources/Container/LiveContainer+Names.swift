@@ -34,10 +34,16 @@ extension LiveContainer {
     ) throws(Errno) -> Found {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
-        return try names.writing { () throws(Errno) in
+        return try retryingWhenFull(mayWait: true) { () throws(Errno) in try make(caller, parent, name, mode, body) }
+    }
+
+    private func make(
+        _ caller: Caller, _ parent: Node, _ name: FileName, _ mode: mode_t?, _ body: (Int32, [UInt8]) throws(Errno) -> Void
+    ) throws(Errno) -> Found {
+        try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             umask(caller.umask)
-            try retryingWhenFull { () throws(Errno) in try body(directory.raw, name.bytes) }
+            try body(directory.raw, name.bytes)
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
             if !parent.isForeign {

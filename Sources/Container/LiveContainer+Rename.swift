@@ -117,12 +117,19 @@ extension LiveContainer {
             try documents.remove(at: old)
             try documents.insert(document, at: move.newPlace)
         }
-        let (rows, item, wasEphemeral): ([VersionStore.Mutation], ItemID, Bool) = document.state.withLock { state in
+        let (rows, wasEphemeral): ([VersionStore.Mutation], Bool) = document.state.withLock { state in
+            let wasHidden = state.isUnannounced || state.isUnversioned
             let created = announcement(&state, in: move.source.parent, move.source.name, by: requester)
             state.places = state.places.map { $0 == old ? move.newPlace : $0 }
             let wasEphemeral = state.maker != nil || state.isUnversioned
             let published = publish(&state, move, requester)
-            return (created + published + itemRows(state, move.source.stat), state.item, wasEphemeral)
+            let isHidden = state.isUnannounced || state.isUnversioned
+            // Of a name that a program made up for itself nobody has heard: what comes out of it is new.
+            let event: [VersionStore.Mutation] = isHidden ? []
+                : wasHidden ? [.change(change(.created, in: move.newParent, move.newName, item: state.item, by: requester))]
+                : [renamed(move, item: state.item, requester)]
+            let rows = created + (wasHidden ? event + published : published)
+            return (rows + itemRows(state, move.source.stat) + (wasHidden ? [] : event), wasEphemeral)
         }
         // A program's scaffolding under the old name has nothing to do with its next one.
         if isHome {
@@ -132,7 +139,7 @@ extension LiveContainer {
                 Tombstone(document: document, destination: .moved, actor: actor.ref, time: now), at: old)
         }
         expireTombstones()
-        record(move.newParent, rows + [renamed(move, item: item, requester)])
+        record(move.newParent, rows)
         return nil
     }
 

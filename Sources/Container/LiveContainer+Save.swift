@@ -236,6 +236,9 @@ extension LiveContainer {
         let version = version(
             state.item, stat, hash, sharing, parents: parents, base: base == current.id ? nil : base)
         if loser.kind == .conflict { relabel(loser) }
+        if loser.flags.contains(.contentLost) {
+            events.append(.change(change(.versionLost, in: parent, name, item: state.item, version: loser.id, by: nil)))
+        }
         install(version, &state, stat, sharing)
         // What was renamed here may have a history of its own, which is in its file.
         state.sharesContent = sharing.content != nil

@@ -79,6 +79,56 @@ import Testing
         }
     }
 
+    /// Appends to a live file until the file system is full and nothing is left that could be given up.
+    private func fillWithLiveFile(_ path: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Failure.call("open \(path)") }
+        defer { close(file) }
+        for size in [1 << 20, 4096, 64] {
+            let block = [UInt8](repeating: 7, count: size)
+            while write(file, block, size) > 0 {}
+        }
+        fsync(file)
+    }
+
+    /// What people do to make room, or what does not need any; each on a file system without a free block.
+    private static let onFull: [(name: String, command: String)] = [
+        ("rm", "rm f1"), ("> f", ": > f2"), ("truncate(2)", "truncate -s 0 f3"), ("rename over", "mv f4 f5"),
+        ("rename over a small one", "mv small/1 small/2"), ("rm of a small file", "rm small/3"),
+        ("rm -r", "rm -r many"), ("rmdir", "rmdir empty"), ("unlink of a symlink", "rm symlink"),
+        ("rename to a new name", "mv f6 f7"), ("rm of a name of several", "rm linked"),
+        ("open for reading and writing", "exec 3<> small/4"), ("chmod", "chmod 600 small/4"),
+        ("touch", "touch small/4"), ("a save by rename, ready before", "mv small/new small/5"),
+    ]
+
+    @Test("On a file system full of live files, what makes room works, and status says what to do", arguments: FileSystemType.allCases)
+    func fullOfLiveFiles(_ type: FileSystemType) throws {
+        try withFileSystem(type, megabytes: type == .ext4 ? 100 : 320) { base in
+            try withContainer(named: "live", on: base, seconds: 300) { container in
+                guard container.isVersioned else { return [] }
+                for number in 1...8 { try save(number, container.file("f\(number)")) }
+                try shell(
+                    "mkdir small many empty; for i in 1 2 3 4 5 new; do echo $i > small/$i; done; ln -s f1 symlink; ln f8 linked;"
+                        + " for i in $(seq 300); do echo $i > many/$i; done", in: container.path)
+                var problems: [String] = []
+                for (name, command) in Self.onFull {
+                    try fillWithLiveFile(container.file("filler"))
+                    let output = try run("bash", ["-c", command], in: container.path)
+                    if output.status != 0 { problems.append("\(name): \(output.errors)") }
+                }
+                try fillWithLiveFile(container.file("filler"))
+                let text = try status(container)
+                if !text.contains("nothing is left that may be given up") { problems.append("status: \(text)") }
+                try shell("rm filler; echo again > f9; rm f9", in: container.path)
+                if try container.names().contains("filler") { problems.append("the filler is still there") }
+                if container.text(of: "small/5") != "new\n" { problems.append("the save by rename is not there") }
+                let left = try container.names(in: "small")
+                if left != ["2", "4", "5"] { problems.append("small has \(left)") }
+                return problems + (try container.checkAtRest())
+            }
+        }
+    }
+
     @Test("With a bound in bytes, what may be purged stays within it while saves happen")
     func bound() throws {
         try withContainer(named: "bound", settings: ["history.share": "20MiB"]) { container in

@@ -66,7 +66,8 @@ extension Browser {
     }
 
     private func child(_ name: FileName, ofTop directory: FileID) throws(Errno) -> BrowseSubject? {
-        if name == Self.deletedName, try hasDeletions(directory) { return .deletions(directory) }
+        // There, if empty, though it is listed only where it is not.
+        if name == Self.deletedName { return .deletions(directory) }
         if name == Self.socketName, directory == .root, container.socketPath != nil { return .socket }
         let place = Place(directory: directory, name: name)
         guard let item = try item(at: place) else { return nil }

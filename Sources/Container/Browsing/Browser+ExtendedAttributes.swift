@@ -54,41 +54,42 @@ extension Browser {
         case "socket":
             guard let path = container.socketPath else { throw .noData }
             return Array(path.utf8)
-        case "item": return Array(try item(of: node).hex.utf8)
-        case "version": return Array(try version(of: node).hex.utf8)
-        case "state":
-            _ = try version(of: node)
-            return Array("current".utf8)
-        case "conflicts":
-            let item = try item(of: node)
-            let versions = try query { store throws(StoreError) in try store.versions(of: item) }
-            return Array(String(versions.count { $0.kind == .conflict }).utf8)
+        case "state": return Array("current".utf8)
+        case "item", "version", "conflicts": break
         default: throw .noData
         }
-    }
-
-    private func item(of node: BrowseNode) throws(Errno) -> ItemID {
         switch node.subject {
+        // What is said of a directory's versions, and of what was deleted from it, is said of the directory.
+        case .top, .deletions, .socket: return try container.toldOfOther(key, node.directory)
         case .document(let place), .section(let place, _), .version(let place, _, _):
             guard let item = try item(at: place) else { throw .noData }
-            return item.id
+            if case .version(_, _, let version) = node.subject { return try told(key, item, version) }
+            return try told(key, item, item.current)
         case .deletion(let id, let file):
             guard let deletion = try query({ store throws(StoreError) in try store.deletion(id) }) else {
                 throw .noSuchFileOrDirectory
             }
-            return deletion.item ?? DerivedIdentity.item(file, in: store.identity.container)
-        case .top, .deletions, .socket: throw .noData
+            let item = try deletion.item.map { id throws(Errno) in try query { store throws(StoreError) in try store.item(id) } }
+            if let item, let item { return try told(key, item, item.current) }
+            let derived = deletion.item ?? DerivedIdentity.item(file, in: store.identity.container)
+            switch key {
+            case "item": return Array(derived.hex.utf8)
+            case "version":
+                let place = store.deletedArea.name(of: id)
+                let stat = try Backing.stat(Array(place.name.utf8), in: place.directory.rawValue)
+                return Array(VersionID(derivedFrom: derived, size: stat.size, modified: stat.modified).hex.utf8)
+            default: return Array("0".utf8)
+            }
         }
     }
 
-    private func version(of node: BrowseNode) throws(Errno) -> VersionID {
-        switch node.subject {
-        case .version(_, _, let id): return id
-        case .deletion:
-            let id = try item(of: node)
-            guard let item = try query({ store throws(StoreError) in try store.item(id) }) else { throw .noData }
-            return item.current
-        default: throw .noData
+    private func told(_ key: String, _ item: Item, _ version: VersionID) throws(Errno) -> [UInt8] {
+        switch key {
+        case "item": return Array(item.id.hex.utf8)
+        case "version": return Array(version.hex.utf8)
+        default:
+            let versions = try query { store throws(StoreError) in try store.versions(of: item.id) }
+            return Array(String(versions.count { $0.kind == .conflict }).utf8)
         }
     }
 

@@ -147,6 +147,9 @@ final class NodeTable: Sendable {
 
     func held(_ node: Node) -> SharedDescriptor? { state.withLock { _ in node.held } }
 
+    /// The node of something in the deleted area.
+    func node(_ deletion: DeletionID) -> Node? { state.withLock { $0.byDeletion[deletion] } }
+
     /// Takes a name away; `whereabouts` says where the file is now if that was the last.
     func removeName(_ name: FileName, in parent: Node, of node: Node, now whereabouts: Node.Whereabouts) {
         state.withLock { state in

@@ -1,5 +1,6 @@
 // Keeping within bounds: the shares of history and of the deleted area, and a reserve that stays free (DESIGN 7).
 
+import Dispatch
 import Glibc
 import Logging
 import Synchronization
@@ -33,6 +34,17 @@ final class RoomState: Sendable {
     }
 
     let state = Mutex(State())
+    let givingUp = Turn()
+}
+
+/// One at a time. Unlike with a lock, who may not wait is told.
+final class Turn: Sendable {
+    private let isTaken = DispatchSemaphore(value: 1)
+
+    /// - Returns: whether it is the caller's turn, who ends it.
+    func begin(mayWait: Bool) -> Bool { isTaken.wait(timeout: mayWait ? .distantFuture : .now()) == .success }
+
+    func end() { isTaken.signal() }
 }
 
 extension LiveContainer {
@@ -92,15 +104,18 @@ extension LiveContainer {
         let limit = bound(settings.historyShare)
         guard history > limit || deleted > bound(settings.deletedShare) || room.free < Self.reserve(of: room.total)
         else { return }
-        scheduleTrim()
+        // What was just added may go, also where there was nothing a moment ago.
+        scheduleTrim(isUrgent: room.free < Self.reserve(of: room.total) / 2)
         let isBehind = history > limit && history - limit > bytes
         guard isBehind, !retention.isPaused, options.clock.uptime() >= roomState.state.withLock(\.vainUntil) else { return }
         trimHistory()
     }
 
     /// Has the background thread look at the bounds at once.
-    func scheduleTrim() {
+    /// - Parameter isUrgent: though there was nothing to give up a moment ago: now there is.
+    func scheduleTrim(isUrgent: Bool = false) {
         let isFirst = roomState.state.withLock { state in
+            if isUrgent { state.vainUntil = 0 }
             guard !state.isScheduled, options.clock.uptime() >= state.vainUntil else { return false }
             state.isScheduled = true
             return true
@@ -120,6 +135,7 @@ extension LiveContainer {
             trimDeleted()
         }
         _ = makeRoom(mayWait: true)
+        store.ballast.take()
     }
 
     private func trimHistory() {
@@ -150,20 +166,6 @@ extension LiveContainer {
 
     // MARK: A full file system
 
-    /// Repeats what failed for want of space once room was made. `mayWait`: no lock is held.
-    func retryingWhenFull<Result>(
-        wanted: UInt64 = 0, mayWait: Bool = false, _ body: () throws(Errno) -> Result
-    ) throws(Errno) -> Result {
-        do throws(Errno) {
-            return try body()
-        } catch {
-            guard error == .noSpace || error == Errno(rawValue: EDQUOT), makeRoom(wanted: wanted, mayWait: mayWait) else {
-                throw error
-            }
-            return try body()
-        }
-    }
-
     /// Gives up purgeable contents, oldest first, until the reserve and `wanted` bytes are free.
     /// - Returns: whether anything went, or there is room already.
     func makeRoom(wanted: UInt64 = 0, mayWait: Bool) -> Bool {
@@ -178,6 +180,10 @@ extension LiveContainer {
             return true
         }
         guard options.clock.uptime() >= roomState.state.withLock(\.vainUntil) || wanted > 0 else { return false }
+        // While somebody else is at it, what they give up is neither there any more nor room yet: waited for if that may be.
+        let isMine = roomState.givingUp.begin(mayWait: mayWait)
+        defer { if isMine { roomState.givingUp.end() } }
+        if let free = room?.free, free > before.free, free >= needed { return true }
         store.contents.finishCopies()
         let given = giveUpOldest(history: true, deleted: true, mayWait: mayWait) {
             (self.room?.free ?? .max) >= needed
@@ -185,10 +191,11 @@ extension LiveContainer {
         let isExhausted = (room?.free ?? .max) < needed
         if isExhausted, given.count == 0 { notLookingForAWhile() }
         noteShortage(given, isExhausted: isExhausted)
-        return given.count > 0
+        // Others may have made room since it was missing.
+        return given.count > 0 || (room?.free ?? 0) / 2 > wanted
     }
 
-    private func noteShortage(_ given: (count: Int, bytes: UInt64), isExhausted: Bool) {
+    func noteShortage(_ given: (count: Int, bytes: UInt64), isExhausted: Bool) {
         let isNew = roomState.state.withLock { state in
             let isNew = state.shortage == nil
             var shortage = state.shortage ?? RoomState.Shortage(since: now)
@@ -211,13 +218,20 @@ extension LiveContainer {
         guard let last = roomState.state.withLock(\.last) else { return [] }
         let since = last.since.stamp
         var notes = [
-            "the file system was nearly full: \(last.contents) older contents (\(last.bytes) bytes) were given up, "
+            "the file system was nearly full: \(last.contents) older contents (\(Self.mebibytes(last.bytes))) were given up, "
                 + "oldest first, since \(since)"
         ]
         if last.isExhausted, let room, room.free < Self.reserve(of: room.total) {
-            notes.append("the file system is full, and nothing is left that may be given up: make room")
+            notes.append(
+                "\(Self.mebibytes(room.free)) are free, \(Self.mebibytes(Self.reserve(of: room.total))) should be, and nothing is "
+                    + "left that may be given up: remove what you can do without (while it is so full, that frees its room at "
+                    + "once and cannot be undone), or move it elsewhere; of pinned versions and conflicts, versionsctl purge FILE")
         }
         return notes
+    }
+
+    private static func mebibytes(_ bytes: UInt64) -> String {
+        bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
     }
 
     /// What the file system says of itself, with what we would give up counted as free above the reserve.
