@@ -129,6 +129,53 @@ import Testing
         }
     }
 
+    /// What statfs(2) says may still be written, in MiB.
+    private func available(_ path: String) throws -> Double {
+        var system = statvfs()
+        guard statvfs(path, &system) == 0 else { throw Failure.call("statvfs \(path)") }
+        return Double(UInt64(system.f_bavail) * UInt64(system.f_frsize)) / Double(Self.megabyte)
+    }
+
+    @Test("statfs counts as free what may be given up, above the reserve, and not what is pinned or in conflict")
+    func statistics() throws {
+        try withFileSystem(.ext4, megabytes: 320) { base in
+            try withContainer(named: "statfs", on: base, settings: ["history.share": "100%", "deleted.share": "100%"]) {
+                container in
+                guard container.isVersioned else { return [] }
+                for number in 1...21 { try save(number, container.file("a")) }
+                for number in 1...5 { try save(number, container.file("gone\(number)")) }
+                try shell("rm gone*", in: container.path)
+                var problems: [String] = []
+                func expect(_ megabytes: Double, _ what: String) throws {
+                    sync()
+                    let (here, below) = (try available(container.path), try available(base))
+                    if abs(here - below - megabytes) > 0.5 {
+                        problems.append("\(what): \(here) MiB for \(below) MiB, not \(megabytes) more")
+                    }
+                }
+                try expect(25, "20 MiB of history and 5 deleted")
+                for version in try container.history(of: "a").versions.filter({ $0.kind == "history" }).prefix(4) {
+                    try container.must("pin", container.file("a"), "--version", version.id)
+                }
+                try expect(21, "4 of them pinned")
+                // Ten MiB of the reserve are missing: so much of it is not free.
+                var system = statvfs()
+                statvfs(base, &system)
+                let reserve = Double(UInt64(system.f_blocks) * UInt64(system.f_frsize)) / Double(Self.megabyte) / 10
+                var filler = try available(base) - reserve + 10
+                let descriptor = open(base + "/filler", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+                defer { close(descriptor) }
+                while filler > 0.25 {
+                    guard posix_fallocate(descriptor, lseek(descriptor, 0, SEEK_END), 262_144) == 0 else { break }
+                    lseek(descriptor, 0, SEEK_END)
+                    filler = try available(base) - reserve + 10
+                }
+                try expect(11, "10 MiB below the reserve")
+                return problems
+            }
+        }
+    }
+
     @Test("With a bound in bytes, what may be purged stays within it while saves happen")
     func bound() throws {
         try withContainer(named: "bound", settings: ["history.share": "20MiB"]) { container in

@@ -15,6 +15,8 @@ final class RoomState: Sendable {
         var isScheduled = false
         /// Bytes of history that may not be given up, when it was last added up.
         var protected: UInt64 = 0
+        /// When that was for `statfs`, and which was the last change then.
+        var addedUp: (time: Int64, sequence: UInt64)?
         /// What was given up since the file system was full; nil while it is not.
         var shortage: Shortage?
         /// The last time that it was, for `status`.
@@ -244,12 +246,24 @@ extension LiveContainer {
         let reserve = Self.reserve(of: UInt64(result.f_blocks) &* block)
         let space = store.space
         let kept = UInt64(max(0, space.history)) + UInt64(max(0, space.deleted))
-        let protected = roomState.state.withLock(\.protected)
+        let protected = protectedBytes
         let purgeable = kept - min(kept, protected)
         let extra = (purgeable - min(purgeable, reserve - min(reserve, free))) / block
         result.f_bavail += fsblkcnt_t(extra)
         result.f_bfree += fsblkcnt_t(extra)
         return result
+    }
+
+    /// Bytes of history that may not be given up. Added up at most once a second, and only when something has changed.
+    private var protectedBytes: UInt64 {
+        let time = Scheduler.now
+        let last = roomState.state.withLock(\.addedUp)
+        if last.map({ time - $0.time >= 1_000_000_000 }) ?? true {
+            let sequence = (try? store.changeRange())??.upperBound ?? 0
+            if sequence != last?.sequence { _ = try? purgeable(history: true, deleted: false) }
+            roomState.state.withLock { $0.addedUp = (time, sequence) }
+        }
+        return roomState.state.withLock(\.protected)
     }
 
     // MARK: Oldest first
