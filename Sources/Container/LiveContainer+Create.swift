@@ -90,6 +90,9 @@ extension LiveContainer {
             state.maker?.hasMade = true
         }
         state.isUnversioned = isIgnored(name, in: parent) || isJournal(name, in: parent, of: requester)
+        if !state.isUnversioned, Databases.database(ofJournal: name) != nil {
+            state.isUnversioned = isPartOfDatabase(name, in: try descriptor(of: parent))
+        }
         if !state.isUnversioned, state.maker == nil { state.created = now }
         let document = Document(state)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }

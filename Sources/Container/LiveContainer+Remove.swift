@@ -85,6 +85,9 @@ extension LiveContainer {
         guard entry.stat.links == 1 else {
             return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
         }
+        try document.state.withLock { state throws(Errno) in
+            try captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
+        }
         observers.unlinked(entry.place, item: document.item, by: requester)
         if vanishes(entry, document, requester) {
             try document.state.withLock { state throws(Errno) in

@@ -224,6 +224,7 @@ extension LiveContainer {
         }
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
+            try captureBeforeLoss(&state, node, target.name, in: target.directory, parent: target.parent)
             // Whoever writes to it may have saved since it was looked at.
             let found = state.writers == 0 ? target.stat : try Backing.stat(target.name.bytes, in: target.directory.raw)
             let wasClean = !state.contentDiffers(from: found)

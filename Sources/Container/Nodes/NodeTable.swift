@@ -79,6 +79,9 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// Counts a look-up of our own.
+    func retain(_ node: Node) { state.withLock { _ in node.lookups += 1 } }
+
     /// Takes look-ups back; true if the node is no longer known.
     func forget(_ id: UInt64, lookups: UInt64) -> Node? {
         state.withLock { state in
