@@ -344,6 +344,10 @@ extension LiveContainer {
             let file = try? Backing.openQuietly(name.name.bytes, in: directory.raw)
         else { return }
         defer { Glibc.close(file) }
+        if hasLog(name.name, file, in: directory) {
+            let nobody = Requester(actor: nil, author: observers.owner(of: stat))
+            return captureLater(node, document.item, nobody)
+        }
         document.state.withLock { state in
             guard let current = state.current else { return }
             let isWritten = node.openings.state.withLock(\.maybeMapped)

@@ -156,6 +156,31 @@ import Testing
         }
     }
 
+    @Test("A database that was captured with its log is the same after a remount; a bigger one keeps what it was before")
+    func remounted() throws {
+        try withContainer(named: "quiet") { container in
+            guard container.isVersioned else { return [] }
+            var problems: [String] = []
+            _ = try sql(container, "PRAGMA journal_mode=wal; CREATE TABLE t(a, b); INSERT INTO t VALUES(1, zeroblob(3000000));")
+            let first = try versions(of: "data.db", container, atLeast: 1)
+            let program = "import os, sqlite3; c = sqlite3.connect('data.db'); c.execute('INSERT INTO t VALUES(2, 0)'); c.commit(); os._exit(0)"
+            try mustRun("python3", ["-c", program], in: container.path)
+            let before = try versions(of: "data.db", container, atLeast: first.count + 1)
+            try container.remount()
+            try shell("head -c 100 data.db > /dev/null", in: container.path)
+            // Longer than it takes to be captured.
+            let after = try versions(of: "data.db", container, atLeast: before.count + 1, seconds: 8)
+            if after.map(\.id) != before.map(\.id) { problems.append("\(before.count) versions, then \(after.count)") }
+            _ = try sql(container, "INSERT INTO t VALUES(3, 0)")
+            let last = try versions(of: "data.db", container, atLeast: after.count + 1)
+            for (version, rows) in zip(last.dropFirst(), ["2", "1"]) {
+                let said = try sql(version, in: container, "PRAGMA integrity_check; SELECT max(a) FROM t")
+                if said != "ok\n\(rows)" { problems.append("\(version.id): \(said), not \(rows)") }
+            }
+            return problems + (try container.checkAtRest())
+        }
+    }
+
     @Test("A version that is restored does not meet the journal of another")
     func restoring() throws {
         try withContainer(named: "quiet") { container in

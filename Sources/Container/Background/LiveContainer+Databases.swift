@@ -14,6 +14,9 @@ extension LiveContainer {
     /// How often one is that stays open, and when a journal that a crash has left is looked at again.
     static let captureCalmNanoseconds: Int64 = 60_000_000_000
 
+    /// Up to this size an image is hashed when it is made.
+    private static let capturedHashSize: UInt64 = 256 << 20
+
     // MARK: Which
 
     /// Whether a file is a database, by its name or its first bytes.
@@ -145,15 +148,22 @@ extension LiveContainer {
         _ database: Database, _ state: inout Document.State, _ node: Node, _ name: Node.Name, _ requester: Requester
     ) throws(Errno) -> Bool {
         let log = database.log.flatMap { log in WriteAheadLog { Self.read(log.file, $0, $1) } }
-        let pending = PendingSave(kind: .appendOrInPlace, requester: requester, isSealed: true)
+        var pending = PendingSave(kind: .appendOrInPlace, requester: requester, isSealed: true)
         let mayBeCopied = store.contents.canReflink || database.stat.size <= settings.maxFile
         if mayBeCopied, state.writers > 0 || log != nil {
             // What the file holds may change, or differs from what it stands for: the version's content is kept at once.
             let image = try image(of: database, log)
             guard isUnchanged(database) else { return false }
+            // The file may hold the version before still, while the log goes on; or that was an image, too.
+            if let current = state.current, store.contents.contains(current.content) { state.isKept = true }
+            if !state.contentDiffers(from: database.stat) { try keepCopy(&state, of: node, from: database.file.raw) }
             let before = state.current?.id
             state.stamp = nil
             let stat = try Backing.stat(image.file.raw)
+            // A bigger one too: whether it is the same again decides whether there is a version.
+            if stat.size <= Self.capturedHashSize, let hash = ContentHash.sha256(of: image.file.raw, size: stat.size) {
+                pending.known = (stat.size, stat.modified, hash)
+            }
             try save(&state, node, in: name.parent, name.name, file: image.file.raw, pending, stat: stat)
             if state.current?.id != before { try keep(image, &state, node) }
             state.stamp = Stamp(database.stat)
@@ -202,6 +212,15 @@ extension LiveContainer {
         let directory = FileDescriptor(rawValue: image.directory.raw)
         try store.contents.keep(moving: name, in: directory, as: current.content, label(of: current, state, node))
         state.isKept = true
+    }
+
+    /// Whether what a database's file holds is not all there is to it: then it is not compared with what was captured.
+    func hasLog(_ name: FileName, _ file: Int32, in directory: SharedDescriptor) -> Bool {
+        guard isDatabase(name, file) else { return false }
+        return Databases.journals(of: name).contains { journal in
+            guard journal.bytes.hasSuffix("-wal"), let log = openForLook(journal, in: directory) else { return false }
+            return withExtendedLifetime(log) { WriteAheadLog { Self.read(log, $0, $1) } != nil }
+        }
     }
 
     // MARK: Before it goes
