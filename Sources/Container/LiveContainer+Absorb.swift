@@ -33,12 +33,11 @@ extension LiveContainer {
         let saved = try save(
             &state, node, in: move.newParent, move.newName, file: file.raw,
             PendingSave(
-                kind: .replacing, requester: requester, content: absorbed.content, isSealed: absorbed.writers == 0,
+                kind: .replacing, requester: requester, content: absorbed.content, isSealed: !node.hasWriters,
                 accompanying: absorbed.rows, known: marked?.hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
-        state.writers = absorbed.writers
         if let forgotten = absorbed.forgotten { remove(forgotten.contents, of: forgotten.state) }
         if let former, absorbed.isKept { leaveName(of: former, sharing: &state, move, requester) }
-        for file in openFiles.all where file.node === node && file.isWritable { file.state.withLock { $0.saved = saved } }
+        for file in node.writers { file.state.withLock { $0.saved = saved } }
         return SavedByRename(document: document, node: node, version: saved)
     }
 
@@ -46,7 +45,6 @@ extension LiveContainer {
     private struct Absorbed {
         /// The file's content, if it is a version's.
         var content: ContentID?
-        var writers = 0
         /// It keeps its history, without a name.
         var isKept = false
         /// It goes without a trace.
@@ -60,7 +58,7 @@ extension LiveContainer {
         guard let former else { return Absorbed() }
         return former.state.withLock { state in
             state.places.removeAll { $0 == move.source.place }
-            var result = Absorbed(writers: state.writers)
+            var result = Absorbed()
             guard state.places.isEmpty, !state.isUnversioned, var current = state.current else { return result }
             if state.isUnannounced {
                 if state.isKept { try? store.contents.remove(current.content) }
@@ -86,7 +84,6 @@ extension LiveContainer {
             state.sharesContent = !state.isKept
             state.isAbsorbed = true
             state.isRecorded = true
-            state.writers = 0
             state.current = current
             var row = current
             row.kind = .history

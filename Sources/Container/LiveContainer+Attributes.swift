@@ -166,6 +166,7 @@ extension LiveContainer {
                 }
             }
             try Backing.check { ftruncate(descriptor.raw, size) }
+            state.isAppendedTo = false
             if let open {
                 if size == 0 {
                     open.state.withLock { $0.isReplacing = true }

@@ -22,18 +22,15 @@ extension LiveContainer {
         let made = try retryingWhenFull(mayWait: true) { () throws(Errno) in
             try makeFile(caller, parent, name, mode, flags, requester, mayBeEphemeral)
         }
-        guard let (found, file, document) = made else {
+        guard let (found, file) = made else {
             guard let found = try lookup(caller, parent: parent.id, name: bytes) else { throw .noSuchFileOrDirectory }
             guard let reply = try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)) else {
                 throw .resourceTemporarilyUnavailable
             }
             return Creation(found: found, reply: reply)
         }
-        let node = try node(found.node)
-        let reply = try serve(
-            node, flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0), isWriter: true,
-            isMediated: isNearlyFull, descriptor: file, requester: requester, isReplacing: flags & O_APPEND == 0)
-        if document != nil, !isLive(node) { adoptWriter(of: node, hasChanged: true) }
+        let reply = serve(writer: file, isMediated: isNearlyFull)
+        if !file.node.isForeign, !isLive(file.node) { adoptWriter(of: file.node, hasChanged: true) }
         return Creation(found: found, reply: reply)
     }
 
@@ -41,7 +38,7 @@ extension LiveContainer {
     private func makeFile(
         _ caller: Caller, _ parent: Node, _ name: FileName, _ mode: mode_t, _ flags: Int32, _ requester: Requester,
         _ mayBeEphemeral: Bool
-    ) throws(Errno) -> (Found, SharedDescriptor, Document?)? {
+    ) throws(Errno) -> (Found, OpenFile)? {
         try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
@@ -58,28 +55,33 @@ extension LiveContainer {
             }
             let stat = try adopt(name, in: directory, for: caller, mode: mode, file: file)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
-            nodes[found.node]?.mayHaveCapability.store(false, ordering: .releasing)
-            guard !parent.isForeign else { return (found, file, nil) }
-            let (document, isBack) = try begin(name, in: parent, requester, mayBeEphemeral)
-            if isBack { SaveMark.created.set(on: file.raw) }
+            let node = try node(found.node)
+            node.mayHaveCapability.store(false, ordering: .releasing)
+            if !parent.isForeign, try begin(name, in: parent, requester, mayBeEphemeral) {
+                SaveMark.created.set(on: file.raw)
+            }
+            let opened = OpenFile(
+                id: openFiles.newHandle(), node: node, descriptor: file,
+                flags: flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0),
+                requester: requester, claim: nil, isReplacing: flags & O_APPEND == 0)
             // Before anybody can take the name away again.
-            document.state.withLock { $0.writers += 1 }
-            return (found, file, document)
+            node.admit(opened)
+            return (found, opened)
         }
     }
 
     /// Begins a document under a name: a new one, or the one that had this name until just now. Called with the name
     /// lock held for writing.
-    /// - Returns: the document, and whether it is the one from before.
+    /// - Returns: whether it is the one from before.
     private func begin(
         _ name: FileName, in parent: Node, _ requester: Requester, _ mayBeEphemeral: Bool
-    ) throws(Errno) -> (Document, isBack: Bool) {
+    ) throws(Errno) -> Bool {
         let place = Place(directory: parent.file, name: name)
         observers.created(name, in: parent.file, by: requester)
         if let tombstone = tombstones.take(at: place, now: now, isOpen: isStillOpen) {
             if try bringBack(tombstone, to: place, in: parent, requester) {
                 tombstone.document.state.withLock { $0.isMarked = true }
-                return (tombstone.document, true)
+                return true
             }
         }
         var state = Document.State(item: .random(), places: [place])
@@ -96,7 +98,7 @@ extension LiveContainer {
         if !state.isUnversioned, state.maker == nil { state.created = now }
         let document = Document(state)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
-        return (document, false)
+        return false
     }
 
     /// Whether a file that lost its name is still being written.
@@ -192,8 +194,6 @@ extension LiveContainer {
         first.base = nil
         first.kind = .current
         new.current = first
-        // Whoever writes to the file goes on with it.
-        (new.writers, state.writers) = (state.writers, 0)
         let parted = Document(new)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(parted, at: other) }
         // Recorded at once: the older version's content is found through it.
@@ -229,9 +229,11 @@ extension LiveContainer {
         try adoptNameless(file, in: directory, for: caller)
         let stat = try Backing.stat(file.raw)
         let node = nodes.internNameless(stat.key, file: fileID(stat), type: stat.type, held: file)
-        let reply = try serve(
-            node, flags & ~(O_CREAT | O_EXCL | linux_O_TMPFILE), isWriter: true, isMediated: false, descriptor: file,
-            requester: requester(caller))
+        let opened = OpenFile(
+            id: openFiles.newHandle(), node: node, descriptor: file, flags: flags & ~(O_CREAT | O_EXCL | linux_O_TMPFILE),
+            requester: requester(caller), claim: nil)
+        node.admit(opened)
+        let reply = serve(writer: opened, isMediated: false)
         let found = Found(node: node.id, attributes: attributes(stat, of: node), nameValid: Validity.none)
         return Creation(found: found, reply: reply)
     }

@@ -47,17 +47,27 @@ extension LiveContainer {
         let file = try openFile(handle)
         if caller.dropsSetID { dropSetID(file.descriptor.raw, caller) }
         guard file.isWritable else { throw .badFileDescriptor }
-        try willChange(file, appends: file.isAppending)
-        return try retryingWhenFull(wanted: UInt64(bytes.count), mayWait: true) { () throws(Errno) in
+        return try changing(file, appends: file.isAppending, adding: bytes.count) { () throws(Errno) in
             try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
         }
     }
 
+    /// Runs a change of the file through a handle, for up to `count` bytes more.
+    private func changing<Result>(
+        _ file: OpenFile, appends: Bool = false, adding count: Int, _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        file.state.withLock { $0.changes += 1 }
+        defer { file.state.withLock { $0.changes -= 1 } }
+        try willChange(file, appends: appends)
+        return try retryingWhenFull(wanted: UInt64(max(0, count)), mayWait: true, body)
+    }
+
     /// Keeps the current content before the first byte of it is overwritten through a handle.
-    func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
+    private func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
         guard let document = knownDocument(of: file.node) ?? orphans.document(of: file.node) else { return }
         if appends {
             return try document.state.withLock { state throws(Errno) in
+                defer { trace("will append cur \(state.current?.id.short ?? "-") kept \(state.isKept) appTo \(state.isAppendedTo)") }
                 guard !state.isAppendedTo, !state.isKept, state.current != nil else { return }
                 state.isAppendedTo = !state.contentDiffers(from: try Backing.stat(file.descriptor.raw))
             }
@@ -68,6 +78,7 @@ extension LiveContainer {
             let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed)
             if isOwn, !state.isAppendedTo { return }
             let stat = try Backing.stat(file.descriptor.raw)
+            trace("will write \(file.id) cur \(state.current?.id.short ?? "-") kept \(state.isKept) appTo \(state.isAppendedTo) differs \(state.contentDiffers(from: stat))")
             guard !state.contentDiffers(from: stat) else { return }
             try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
         }
@@ -77,10 +88,9 @@ extension LiveContainer {
         _ caller: Caller, node: UInt64, handle: UInt64, mode: Int32, offset: off_t, length: off_t
     ) throws(Errno) {
         let file = try openFile(handle)
-        try willChange(file, appends: false)
-        // The kernel leaves it to us and does not say so (unlike for writes).
-        if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
-        try retryingWhenFull(wanted: UInt64(max(0, length)), mayWait: true) { () throws(Errno) in
+        try changing(file, adding: Int(clamping: length)) { () throws(Errno) in
+            // The kernel leaves it to us and does not say so (unlike for writes).
+            if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
             _ = try Backing.check { linux_fallocate(file.descriptor.raw, mode, offset, length) }
         }
     }
@@ -109,9 +119,8 @@ extension LiveContainer {
         let from = try descriptor(source.node, source.handle)
         leaveAccessTime(from)
         let file = try openFile(target.handle)
-        try willChange(file, appends: false)
-        if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
-        return try retryingWhenFull(wanted: UInt64(max(0, length)), mayWait: true) { () throws(Errno) in
+        return try changing(file, adding: length) { () throws(Errno) in
+            if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
             var (sourceOffset, targetOffset) = (source.offset, target.offset)
             return try Backing.check {
                 linux_copy_file_range(from.raw, &sourceOffset, file.descriptor.raw, &targetOffset, length)
@@ -128,7 +137,7 @@ extension LiveContainer {
         else { return }
         observers.filled(
             nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }, by: opener)
-        save(file, file.requester, isSealed: false, isLast: false, by: opener)
+        save(file, file.requester, isLast: false, by: opener)
     }
 
     /// The last close of an open handle: what was saved through it is sealed.
@@ -138,40 +147,41 @@ extension LiveContainer {
             return
         }
         guard let file = openFiles.remove(handle) else { return }
-        let isWriter = file.isWritable
-        if isWriter {
-            seal(file)
+        if file.isWritable {
             noteMapping(file)
-        }
-        file.node.openings.state.withLock { state in
-            if isWriter { state.closeWriter() } else { state.closeReader() }
+            seal(file)
+        } else {
+            file.node.openings.state.withLock { $0.closeReader() }
         }
         if let claim = file.claim { arbiter.closed(claim) }
-        guard isWriter else { return }
-        let isDone: Void? = try? withLiveDocument(of: file.node) { (state, _, _) throws(Errno) in
-            state.writers = max(0, state.writers - 1)
-            dropUnneededCopy(&state, file)
-        }
-        // It may have been deleted or replaced since it was sealed.
-        if isDone == nil { settleOrphan(file, file.requester, isLast: true) }
     }
 
-    /// Saves what a handle has changed, for good.
-    func seal(_ file: OpenFile) { save(file, file.requester, isSealed: true, isLast: true) }
+    /// Saves what a handle has changed, for good: it is no writer any more. The two are one step, or of two that are
+    /// released at once each would leave the save to the other.
+    func seal(_ file: OpenFile) {
+        save(file, file.requester, isLast: true)
+        // A file that has no document, or one that was replaced or deleted.
+        file.node.release(file)
+        if !isLive(file.node) { settleOrphan(file, file.requester, isLast: true) }
+    }
 
     /// - Parameter closer: the process that closes it just now; it may run another program than at the opening.
-    private func save(
-        _ file: OpenFile, _ requester: Requester, isSealed: Bool, isLast: Bool, by closer: ActorRef? = nil
-    ) {
+    private func save(_ file: OpenFile, _ requester: Requester, isLast: Bool, by closer: ActorRef? = nil) {
         do {
             let found = try withLiveDocument(of: file.node) { (state, document, name) throws(Errno) -> Document in
-                try save(file, &state, under: name, requester, isSealed: isSealed, isLast: isLast, by: closer)
+                defer {
+                    if isLast {
+                        file.node.release(file)
+                        dropUnneededCopy(&state, file)
+                    }
+                }
+                try save(file, &state, under: name, requester, isLast: isLast, by: closer)
                 return document
             }
             guard let document = found else {
                 var requester = requester
                 if let closer { requester.author.program = observers.program(of: closer) }
-                return settleOrphan(file, requester, isLast: isLast)
+                return isLast ? () : settleOrphan(file, requester, isLast: false)
             }
             mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
         } catch {
@@ -180,11 +190,15 @@ extension LiveContainer {
     }
 
     private func save(
-        _ file: OpenFile, _ state: inout Document.State, under name: Node.Name, _ requester: Requester, isSealed: Bool,
-        isLast: Bool, by closer: ActorRef?
+        _ file: OpenFile, _ state: inout Document.State, under name: Node.Name, _ requester: Requester, isLast: Bool,
+        by closer: ActorRef?
     ) throws(Errno) {
         var requester = requester
+        let others = file.node.writers.filter { $0 !== file }
+        // What is under way now may reach the file before it is looked at, or after.
+        let isWrittenUnseen = others.contains { mayWriteUnseen($0) }
         let stat = try Backing.stat(file.descriptor.raw)
+        trace("close \(file.id) last \(isLast) \(String(file.flags, radix: 8)) saved \(file.state.withLock(\.saved)?.short ?? "-") cur \(state.current?.id.short ?? "-") differs \(state.differs(from: stat)) size \(stat.size)")
         let (isReplacing, wasFlushed) = file.state.withLock { state in
             // A shell that closes what it has opened for somebody has not written anything yet.
             defer { if !state.isReplacing || stat.size > 0 { state.isFlushed = true } }
@@ -193,15 +207,15 @@ extension LiveContainer {
         if isCapturedLater(file, state, name.name, stat) { return captureLater(file.node, state.item, requester) }
         // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet. Who
         // replaces it has saved it with the close, whoever else has it open.
-        if !file.isAppending, !isReplacing, state.writers > 1, state.differs(from: stat), isShared(file, state) {
-            if isLast { bequeath(file, state) }
+        if !file.isAppending, !isReplacing, others.contains(where: { !isDone($0, for: file) }), state.differs(from: stat) {
+            if isLast { bequeath(file, to: others, state) }
             return
         }
         // close(2) returns before its release: what changed since the save at the close is another opening's if that has
         // had the saved content kept, only appends to it, or has saved since.
         let own = file.state.withLock(\.saved)
         let isOthers = state.isKept || state.isAppendedTo && !file.isAppending || own != state.current?.id
-        if isLast, wasFlushed || own != nil, isOthers, state.writers > 1, state.differs(from: stat) { return }
+        if isLast, wasFlushed || own != nil, isOthers, !others.isEmpty, state.differs(from: stat) { return }
         // An emptied file may be about to be written: only its last close says that it was meant (5.1).
         if isReplacing, stat.size == 0, !isLast { return }
         if let closer, !state.isUnversioned, !state.isUnannounced, state.differs(from: stat) {
@@ -209,12 +223,12 @@ extension LiveContainer {
         }
         let pending = PendingSave(
             kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: file.isAppending && !isReplacing,
-            requester: requester, amends: own, isSealed: isSealed)
+            requester: requester, amends: own, isSealed: isLast)
         let before = state.current?.id
         let saved = try save(
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
         if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
-        if state.writers > 1, state.current != nil, isWrittenPastUs(file, state) {
+        if state.current != nil, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
     }
@@ -225,12 +239,12 @@ extension LiveContainer {
         guard file.flags & O_ACCMODE == O_RDWR, file.flags & O_TRUNC == 0, !state.isUnversioned, stat.size > 0,
             isDatabase(name, file.descriptor.raw)
         else { return false }
-        return state.current != nil || state.writers > 1
+        return state.current != nil || file.node.writers.count > 1
     }
 
     /// A copy that was made before a writer could change the file is nobody's if it did not, and the document has no rows.
     private func dropUnneededCopy(_ state: inout Document.State, _ file: OpenFile) {
-        guard state.writers == 0, state.isKept, !state.isRecorded, let current = state.current,
+        guard !file.node.hasWriters, state.isKept, !state.isRecorded, let current = state.current,
             let stat = try? Backing.stat(file.descriptor.raw), !state.contentDiffers(from: stat)
         else { return }
         try? store.contents.remove(current.content)
@@ -239,40 +253,24 @@ extension LiveContainer {
 
     /// What a writer has synchronised before the others are done is amended by them, unless they only append to it: then
     /// it is the beginning of the file still, and a version of its own.
-    private func bequeath(_ file: OpenFile, _ state: Document.State) {
+    private func bequeath(_ file: OpenFile, to others: [OpenFile], _ state: Document.State) {
         guard let saved = file.state.withLock(\.saved), saved == state.current?.id, !state.isAppendedTo else { return }
-        for other in openFiles.all where other.node === file.node && other.isWritable && other.id != file.id {
+        for other in others {
             other.state.withLock { $0.saved = $0.saved ?? saved }
         }
     }
 
-    /// Whether others have the file open for writing.
-    private func isShared(_ file: OpenFile, _ state: Document.State) -> Bool {
-        isBeingOpened(file, state) || otherWriters(file).contains { _ in true }
+    /// Whether another writer is as good as gone: what the same program has closed is done, though its release may be on its
+    /// way.
+    private func isDone(_ other: OpenFile, for file: OpenFile) -> Bool {
+        guard other.state.withLock(\.isFlushed), let actor = file.requester.actor?.ref else { return false }
+        return other.requester.actor?.ref == actor
     }
 
-    /// Whether another opening may overwrite what was just saved without our seeing it. One that was closed is nearly always
+    /// Whether another writer may overwrite what was just saved without our seeing it. One that was closed is nearly always
     /// done, and only its release is on its way.
-    private func isWrittenPastUs(_ file: OpenFile, _ state: Document.State) -> Bool {
-        isBeingOpened(file, state)
-            || otherWriters(file).contains { !$0.isMediated && !$0.isAppending && !$0.state.withLock(\.isFlushed) }
-    }
-
-    /// Whether somebody has been let in to write, and has no handle yet.
-    private func isBeingOpened(_ file: OpenFile, _ state: Document.State) -> Bool {
-        // What is being released is no longer among the open.
-        let isOpen = openFiles[file.id] != nil
-        return openFiles.all.count { $0.node === file.node && $0.isWritable } + (isOpen ? 0 : 1) < state.writers
-    }
-
-    /// What else has the file open for writing; what the same program has closed is done, though its release may be on
-    /// its way.
-    private func otherWriters(_ file: OpenFile) -> some Sequence<OpenFile> {
-        openFiles.all.lazy.filter { other in
-            guard other.node === file.node, other.isWritable, other.id != file.id else { return false }
-            guard other.state.withLock(\.isFlushed), let actor = file.requester.actor?.ref else { return true }
-            return other.requester.actor?.ref != actor
-        }
+    private func mayWriteUnseen(_ other: OpenFile) -> Bool {
+        !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated && !$0.isFlushed }
     }
 
     /// A handle that could be mapped for writing was closed: the mapping may go on changing the file.
@@ -281,7 +279,7 @@ extension LiveContainer {
         guard let check = try? openForLease(file.node) else { return }
         let mapped = WritableMappings.exist(on: check.raw)
         let mayBeMapped = file.node.openings.state.withLock { openings in
-            openings.maybeMapped = mapped && openings.writers <= 1
+            openings.maybeMapped = mapped && openings.writers.count <= 1
             return mapped
         }
         knownDocument(of: file.node)?.state.withLock { $0.mayBeMapped = mayBeMapped }
@@ -298,11 +296,6 @@ extension LiveContainer {
 extension Openings.State {
     mutating func closeReader() {
         readers = max(0, readers - 1)
-        if count == 0 { cached = false }
-    }
-
-    mutating func closeWriter() {
-        writers = max(0, writers - 1)
         if count == 0 { cached = false }
     }
 }

@@ -32,6 +32,24 @@ extension LiveContainer {
                 isDurable: isDurable)
         }
         state.isKept = true
+        trace("kept \(current.content.short) of \(current.id.short) size \(current.size)")
+        // What was written while it was copied, or since it was hashed, is of the version too: it is what was kept of it.
+        guard node.mayChange, let kept = asKept(current, size: current.size), kept != current else { return }
+        state.current = kept
+        relabel(kept)
+        if state.isRecorded { store.commit([.version(kept)]) }
+    }
+
+    /// A version whose file somebody may have written to while it was copied, as the copy has it.
+    /// - Parameter size: of the version in the copy, which may go on; nil for all that there is.
+    func asKept(_ version: Version, size: UInt64?) -> Version? {
+        guard let kept = try? store.contents.open(version.content) else { return nil }
+        defer { try? kept.close() }
+        guard let stat = try? Backing.stat(kept.rawValue) else { return nil }
+        var version = version
+        version.size = min(size ?? .max, stat.size)
+        if version.size <= Self.hashedAtOnce { version.hash = ContentHash.sha256(of: kept.rawValue, size: version.size) }
+        return version
     }
 
     /// Keeps the current version's content when its file leaves its name, in one step if nobody can change the file any
@@ -43,7 +61,7 @@ extension LiveContainer {
     ) throws(Errno) -> Bool {
         guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return false }
         let labels = labels(of: current, state, node)
-        if state.writers == 0, stat.links == 1, !mayStillChange(node, name, in: directory) {
+        if !node.hasWriters, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
                 try retryingWhenFull(isRecord: true) { () throws(Errno) in
                     try store.contents.keep(

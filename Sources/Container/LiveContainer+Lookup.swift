@@ -148,10 +148,9 @@ extension LiveContainer {
             if node.isDirectory { stat.raw.size = 0 }
         case .gone: break
         }
-        let opened = node.openings.state.withLock { ($0.writers, $0.maybeMapped) }
         return FileAttributes(
             stat: stat.posix(inode: node.file.number, links: links), born: stat.raw.has_born != 0 ? stat.raw.born : nil,
-            valid: opened.0 > 0 || opened.1 ? Validity.none : Validity.long)
+            valid: node.mayChange ? Validity.none : Validity.long)
     }
 
     public func attributes(_ caller: Caller, node id: UInt64, handle: UInt64?) throws(Errno) -> FileAttributes {

@@ -121,7 +121,6 @@ extension LiveContainer {
     private func newborn(_ node: Node, at place: Place) -> Document {
         var state = Document.State(item: .random(), places: [place])
         state.isVerified = true
-        state.writers = openFiles.all.count { $0.node === node && $0.isWritable }
         return Document(state)
     }
 

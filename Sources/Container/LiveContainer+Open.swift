@@ -66,7 +66,7 @@ extension LiveContainer {
             let (item, places, version) = try observed(node)
             if let version { observers.read(version, of: item, at: places, by: actor, now: now) }
         }
-        return try serve(node, flags, isWriter: false, isMediated: false, descriptor: nil, requester: nil)
+        return try serve(reader: node, flags)
     }
 
     /// What a reader sees. A file that was never touched gets no document by that, or reading a big tree would fill the
@@ -142,22 +142,19 @@ extension LiveContainer {
     /// Goes on with an open for writing once it is its turn.
     private func begin(_ writing: Writing) throws(Errno) -> OpenReply {
         let (node, document, descriptor, flags) = (writing.node, writing.document, writing.descriptor, writing.flags)
-        let isReplacing = flags & O_TRUNC != 0
+        let file = OpenFile(
+            id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags, requester: writing.requester,
+            claim: writing.claim, isReplacing: flags & O_TRUNC != 0)
         do throws(Errno) {
             let isMediated = try document.state.withLock { state throws(Errno) in
-                try prepare(&state, writing)
+                let isMediated = try prepare(&state, writing)
+                node.admit(file)
+                return isMediated
             }
-            do throws(Errno) {
-                let reply = try serve(
-                    node, flags, isWriter: true, isMediated: isMediated || isNearlyFull, descriptor: descriptor,
-                    requester: writing.requester, claim: writing.claim, isReplacing: isReplacing)
-                // The name may have gone before there was a handle, and the last of the others have settled the file.
-                if !isLive(node) { adoptWriter(of: node, hasChanged: true) }
-                return reply
-            } catch {
-                document.state.withLock { $0.writers = max(0, $0.writers - 1) }
-                throw error
-            }
+            let reply = serve(writer: file, isMediated: isMediated || isNearlyFull)
+            // The name may have gone meanwhile, and the last of the others have settled the file.
+            if !isLive(node) { adoptWriter(of: node, hasChanged: true) }
+            return reply
         } catch {
             arbiter.closed(writing.claim)
             throw error
@@ -168,6 +165,7 @@ extension LiveContainer {
     /// - Returns: whether its writes must come to us, because what they overwrite is not kept yet.
     private func prepare(_ state: inout Document.State, _ writing: Writing) throws(Errno) -> Bool {
         let stat = try Backing.stat(writing.descriptor.raw)
+        trace("prepare \(String(writing.flags, radix: 8)) cur \(state.current?.id.short ?? "-") kept \(state.isKept) differs \(state.contentDiffers(from: stat)) appTo \(state.isAppendedTo) size \(stat.size)")
         let (name, whereabouts) = nodes.location(writing.node)
         guard case .live = whereabouts, knownDocument(of: writing.node) === writing.document else {
             // While it waited, another file took the name: the kernel looks it up again.
@@ -192,15 +190,12 @@ extension LiveContainer {
                 } catch {
                     guard error.isFull else { throw error }
                     // Who only opens it needs no room: its content is kept before the first byte is overwritten.
-                    state.writers += 1
                     return true
                 }
             }
         } else {
-            state.writers += 1
             return true
         }
-        state.writers += 1
         return false
     }
 
@@ -211,24 +206,26 @@ extension LiveContainer {
     ) throws(Errno) {
         let stat: FileStat
         if let known { stat = known } else { stat = try Backing.stat(descriptor.raw) }
-        if state.contentDiffers(from: stat), stat.size > 0 {
+        if state.contentDiffers(from: stat) || state.isAppendedTo && state.differs(from: stat), stat.size > 0 {
             try saveUnfinished(&state, node, file: descriptor.raw)
         }
         do throws(Errno) { try keepCopy(&state, of: node, from: descriptor.raw) } catch {
             try truncatesAllTheSame(&state, of: node, by: requester, error)
         }
         try Backing.check { ftruncate(descriptor.raw, size) }
+        state.isAppendedTo = false
     }
 
     /// Somebody is still writing what is about to go, or a mapping has changed it unseen: it becomes a version as it is.
     func saveUnfinished(_ state: inout Document.State, _ node: Node, file: Int32) throws(Errno) {
         guard let name = nodes.location(node).name else { return }
-        let other = openFiles.all.first { $0.node === node && $0.isWritable }
-        if other == nil { noteOverwritten(&state) }
+        let other = node.writers.first
+        if other == nil, !state.isAppendedTo { noteOverwritten(&state) }
         try save(
             &state, node, in: name.parent, name.name, file: file,
             PendingSave(
-                kind: .replacing, requester: other?.requester, amends: other?.state.withLock(\.saved)))
+                kind: state.isAppendedTo ? .appendOrInPlace : .replacing, isAppend: state.isAppendedTo,
+                requester: other?.requester, amends: other?.state.withLock(\.saved)))
     }
 
     /// The file was changed where nobody could see it: the current version's content is what was kept of it, or lost.
@@ -273,41 +270,53 @@ extension LiveContainer {
                 throw Errno(rawValue: ESTALE)
             }
         }
-        let reply = try serve(
-            node, flags, isWriter: isWriter, isMediated: false, descriptor: descriptor,
-            requester: requester(caller, isOpening: true), isReplacing: flags & O_TRUNC != 0)
+        guard isWriter else { return try serve(reader: node, flags, descriptor: descriptor) }
+        let file = OpenFile(
+            id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags,
+            requester: requester(caller, isOpening: true), claim: nil, isReplacing: flags & O_TRUNC != 0)
+        node.admit(file)
+        let reply = serve(writer: file, isMediated: false)
         // Now that it counts among the file's writers: what it writes belongs to whoever has the name.
-        if isWriter, !node.isForeign { adoptWriter(of: node, hasChanged: flags & O_TRUNC != 0) }
+        if !node.isForeign { adoptWriter(of: node, hasChanged: flags & O_TRUNC != 0) }
         return reply
     }
 
     /// Decides how the kernel serves a handle. All handles of a file open at one time must agree (fs/fuse/iomode.c).
-    func serve(
-        _ node: Node, _ flags: Int32, isWriter: Bool, isMediated: Bool, descriptor: SharedDescriptor?,
-        requester: Requester?, claim: ClaimID? = nil, isReplacing: Bool = false
+    private func serve(
+        reader node: Node, _ flags: Int32, descriptor: SharedDescriptor? = nil
     ) throws(Errno) -> OpenReply {
-        var reply = OpenReply(handle: OpenFileTable.sharedReader)
-        reply.needsNoFlush = !isWriter
-        let backing = registration(of: node, descriptor, isWriter: isWriter)
-        if backing != 0 {
-            reply.backing = backing
-            reply.isMediated = isMediated
-        } else {
-            // Without passthrough all changes of the content go through the kernel's pages.
-            reply.keepsCache = kernel.side?.passesThrough != true
-        }
-        if descriptor == nil, backing != 0 { return reply }
+        node.openings.state.withLock { $0.readers += 1 }
+        var (reply, isPassed) = reply(for: node, descriptor)
+        reply.needsNoFlush = true
+        if descriptor == nil, isPassed { return reply }
         let file: SharedDescriptor
         if let descriptor { file = descriptor } else { file = try openBelowForReading(node) }
-        let requester = requester ?? Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
-        let opened = openFiles.add { id in
-            OpenFile(
-                id: id, node: node, descriptor: file, flags: flags, requester: requester,
-                isMediated: isMediated || backing == 0, claim: claim, isReplacing: isReplacing)
-        }
-        if isWriter { watchWhileOpen(opened) }
+        let nobody = Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
+        let opened = OpenFile(
+            id: openFiles.newHandle(), node: node, descriptor: file, flags: flags, requester: nobody, claim: nil)
+        openFiles.add(opened)
         reply.handle = opened.id
         return reply
+    }
+
+    /// The same for one who was admitted among the file's writers.
+    func serve(writer file: OpenFile, isMediated: Bool) -> OpenReply {
+        var (reply, isPassed) = reply(for: file.node, file.descriptor)
+        reply.isMediated = isPassed && isMediated
+        file.state.withLock { $0.isMediated = isMediated || !isPassed }
+        openFiles.add(file)
+        watchWhileOpen(file)
+        reply.handle = file.id
+        return reply
+    }
+
+    private func reply(for node: Node, _ descriptor: SharedDescriptor?) -> (OpenReply, isPassed: Bool) {
+        var reply = OpenReply(handle: OpenFileTable.sharedReader)
+        let backing = registration(of: node, descriptor)
+        reply.backing = backing
+        // Without passthrough all changes of the content go through the kernel's pages.
+        reply.keepsCache = backing == 0 && kernel.side?.passesThrough != true
+        return (reply, backing != 0)
     }
 
     private func openBelowForReading(_ node: Node) throws(Errno) -> SharedDescriptor {
@@ -318,11 +327,10 @@ extension LiveContainer {
         }
     }
 
-    /// The node's registration for passthrough, made if there is none, and the opening counted; 0 if the file is to be
-    /// served without.
-    private func registration(of node: Node, _ descriptor: SharedDescriptor?, isWriter: Bool) -> Int32 {
+    /// The node's registration for passthrough, made if there is none; 0 if the file is to be served without. The opening
+    /// has been counted.
+    private func registration(of node: Node, _ descriptor: SharedDescriptor?) -> Int32 {
         let known: Int32? = node.openings.state.withLock { state in
-            state.count(isWriter)
             guard state.backing == 0, !state.cached else { return state.cached ? 0 : state.backing }
             return nil
         }
@@ -357,11 +365,5 @@ extension LiveContainer {
             logger.debug("a file is served without passthrough: \(error)")
             return 0
         }
-    }
-}
-
-extension Openings.State {
-    mutating func count(_ isWriter: Bool) {
-        if isWriter { writers += 1 } else { readers += 1 }
     }
 }

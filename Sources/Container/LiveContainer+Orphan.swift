@@ -17,7 +17,7 @@ extension LiveContainer {
         // An emptied file may be about to be written: only its last close says that it was meant (5.1).
         if !waits, (try? Backing.stat(file.descriptor.raw))?.size == 0 { return }
         let taken = orphans.take(file.node) {
-            waits && openFiles.all.contains { $0.node === file.node && $0.isWritable && $0.id != file.id }
+            waits && file.node.writers.contains { $0 !== file }
         }
         guard let orphan = taken else { return }
         do {
@@ -114,19 +114,6 @@ extension LiveContainer {
         }
     }
 
-    /// A version as it was kept: somebody may have written to the file while it was copied.
-    private func settled(_ version: Version, _ path: TreePath, _ place: Place) -> Version {
-        guard let hash = version.hash, let kept = try? store.contents.open(version.content) else { return version }
-        defer { try? kept.close() }
-        guard let stat = try? Backing.stat(kept.rawValue),
-            let found = ContentHash.sha256(of: kept.rawValue, size: stat.size), found != hash || stat.size != version.size
-        else { return version }
-        var version = version
-        (version.size, version.hash) = (stat.size, found)
-        try? store.contents.relabel(version.content, ContentStore.Label(version: version, path: path, place: place))
-        return version
-    }
-
     /// The name shows another save: this one becomes history or a conflict beside it (DESIGN 6.1).
     private func settleDisplaced(
         _ orphan: Orphan, _ file: OpenFile, _ stat: FileStat, _ requester: Requester
@@ -161,7 +148,10 @@ extension LiveContainer {
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content,
                 ContentStore.Label(version: version, path: path, place: place))
-            version = settled(version, path, place)
+            if let kept = asKept(version, size: nil), kept != version {
+                version = kept
+                relabel(kept)
+            }
             state.mayHaveBranches = true
             state.isParted = false
             observers.saved(version.id, of: state.item, by: requester.actor, now: version.saved)

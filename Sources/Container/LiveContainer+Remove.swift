@@ -202,12 +202,11 @@ extension LiveContainer {
                 let created = state.isUnannounced
                     ? publication(&state, in: entry.parent, entry.name, entry.stat, by: requester)
                     : announcement(&state, in: entry.parent, entry.name, by: requester)
-                if state.writers > 0, let node = entry.node {
+                if let node = entry.node, node.hasWriters {
                     orphans.add(
                         Orphan(
                             document: document, parent: entry.parent,
                             stamp: state.stamp, base: state.current?.id), node)
-                    state.writers = 0
                 }
                 return created + itemRows(state, entry.stat)
             }

@@ -166,7 +166,7 @@ extension LiveContainer {
             state.stamp = nil
             _ = try? save(
                 &state, node, in: move.newParent, move.newName, file: file,
-                PendingSave(kind: .replacing, requester: requester, isSealed: state.writers == 0))
+                PendingSave(kind: .replacing, requester: requester, isSealed: !node.hasWriters))
         }
         return rows
     }
@@ -226,17 +226,18 @@ extension LiveContainer {
             try refuseIfStale(&state, target.parent, target.name, requester)
             try captureBeforeLoss(&state, node, target.name, in: target.directory, parent: target.parent)
             // Whoever writes to it may have saved since it was looked at.
-            let found = state.writers == 0 ? target.stat : try Backing.stat(target.name.bytes, in: target.directory.raw)
+            let isWritten = node.hasWriters
+            let found = !isWritten ? target.stat : try Backing.stat(target.name.bytes, in: target.directory.raw)
             let wasClean = !state.contentDiffers(from: found)
             var isLinked = false
-            if !wasClean, state.writers == 0, state.isRecorded {
+            if !wasClean, !isWritten, state.isRecorded {
                 let file = try Backing.open(target.name.bytes, in: target.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
                 defer { Glibc.close(file) }
                 try saveUnfinished(&state, node, file: file)
             }
             if target.stat.links > 1 {
                 try partOtherNames(&state, of: document, target)
-            } else if wasClean || state.writers == 0 {
+            } else if wasClean || !isWritten {
                 isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
             // Also where the file becomes an object: that may be given up while somebody has the file open.
@@ -252,12 +253,11 @@ extension LiveContainer {
                 }
                 throw error
             }
-            if state.writers > 0 {
+            if isWritten {
                 orphans.add(
                     Orphan(
                         document: document, parent: target.parent, stamp: wasClean ? state.stamp : nil,
                         base: state.current?.id), node)
-                state.writers = 0
             }
             let content = state.current?.content
             leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)

@@ -121,7 +121,7 @@ extension LiveContainer {
         let age = now.since(database.changed)
         if mayWait, age < Self.captureNanoseconds { return Self.captureNanoseconds - max(0, age) }
         // What a transaction has half changed is no state of it: nobody waits for that but us.
-        if database.isHot { return state.writers > 0 ? Self.captureNanoseconds : Self.captureCalmNanoseconds }
+        if database.isHot { return node.hasWriters ? Self.captureNanoseconds : Self.captureCalmNanoseconds }
         return try record(database, &state, node, name, requester) ? nil : Self.captureNanoseconds
     }
 
@@ -150,7 +150,7 @@ extension LiveContainer {
         let log = database.log.flatMap { log in WriteAheadLog { Self.read(log.file, $0, $1) } }
         var pending = PendingSave(kind: .appendOrInPlace, requester: requester, isSealed: true)
         let mayBeCopied = store.contents.canReflink || database.stat.size <= settings.maxFile
-        if mayBeCopied, state.writers > 0 || log != nil {
+        if mayBeCopied, node.hasWriters || log != nil {
             // What the file holds may change, or differs from what it stands for: the version's content is kept at once.
             let image = try image(of: database, log)
             guard isUnchanged(database) else { return false }
@@ -230,7 +230,7 @@ extension LiveContainer {
     func captureBeforeLoss(
         _ state: inout Document.State, _ node: Node, _ name: FileName, in directory: SharedDescriptor, parent: Node
     ) throws(Errno) {
-        guard captures.isWaiting(state.item), state.writers == 0 else { return }
+        guard captures.isWaiting(state.item), !node.hasWriters else { return }
         let database = try look(at: Node.Name(parent: parent, name: name))
         guard state.differs(from: database.stat) || database.log?.stamp != captures.log(of: state.item) else { return }
         let requester = captures.requester(node.id)

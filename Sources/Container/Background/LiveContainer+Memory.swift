@@ -16,13 +16,18 @@ extension LiveContainer {
             for directory in documents.directories {
                 // For each directory anew: who wants to change a name waits for one of them at most.
                 names.reading {
-                    documents.letGo(in: directory, now: now, evenUsed: evenUsed, keepsSaver: mayMatter)
+                    documents.letGo(
+                        in: directory, now: now, evenUsed: evenUsed, isWritten: { isWritten($0) }, keepsSaver: mayMatter)
                 }
             }
         }
         documents.forgetSavers(unless: mayMatter)
         documents.settle()
         linux_return_memory()
+    }
+
+    private func isWritten(_ place: Place) -> Bool {
+        openFiles.all.contains { file in file.isWritable && nodes.names(file.node).contains { $0.place == place } }
     }
 
     /// How many files that are not open may stay registered for passthrough.

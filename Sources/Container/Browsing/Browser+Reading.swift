@@ -113,7 +113,7 @@ extension Browser {
     /// open at one time must agree (fs/fuse/iomode.c).
     private func register(_ node: BrowseNode, _ file: SharedDescriptor?) -> Int32 {
         let known: Int32? = node.openings.state.withLock { state in
-            state.count(false)
+            state.readers += 1
             return state.cached || state.backing != 0 ? state.backing : nil
         }
         if let known { return known }

@@ -73,8 +73,6 @@ final class Document: Sendable {
         var isAbsorbed = false
         /// It began as another item's file under a name that only its maker wanted, and holds nothing else.
         var isParted = false
-        /// Handles open for writing.
-        var writers = 0
         /// Versions and names of this document are not recorded: it is ephemeral or ignored.
         var isUnversioned = false
         /// Who made it under an ephemeral name, and when.
@@ -132,11 +130,11 @@ final class Document: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Whether the catalog, or the file itself, says all that there is to know of the document: nothing is in progress,
-    /// and what time may still change about it is over.
+    /// Whether the catalog, or the file itself, says all that there is to know of the document: nothing is in progress
+    /// but that somebody may have it open, and what time may still change about it is over.
     func isRestorable(now: Timestamp) -> Bool {
         state.withLock { state in
-            guard let current = state.current, let stamp = state.stamp, state.places.count == 1, state.writers == 0,
+            guard let current = state.current, let stamp = state.stamp, state.places.count == 1,
                 !state.isReturning, !state.isMarked, !state.isKept, !state.isAppendedTo, !state.isUnversioned,
                 state.maker == nil, state.refused == nil, state.conflict == nil, state.provisional == nil,
                 state.labelled == nil, !state.mayBeMapped

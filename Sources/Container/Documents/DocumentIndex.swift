@@ -122,8 +122,11 @@ final class DocumentIndex: Sendable {
     /// hands, and under the lock of the index nobody can get at it.
     /// - Parameters:
     ///   - evenUsed: also those that were asked for since the last time.
+    ///   - isWritten: whether somebody has the file of that name open for writing.
     ///   - keepsSaver: whether the one who saved a version may still take part in a conflict.
-    func letGo(in directory: FileID, now: Timestamp, evenUsed: Bool, keepsSaver: (FileActor) -> Bool) {
+    func letGo(
+        in directory: FileID, now: Timestamp, evenUsed: Bool, isWritten: (Place) -> Bool, keepsSaver: (FileActor) -> Bool
+    ) {
         state.withLock { state in
             guard var documents = state.directories.removeValue(forKey: directory) else { return }
             var gone: [FileName] = []
@@ -131,7 +134,10 @@ final class DocumentIndex: Sendable {
                 guard isKnownUniquelyReferenced(&documents.values[index]) else { continue }
                 let document = documents.values[index]
                 let wasUsed = document.wasUsed.exchange(false, ordering: .relaxed)
-                guard evenUsed || !wasUsed, document.isRestorable(now: now) else { continue }
+                // Whoever is being let in to write holds the document until its handle is known.
+                guard evenUsed || !wasUsed, document.isRestorable(now: now),
+                    !isWritten(Place(directory: directory, name: documents[index].key))
+                else { continue }
                 gone.append(documents[index].key)
                 let (item, saver, isRecorded) = document.state.withLock { ($0.item, $0.saver, $0.isRecorded) }
                 if isRecorded { state.unread.insert(directory) }

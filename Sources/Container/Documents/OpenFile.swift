@@ -17,6 +17,10 @@ final class OpenFile: Sendable {
         var isFlushed = false
         /// It truncated the file to nothing: a replacing save.
         var isReplacing = false
+        /// Writes come to us before they reach the file: not known to before it is decided.
+        var isMediated = false
+        /// How many changes through it are under way: decided, and perhaps not in the file yet.
+        var changes = 0
     }
 
     let id: UInt64
@@ -24,22 +28,19 @@ final class OpenFile: Sendable {
     let descriptor: SharedDescriptor
     let flags: Int32
     let requester: Requester
-    /// Writes come to us before they reach the file.
-    let isMediated: Bool
     let state: Mutex<State>
     /// When, by ``Scheduler/now``.
     let opened = Scheduler.now
 
     init(
-        id: UInt64, node: Node, descriptor: SharedDescriptor, flags: Int32, requester: Requester, isMediated: Bool,
-        claim: ClaimID?, isReplacing: Bool = false
+        id: UInt64, node: Node, descriptor: SharedDescriptor, flags: Int32, requester: Requester, claim: ClaimID?,
+        isReplacing: Bool = false
     ) {
         self.id = id
         self.node = node
         self.descriptor = descriptor
         self.flags = flags
         self.requester = requester
-        self.isMediated = isMediated
         self.claim = claim
         state = Mutex(State(isReplacing: isReplacing))
     }
@@ -61,19 +62,17 @@ final class OpenFileTable: Sendable {
 
     subscript(handle: UInt64) -> OpenFile? { state.withLock { $0.files[handle] } }
 
-    func add(_ make: (UInt64) -> OpenFile) -> OpenFile {
+    /// The number of a handle that is about to be.
+    func newHandle() -> UInt64 {
         state.withLock { state in
-            let file = make(state.next)
-            state.next += 1
-            state.files[file.id] = file
-            return file
+            defer { state.next += 1 }
+            return state.next
         }
     }
 
-    func remove(_ handle: UInt64) -> OpenFile? { state.withLock { $0.files.removeValue(forKey: handle) } }
+    func add(_ file: OpenFile) { state.withLock { $0.files[file.id] = file } }
 
-    /// Some open file of a node.
-    func first(of node: Node) -> OpenFile? { state.withLock { $0.files.values.first { $0.node === node } } }
+    func remove(_ handle: UInt64) -> OpenFile? { state.withLock { $0.files.removeValue(forKey: handle) } }
 
     /// The files open now, in no order.
     var all: [OpenFile] { state.withLock { Array($0.files.values) } }

@@ -68,6 +68,22 @@ final class Node: @unchecked Sendable {
         self.isForeign = isForeign
     }
 
+    /// Who has the file open for writing.
+    var writers: [OpenFile] { openings.state.withLock(\.writers) }
+    var hasWriters: Bool { openings.state.withLock { !$0.writers.isEmpty } }
+    /// Whether the file may change without our seeing it before.
+    var mayChange: Bool { openings.state.withLock { !$0.writers.isEmpty || $0.maybeMapped } }
+
+    /// Who is let in to write is among the writers from then on, before there is a handle.
+    func admit(_ file: OpenFile) { openings.state.withLock { $0.writers.append(file) } }
+
+    func release(_ file: OpenFile) {
+        openings.state.withLock { state in
+            state.writers.removeAll { $0 === file }
+            if state.count == 0 { state.cached = false }
+        }
+    }
+
     var isDirectory: Bool { type == UInt32(S_IFDIR) }
     var isRegular: Bool { type == UInt32(S_IFREG) }
     static let rootID: UInt64 = 1

@@ -76,7 +76,6 @@ extension LiveContainer {
             try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
             rows = document.state.withLock { state in
                 state.places.removeAll { $0 == entry.place }
-                state.writers = 0
                 return announcement(&state, in: entry.parent, entry.name, by: requester)
             }
         }

@@ -46,7 +46,7 @@ extension LiveContainer {
             try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
         guard isDatabase(spot.name, file.raw) else { return }
         // Who has it open would go on with the file that leaves its name, and with the journals of the new one.
-        guard document.state.withLock(\.writers) == 0 else {
+        guard nodes.node(try Backing.stat(file.raw).key)?.hasWriters != true else {
             throw OperationError(.busy, "this database is open", path: spot.path, advice: "close the program that uses it first")
         }
         try document.state.withLock { state in
@@ -104,7 +104,7 @@ extension LiveContainer {
         if state.isUnversioned {
             throw OperationError(.invalid, "it has no versions: ignored, or a program's temporary file", path: spot.path)
         }
-        let isBeingSaved = state.isReturning || state.differs(from: stat) && state.writers > 0
+        let isBeingSaved = state.isReturning || state.differs(from: stat) && node.hasWriters
         guard !isBeingSaved else {
             throw OperationError(.busy, "it is being saved just now", path: spot.path, advice: "repeat in a moment")
         }
@@ -133,10 +133,9 @@ extension LiveContainer {
         try Backing.check { fsync(staged.file.raw) }
         try keepDisplaced(&state, of: node, spot.name, in: spot.directory, stat)
         try staged.place(spot.name, in: spot.directory, replacing: true)
-        if state.writers > 0 {
+        if node.hasWriters {
             orphans.add(
                 Orphan(document: document, parent: spot.parent, stamp: state.stamp, base: state.current?.id), node)
-            state.writers = 0
         }
         let entry = Entry(parent: spot.parent, name: spot.name, directory: spot.directory, stat: stat, node: node)
         let kept = state.isKept ? state.current?.content : nil

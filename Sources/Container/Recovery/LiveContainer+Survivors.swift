@@ -35,7 +35,7 @@ extension LiveContainer {
 
     private func isStillWritten(_ node: Node) -> Bool {
         // Handles of this mount are writers too: then nothing can be told, and the answer is the safe one.
-        if node.openings.state.withLock({ $0.writers > 0 }) { return true }
+        if node.hasWriters { return true }
         guard let place = try? location(of: node),
             let file = try? Backing.open(place.path, in: place.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
         else { return false }

@@ -53,7 +53,7 @@ extension LiveContainer {
     /// Whose changes are synchronised: those made through the handle, or any others'.
     private func writer(of node: Node, _ handle: UInt64) -> OpenFile? {
         if let file = openFiles[handle], file.isWritable { return file }
-        return openFiles.all.first { $0.node === node && $0.isWritable }
+        return node.writers.first
     }
 
     private func saveForLabel(
