@@ -1,5 +1,6 @@
 // A full file system: saves go on, at the cost of what may be purged, oldest first, and the daemon says so.
 
+import CTestSupport
 import Foundation
 import Support
 import Testing
@@ -124,6 +125,44 @@ import Testing
                 if container.text(of: "small/5") != "new\n" { problems.append("the save by rename is not there") }
                 let left = try container.names(in: "small")
                 if left != ["2", "4", "5"] { problems.append("small has \(left)") }
+                return problems + (try container.checkAtRest())
+            }
+        }
+    }
+
+    @Test("Where even the record of a deletion has no room it goes for good, but not with a pinned version")
+    func noRoomForARecord() throws {
+        try withFileSystem(.ext4, megabytes: 100) { base in
+            let beneath = try Workplace.fresh("beneath")
+            try mustRun("mount", ["--bind", base, beneath])
+            defer {
+                umount2(beneath, VFS_MNT_DETACH)
+                rmdir(beneath)
+            }
+            try withContainer(named: "record", on: base, seconds: 300) { container in
+                guard container.isVersioned else { return [] }
+                for number in 1...2 { try save(number, container.file("pinned")) }
+                try save(3, container.file("f"))
+                try shell("mkdir d; ln -s f s; mkfifo p", in: container.path)
+                if let version = try container.history(of: "pinned").versions.last {
+                    try container.must("pin", container.file("pinned"), "--version", version.id)
+                }
+                // Somebody takes the ballast's room away, and all the rest.
+                let state = beneath + container.path.dropFirst(base.utf8.count) + "/.versionsfs"
+                truncate(state + "/ballast", 0)
+                try fillWithLiveFile(beneath + "/filler")
+                var problems: [String] = []
+                let refused = try run("rm", ["pinned"], in: container.path)
+                if refused.status == 0 || !refused.errors.contains("No space left") { problems.append("rm pinned: \(refused.errors)") }
+                for command in ["rm s", "rm p", "rmdir d", "rm f"] {
+                    let output = try run("bash", ["-c", command], in: container.path)
+                    if output.status != 0 { problems.append("\(command): \(output.errors)") }
+                }
+                // By now there is room.
+                try shell("echo again > again", in: container.path)
+                let left = try container.names()
+                if left != ["again", "pinned"] { problems.append("left: \(left)") }
+                if !(try status(container)).contains("nearly full") { problems.append("status does not say so") }
                 return problems + (try container.checkAtRest())
             }
         }
