@@ -14,11 +14,13 @@ enum Nesting {
             for inner in [mount.point, mount.directory] where lies(inner, in: path) {
                 throw StartError(
                     text: "\(directory): \(shown(inner)) in it is a container of its own, and mounted: "
-                        + "versionsctl unmount \(shown(mount.point)) first, and versionsctl forget it if it is to be part of this one")
+                        + "versionsctl unmount \(shown(mount.point)) first, "
+                        + "and versionsctl forget it if it is to be part of this one")
             }
             for outer in [mount.point, mount.directory] where lies(path, in: outer) {
                 throw StartError(
-                    text: "\(directory): it lies in the container \(shown(outer)), which is mounted: its files have versions there")
+                    text: "\(directory): it lies in the container \(shown(outer)), which is mounted: "
+                        + "its files have versions there")
             }
         }
         var above = directory

@@ -38,7 +38,8 @@ extension LiveContainer {
     }
 
     private func make(
-        _ caller: Caller, _ parent: Node, _ name: FileName, _ mode: mode_t?, _ body: (Int32, [UInt8]) throws(Errno) -> Void
+        _ caller: Caller, _ parent: Node, _ name: FileName, _ mode: mode_t?,
+        _ body: (Int32, [UInt8]) throws(Errno) -> Void
     ) throws(Errno) -> Found {
         try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
@@ -49,7 +50,11 @@ extension LiveContainer {
             if !parent.isForeign {
                 let place = Place(directory: parent.file, name: name)
                 _ = tombstones.take(at: place, now: now) { _ in false }
-                record(parent, [.change(change(.created, in: parent, name, by: requester(caller)))])
+                let requester = requester(caller)
+                // A lock, or a directory to save in, that a program makes for itself.
+                if !observers.isEphemeral(name, requester) {
+                    record(parent, [.change(change(.created, in: parent, name, by: requester))])
+                }
             }
             return found
         }
@@ -110,7 +115,7 @@ extension LiveContainer {
                     defer { state.maker = nil }
                     return publication(&state, in: parent, name, stat, by: requester)
                 }
-                record(parent, rows + [.change(change(.created, in: parent, name, by: requester))])
+                record(parent, [.change(change(.created, in: parent, name, by: requester))] + rows)
             }
             return found
         }

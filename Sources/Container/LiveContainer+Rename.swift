@@ -106,11 +106,11 @@ extension LiveContainer {
         moveNode(move)
         if move.source.stat.isDirectory {
             let rows = recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
-            record(move.newParent, rows + [renamed(move, item: nil, requester)])
+            record(move.newParent, rows + renamedOther(move, requester))
             return nil
         }
         guard let document else {
-            record(move.newParent, [renamed(move, item: nil, requester)])
+            record(move.newParent, renamedOther(move, requester))
             return nil
         }
         try store(throwing: .ioError) { () throws(StoreError) in
@@ -126,7 +126,8 @@ extension LiveContainer {
             let isHidden = state.isUnannounced || state.isUnversioned
             // Of a name that a program made up for itself nobody has heard: what comes out of it is new.
             let event: [VersionStore.Mutation] = isHidden ? []
-                : wasHidden ? [.change(change(.created, in: move.newParent, move.newName, item: state.item, by: requester))]
+                : wasHidden
+                ? [.change(change(.created, in: move.newParent, move.newName, item: state.item, by: requester))]
                 : [renamed(move, item: state.item, requester)]
             let rows = created + (wasHidden ? event + published : published)
             return (rows + itemRows(state, move.source.stat) + (wasHidden ? [] : event), wasEphemeral)
@@ -205,6 +206,13 @@ extension LiveContainer {
             change(
                 .renamed, in: move.newParent, move.newName,
                 from: path(of: move.source.name, in: move.source.parent), item: item, by: requester))
+    }
+
+    /// The same for what is no document: of a name that a program made up for itself nobody has heard.
+    private func renamedOther(_ move: Move, _ requester: Requester) -> [VersionStore.Mutation] {
+        guard observers.isEphemeral(move.source.name, requester) else { return [renamed(move, item: nil, requester)] }
+        if observers.isEphemeral(move.newName, requester) { return [] }
+        return [.change(change(.created, in: move.newParent, move.newName, by: requester))]
     }
 
     // MARK: Onto a document

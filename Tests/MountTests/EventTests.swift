@@ -68,14 +68,14 @@ import Testing
             guard container.isVersioned else { return [] }
             try shell(
                 gitIdentity + "; git init -q r; cd r; echo a > a; git add a; git commit -qm one; echo b > b; git add b; git commit -qm two; cd ..;"
-                    + " echo x > /dev/shm/events-$$; rsync /dev/shm/events-$$ copied; rm /dev/shm/events-$$; echo c > c; sed -i s/c/d/ c;"
+                    + " d=$(mktemp -d); cp /bin/ln $d/emacs; $d/emacs -s me@host.1:2 .#c; cp -f /bin/rm $d/emacs; $d/emacs .#c; rm -r $d; echo x > /dev/shm/events-$$; rsync /dev/shm/events-$$ copied; rm /dev/shm/events-$$; echo c > c; sed -i s/c/d/ c;"
                     + " python3 -c 'import os; n = \"new.tmp.%d\" % os.getpid(); open(n, \"w\").write(\"1\"); os.rename(n, \"new\")'",
                 in: container.path)
             let told = try events(of: container)
             var problems: [String] = []
             for event in told {
                 for name in [event.path, event.from].compactMap({ $0 }) where
-                    ["tmp_obj", ".lock", "/sed", ".copied.", "new.tmp"].contains(where: { "/\(name)".contains($0) }) {
+                    ["tmp_obj", ".lock", "/sed", ".copied.", "new.tmp", ".#c"].contains(where: { "/\(name)".contains($0) }) {
                     problems.append(event.text)
                 }
             }

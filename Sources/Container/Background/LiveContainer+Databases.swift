@@ -104,7 +104,8 @@ extension LiveContainer {
             }
             return again ?? nil
         } catch {
-            logger.error("a database could not be captured: \(error)", metadata: ["file": "\(nodes.path(node) ?? .root)"])
+            let path = nodes.path(node) ?? .root
+            logger.error("a database could not be captured: \(error)", metadata: ["file": "\(path)"])
             return nil
         }
     }
@@ -147,7 +148,11 @@ extension LiveContainer {
     private func record(
         _ database: Database, _ state: inout Document.State, _ node: Node, _ name: Node.Name, _ requester: Requester
     ) throws(Errno) -> Bool {
-        let log = database.log.flatMap { log in WriteAheadLog { Self.read(log.file, $0, $1) } }
+        // What is beyond the database's end is in the log, so that no more can come of both.
+        let log = database.log.flatMap { log in WriteAheadLog { Self.read(log.file, $0, $1) } }.flatMap { log in
+            let most = database.stat.size + (database.log?.stamp.size ?? 0)
+            return UInt64(log.pageCount) * UInt64(log.pageSize) <= most ? log : nil
+        }
         var pending = PendingSave(kind: .appendOrInPlace, requester: requester, isSealed: true)
         let mayBeCopied = store.contents.canReflink || database.stat.size <= settings.maxFile
         if mayBeCopied, node.hasWriters || log != nil {
@@ -197,7 +202,9 @@ extension LiveContainer {
             for (page, offset) in log.pages where page <= log.pageCount {
                 let bytes = Self.read(file, offset, log.pageSize)
                 let place = off_t(page - 1) * off_t(log.pageSize)
-                _ = try Backing.check { bytes.withUnsafeBytes { pwrite(staged.file.raw, $0.baseAddress, $0.count, place) } }
+                _ = try Backing.check {
+                    bytes.withUnsafeBytes { pwrite(staged.file.raw, $0.baseAddress, $0.count, place) }
+                }
             }
             try Backing.check { ftruncate(staged.file.raw, off_t(log.pageCount) * off_t(log.pageSize)) }
             time = max(time, try Backing.stat(file.raw).modified)

@@ -69,8 +69,10 @@ extension Browser {
             guard let deletion = try query({ store throws(StoreError) in try store.deletion(id) }) else {
                 throw .noSuchFileOrDirectory
             }
-            let item = try deletion.item.map { id throws(Errno) in try query { store throws(StoreError) in try store.item(id) } }
-            if let item, let item { return try told(key, item, item.current) }
+            let item = try deletion.item.flatMap { id throws(Errno) in
+                try query { store throws(StoreError) in try store.item(id) }
+            }
+            if let item { return try told(key, item, item.current) }
             let derived = deletion.item ?? DerivedIdentity.item(file, in: store.identity.container)
             switch key {
             case "item": return Array(derived.hex.utf8)

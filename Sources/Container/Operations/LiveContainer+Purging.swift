@@ -110,7 +110,8 @@ extension LiveContainer {
     private func lost(_ versions: [Version], at path: TreePath?, by requester: Requester?) -> [VersionStore.Mutation] {
         var paths: [ItemID: TreePath] = [:]
         return versions.map { version in
-            let known = path ?? paths[version.item] ?? (try? store.item(version.item)).flatMap { try? store.path(of: $0) } ?? .root
+            let known = path ?? paths[version.item]
+                ?? (try? store.item(version.item)).flatMap { try? store.path(of: $0) } ?? .root
             paths[version.item] = known
             return .change(
                 Change(

@@ -47,14 +47,16 @@ extension LiveContainer {
         guard isDatabase(spot.name, file.raw) else { return }
         // Who has it open would go on with the file that leaves its name, and with the journals of the new one.
         guard nodes.node(try Backing.stat(file.raw).key)?.hasWriters != true else {
-            throw OperationError(.busy, "this database is open", path: spot.path, advice: "close the program that uses it first")
+            throw OperationError(
+                .busy, "this database is open", path: spot.path, advice: "close the program that uses it first")
         }
         try document.state.withLock { state in
             guard let node = nodes.node(try Backing.stat(file.raw).key) else { return }
             try captureBeforeLoss(&state, node, spot.name, in: spot.directory, parent: spot.parent)
         }
         for journal in Databases.journals(of: spot.name) {
-            guard let stat = try Backing.statIfPresent(journal.bytes, in: spot.directory.raw), stat.isRegular else { continue }
+            guard let stat = try Backing.statIfPresent(journal.bytes, in: spot.directory.raw), stat.isRegular
+            else { continue }
             let entry = Entry(
                 parent: spot.parent, name: journal, directory: spot.directory, stat: stat, node: nodes.node(stat.key))
             try displace(entry, by: stat, requester)
