@@ -132,9 +132,10 @@ extension LiveContainer {
 
     /// Gives up what is beyond the shares, and what the reserve needs.
     func trim() {
-        if !noteTime().isPaused {
+        if !noteTime().isPaused, roomState.givingUp.begin(mayWait: true) {
             trimHistory()
             trimDeleted()
+            roomState.givingUp.end()
         }
         _ = makeRoom(mayWait: true)
         store.ballast.take()
