@@ -1,5 +1,6 @@
 // One container cannot lie in another: which of the two would keep a file's versions, and which could be unmounted?
 
+import CFuse3
 import Glibc
 import SystemPackage
 
