@@ -56,7 +56,7 @@ extension LiveContainer {
     /// A document's metadata have changed: not its content, if it was as recorded before.
     private func note(_ stat: FileStat, of document: Document, wasClean: Bool, hasTimes: Bool) {
         let rows: [VersionStore.Mutation] = document.state.withLock { state in
-            if wasClean { state.stamp = Stamp(stat) }
+            if wasClean, state.stamp?.file == stat.key { state.stamp = Stamp(stat) }
             return (hasTimes && !state.differs(from: stat) ? itemRows(state, stat) : []) + attributeRows(&state, stat)
         }
         if !rows.isEmpty { store.commit(rows) }
@@ -105,7 +105,10 @@ extension LiveContainer {
     }
 
     private func attributeRows(_ state: inout Document.State, _ stat: FileStat) -> [VersionStore.Mutation] {
-        guard var current = state.current, !state.isReturning, !state.isUnversioned else { return [] }
+        // Another file may have taken the name meanwhile.
+        guard var current = state.current, !state.isReturning, !state.isUnversioned,
+            state.stamp.map({ $0.file == stat.key }) ?? true
+        else { return [] }
         let attributes = Attributes(stat)
         guard current.attributes.mode != attributes.mode || current.attributes.owner != attributes.owner
             || current.attributes.group != attributes.group

@@ -64,24 +64,30 @@ extension LiveContainer {
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
     private func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
-        guard let document = knownDocument(of: file.node) ?? orphans.document(of: file.node) else { return }
-        if appends {
-            return try document.state.withLock { state throws(Errno) in
-                defer { trace("will append cur \(state.current?.id.short ?? "-") kept \(state.isKept) appTo \(state.isAppendedTo)") }
-                guard !state.isAppendedTo, !state.isKept, state.current != nil else { return }
-                state.isAppendedTo = !state.contentDiffers(from: try Backing.stat(file.descriptor.raw))
-            }
+        let isLive: Void? = try withLiveDocument(of: file.node) { (state, _, _) throws(Errno) in
+            try willChange(&state, file, appends: appends)
         }
+        // What another file has displaced was kept then; what was deleted is the deleted file still.
+        guard isLive == nil, let document = orphans.document(of: file.node) else { return }
+        let key = try Backing.stat(file.descriptor.raw).key
         try document.state.withLock { state throws(Errno) in
-            guard let current = state.current, !state.isKept, !state.isReturning, !state.isUnversioned else { return }
-            // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
-            let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed)
-            if isOwn, !state.isAppendedTo { return }
-            let stat = try Backing.stat(file.descriptor.raw)
-            trace("will write \(file.id) cur \(state.current?.id.short ?? "-") kept \(state.isKept) appTo \(state.isAppendedTo) differs \(state.contentDiffers(from: stat))")
-            guard !state.contentDiffers(from: stat) else { return }
-            try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
+            guard state.stamp?.file == key else { return }
+            try willChange(&state, file, appends: appends)
         }
+    }
+
+    private func willChange(_ state: inout Document.State, _ file: OpenFile, appends: Bool) throws(Errno) {
+        if appends {
+            guard !state.isAppendedTo, !state.isKept, state.current != nil else { return }
+            state.isAppendedTo = !state.contentDiffers(from: try Backing.stat(file.descriptor.raw))
+            return
+        }
+        guard let current = state.current, !state.isKept, !state.isReturning, !state.isUnversioned else { return }
+        // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
+        let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed)
+        if isOwn, !state.isAppendedTo { return }
+        guard !state.contentDiffers(from: try Backing.stat(file.descriptor.raw)) else { return }
+        try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
     }
 
     public func allocate(
@@ -198,7 +204,6 @@ extension LiveContainer {
         // What is under way now may reach the file before it is looked at, or after.
         let isWrittenUnseen = others.contains { mayWriteUnseen($0) }
         let stat = try Backing.stat(file.descriptor.raw)
-        trace("close \(file.id) last \(isLast) \(String(file.flags, radix: 8)) saved \(file.state.withLock(\.saved)?.short ?? "-") cur \(state.current?.id.short ?? "-") differs \(state.differs(from: stat)) size \(stat.size)")
         let (isReplacing, wasFlushed) = file.state.withLock { state in
             // A shell that closes what it has opened for somebody has not written anything yet.
             defer { if !state.isReplacing || stat.size > 0 { state.isFlushed = true } }

@@ -32,7 +32,6 @@ extension LiveContainer {
                 isDurable: isDurable)
         }
         state.isKept = true
-        trace("kept \(current.content.short) of \(current.id.short) size \(current.size)")
         // What was written while it was copied, or since it was hashed, is of the version too: it is what was kept of it.
         guard node.mayChange, let kept = asKept(current, size: current.size), kept != current else { return }
         state.current = kept

@@ -165,7 +165,6 @@ extension LiveContainer {
     /// - Returns: whether its writes must come to us, because what they overwrite is not kept yet.
     private func prepare(_ state: inout Document.State, _ writing: Writing) throws(Errno) -> Bool {
         let stat = try Backing.stat(writing.descriptor.raw)
-        trace("prepare \(String(writing.flags, radix: 8)) cur \(state.current?.id.short ?? "-") kept \(state.isKept) differs \(state.contentDiffers(from: stat)) appTo \(state.isAppendedTo) size \(stat.size)")
         let (name, whereabouts) = nodes.location(writing.node)
         guard case .live = whereabouts, knownDocument(of: writing.node) === writing.document else {
             // While it waited, another file took the name: the kernel looks it up again.

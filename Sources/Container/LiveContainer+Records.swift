@@ -170,8 +170,9 @@ extension LiveContainer {
         let result = try body()
         guard wasClean else { return result }
         try document.state.withLock { state throws(Errno) in
-            let stat = try self.statLocked(node, handle: handle)
-            state.stamp = Stamp(stat)
+            let stamp = Stamp(try self.statLocked(node, handle: handle))
+            // Another file may have taken the name meanwhile.
+            if state.stamp?.file == stamp.file { state.stamp = stamp }
         }
         return result
     }

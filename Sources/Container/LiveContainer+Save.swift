@@ -64,8 +64,6 @@ extension LiveContainer {
             // Only the time of the attribute has changed, unless something else has too: then it is another save.
             if let after = try? Backing.stat(file), after.modified == stat.modified, after.size == stat.size { stat = after }
         }
-        trace("save kind \(save.kind) app \(save.isAppend) amends \(save.amends?.short ?? "-") sealed \(save.isSealed) cur \(state.current?.id.short ?? "-") c \(state.current?.content.short ?? "-") csize \(state.current?.size ?? 0) kept \(state.isKept) appTo \(state.isAppendedTo) ret \(state.isReturning) size \(stat.size)")
-        defer { trace("saved cur \(state.current?.id.short ?? "-") c \(state.current?.content.short ?? "-") size \(state.current?.size ?? 0) kept \(state.isKept)") }
         if canAmend(state, save, stat) {
             amend(&state, parent, name, stat, hash, save)
         } else if let current = state.current {

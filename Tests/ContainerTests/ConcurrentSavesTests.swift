@@ -22,8 +22,8 @@ import VersionStore
         [.patching, .mapping, .appending, .truncating],
     ])
     func together(ways: [Way]) throws {
-        traced.withLock { $0 = [] }
         let tree = try BrowsedContainer()
+        tree.container.kernel.connect(PassingKernel())
         try tree.save("x", "base\n")
         let workers = try ways.enumerated().map { try ConcurrentSaver(number: $0.offset, way: $0.element, tree) }
         defer { for worker in workers { worker.end() } }
@@ -32,7 +32,6 @@ import VersionStore
         for worker in workers { worker.releaseAll() }
         for worker in workers { #expect(worker.problems == []) }
         let findings = try tree.findings()
-        if !findings.isEmpty { try traced.withLock { $0 }.joined(separator: "\n").write(toFile: "/var/tmp/s3/trace.txt", atomically: false, encoding: .utf8); try findings.joined(separator: "\n").write(toFile: "/var/tmp/s3/findings.txt", atomically: false, encoding: .utf8) }
         #expect(findings.isEmpty, "\(findings.joined(separator: "\n"))")
         let texts = try tree.texts()
         let words = Set(texts.flatMap { $0.split(separator: "\n").map(String.init) })
@@ -109,7 +108,7 @@ final class ConcurrentSaver: @unchecked Sendable {
             return false
         case .appending: return try open(O_WRONLY | O_APPEND).map { try write(text, $0) } != nil
         case .patching: return try open(O_WRONLY).map { try write(text, $0) } != nil
-        case .mapping: return try open(O_RDWR).map { try write(text, $0, unseen: true) } != nil
+        case .mapping: return try open(O_RDWR).map { try write(text, $0) } != nil
         }
     }
 
@@ -136,15 +135,15 @@ final class ConcurrentSaver: @unchecked Sendable {
         return (made.found.node, made.reply.handle)
     }
 
-    private func write(_ text: String, _ file: (node: UInt64, handle: UInt64), unseen: Bool = false) throws {
+    private func write(_ text: String, _ file: (node: UInt64, handle: UInt64)) throws {
         let bytes = Array(text.utf8)
         let opened = try #require(tree.container.openFiles[file.handle])
-        if unseen {
-            // Through a mapping, or a handle that the kernel passes through.
-            opened.state.withLock { $0.isMediated = false }
-            _ = pwrite(opened.descriptor.raw, bytes, bytes.count, 0)
+        // Between the open and the write others come and go.
+        for _ in 0..<Int.random(in: 0...100) { sched_yield() }
+        let end = opened.isAppending ? try Backing.stat(opened.descriptor.raw).size : 0
+        if !opened.state.withLock(\.isMediated) {
+            _ = pwrite(opened.descriptor.raw, bytes, bytes.count, off_t(end))
         } else {
-            let end = opened.isAppending ? try Backing.stat(opened.descriptor.raw).size : 0
             _ = try bytes.withUnsafeBytes {
                 try tree.container.write(caller, node: file.node, handle: file.handle, $0, offset: off_t(end))
             }
@@ -152,4 +151,15 @@ final class ConcurrentSaver: @unchecked Sendable {
         tree.container.flush(caller, handle: file.handle)
         late.append(file)
     }
+}
+
+/// A kernel that passes reads and writes through, unseen.
+private final class PassingKernel: KernelSide {
+    private let last = Atomic<Int32>(0)
+
+    var passesThrough: Bool { true }
+    func register(backing descriptor: Int32) throws(Errno) -> Int32 { last.add(1, ordering: .relaxed).newValue }
+    func unregister(backing: Int32) {}
+    func invalidate(entry name: [UInt8], in directory: UInt64) {}
+    func invalidate(node: UInt64, data: Bool) {}
 }

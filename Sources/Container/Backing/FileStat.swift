@@ -60,11 +60,14 @@ struct FileStat: Sendable {
 /// The fields that tell whether a file changed without reading it. On kernels with multigrain times (6.13) a stamp that
 /// was looked at never equals one from after a write.
 struct Stamp: Hashable, Sendable {
+    /// Which file it was: two that were written at the same moment have all else in common.
+    var file: BackingKey
     var size: UInt64
     var modified: Timestamp
     var changed: Timestamp
 
     init(_ stat: FileStat) {
+        file = stat.key
         size = stat.size
         modified = stat.modified
         changed = stat.changed

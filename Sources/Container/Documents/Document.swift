@@ -110,8 +110,8 @@ final class Document: Sendable {
         ///
         /// A file that was only appended to begins with `current` still, which is all that a version of it is.
         func contentDiffers(from stat: FileStat) -> Bool {
-            if isAppendedTo { return false }
-            return stamp.map { $0.size != stat.size || $0.modified != stat.modified } ?? true
+            if isAppendedTo { return stamp?.file != stat.key }
+            return stamp.map { $0.file != stat.key || $0.size != stat.size || $0.modified != stat.modified } ?? true
         }
     }
 
