@@ -24,6 +24,9 @@ struct Daemon {
     func run() throws(StartError) {
         // What a crash has left in the place: nobody else takes it away where the daemon is started by a service.
         for place in [arguments.directory, arguments.mountpoint].compactMap({ $0 }) { DeadMount.detach(at: place) }
+        let place = try absolutePath(arguments.directory)
+        let point = try arguments.mountpoint.map { bytes throws(StartError) in try absolutePath(bytes) } ?? place
+        try Nesting.refuse(place, on: point)
         let opened = try OpenedContainer(arguments, logger, isReadOnly: arguments.has("ro"))
         let (path, container) = (opened.path, opened.container)
         let fileSystem = ContainerFileSystem(container, listsVersions: arguments.has("list-versions"))

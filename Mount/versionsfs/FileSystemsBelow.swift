@@ -9,6 +9,8 @@ enum FileSystemsBelow {
     private struct Mount {
         var point: [UInt8]
         var type: String
+        /// What was mounted: for ours the container's directory.
+        var source: [UInt8]
     }
 
     /// The container's own file system first, then what is mounted below, which is passed through without versions.
@@ -32,6 +34,11 @@ enum FileSystemsBelow {
     /// Whether the topmost mount at exactly this path is one of ours.
     static func isOurs(_ point: [UInt8]) -> Bool { table().last { $0.point == point }?.type == "fuse.versionsfs" }
 
+    /// The directories and mount points of containers that are mounted now.
+    static var ours: [(directory: [UInt8], point: [UInt8])] {
+        table().filter { $0.type == "fuse.versionsfs" }.map { ($0.source, $0.point) }
+    }
+
     private static func isLongest(_ mount: Mount, _ mounts: [Mount], _ path: [UInt8]) -> Bool {
         !mounts.contains { $0.point.count > mount.point.count && (path == $0.point || path.starts(with: $0.point + [47])) }
     }
@@ -47,7 +54,9 @@ enum FileSystemsBelow {
             let fields = line.split(separator: 32)
             guard fields.count > 6, let dash = fields.firstIndex(where: { $0.elementsEqual([45]) }), fields.count > dash + 1
             else { return nil }
-            return Mount(point: unescaped(fields[4]), type: String(decoding: fields[dash + 1], as: UTF8.self))
+            return Mount(
+                point: unescaped(fields[4]), type: String(decoding: fields[dash + 1], as: UTF8.self),
+                source: fields.count > dash + 2 ? unescaped(fields[dash + 2]) : [])
         }
     }
 

@@ -39,6 +39,11 @@ extension LiveContainer {
             try apply(edit, to: place, node, caller)
             let after = try look(at: place, handle)
             if let document { note(after, of: document, wasClean: wasClean, hasTimes: edit.modified != nil) }
+            if before.permissions != after.permissions || before.raw.user != after.raw.user
+                || before.raw.group != after.raw.group || edit.modified != nil && before.modified != after.modified
+            {
+                attributesChanged(node, document, caller)
+            }
             return attributes(after, of: node)
         }
     }
@@ -79,6 +84,17 @@ extension LiveContainer {
             try Backing.setTimes(
                 place.path, in: place.directory.raw, accessed: edit.accessed ?? omit, modified: edit.modified ?? omit)
         }
+    }
+
+    /// Tells of changed metadata, unless nobody has heard of the file yet.
+    func attributesChanged(_ node: Node, _ document: Document?, _ caller: Caller) {
+        guard !node.isForeign, let name = nodes.location(node).name else { return }
+        let item: ItemID? = document?.state.withLock { state in
+            state.isUnannounced || state.isUnversioned || state.created != nil || state.current == nil ? nil : state.item
+        }
+        if document != nil, item == nil { return }
+        let event = change(.attributes, in: name.parent, name.name, item: item, by: requester(caller))
+        record(name.parent, [.change(event)])
     }
 
     /// A version has the mode and owner that its file had last: what was made private must not stay readable as history.
@@ -146,7 +162,12 @@ extension LiveContainer {
             }
             if open == nil { try refuseIfStale(&state, name.parent, name.name, requester(caller)) }
             let isOwnSave = open?.state.withLock { $0.saved != nil && $0.saved == state.current?.id } ?? false
-            if !state.contentDiffers(from: stat), !isOwnSave { try keepCopy(&state, of: node, from: descriptor.raw) }
+            if !state.contentDiffers(from: stat), !isOwnSave {
+                do throws(Errno) { try keepCopy(&state, of: node, from: descriptor.raw) } catch {
+                    guard UInt64(size) < stat.size else { throw error }
+                    try truncatesAllTheSame(&state, of: node, by: open?.requester ?? requester(caller), error)
+                }
+            }
             try Backing.check { ftruncate(descriptor.raw, size) }
             state.isAppendedTo = false
             if let open {

@@ -18,18 +18,37 @@ extension LiveContainer {
         let mayBeEphemeral = TemporaryNames.mayBeEphemeral(name)
             || nodes.location(parent).name.map { TemporaryNames.mayBeEphemeral($0.name) } ?? false
         let requester = requester(caller, isOpening: !mayBeEphemeral)
-        let made: (Found, OpenFile)? = try names.writing { () throws(Errno) in
+        // Made room for, if need be, without the lock.
+        let made = try retryingWhenFull(mayWait: true) { () throws(Errno) in
+            try makeFile(caller, parent, name, mode, flags, requester, mayBeEphemeral)
+        }
+        guard let (found, file) = made else {
+            guard let found = try lookup(caller, parent: parent.id, name: bytes) else { throw .noSuchFileOrDirectory }
+            guard let reply = try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)) else {
+                throw .resourceTemporarilyUnavailable
+            }
+            return Creation(found: found, reply: reply)
+        }
+        let reply = serve(writer: file, isMediated: isNearlyFull)
+        if !file.node.isForeign, !isLive(file.node) { adoptWriter(of: file.node, hasChanged: true) }
+        return Creation(found: found, reply: reply)
+    }
+
+    /// The file of a creation; nil if the name is taken and that does not matter.
+    private func makeFile(
+        _ caller: Caller, _ parent: Node, _ name: FileName, _ mode: mode_t, _ flags: Int32, _ requester: Requester,
+        _ mayBeEphemeral: Bool
+    ) throws(Errno) -> (Found, OpenFile)? {
+        try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
             umask(caller.umask)
             let file: SharedDescriptor
             do throws(Errno) {
                 file = SharedDescriptor(
-                    try retryingWhenFull { () throws(Errno) in
-                        try Backing.open(
-                            name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
-                            mode: mode & 0o7777)
-                    })
+                    try Backing.open(
+                        name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+                        mode: mode & 0o7777))
             } catch {
                 guard error == .fileExists, flags & O_EXCL == 0 else { throw error }
                 return nil
@@ -49,16 +68,6 @@ extension LiveContainer {
             node.admit(opened)
             return (found, opened)
         }
-        guard let (found, file) = made else {
-            guard let found = try lookup(caller, parent: parent.id, name: bytes) else { throw .noSuchFileOrDirectory }
-            guard let reply = try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)) else {
-                throw .resourceTemporarilyUnavailable
-            }
-            return Creation(found: found, reply: reply)
-        }
-        let reply = serve(writer: file, isMediated: isNearlyFull)
-        if !file.node.isForeign, !isLive(file.node) { adoptWriter(of: file.node, hasChanged: true) }
-        return Creation(found: found, reply: reply)
     }
 
     /// Begins a document under a name: a new one, or the one that had this name until just now. Called with the name
@@ -83,6 +92,9 @@ extension LiveContainer {
             state.maker?.hasMade = true
         }
         state.isUnversioned = isIgnored(name, in: parent) || isJournal(name, in: parent, of: requester)
+        if !state.isUnversioned, Databases.database(ofJournal: name) != nil {
+            state.isUnversioned = isPartOfDatabase(name, in: try descriptor(of: parent))
+        }
         if !state.isUnversioned, state.maker == nil { state.created = now }
         let document = Document(state)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }

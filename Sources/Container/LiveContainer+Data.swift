@@ -212,6 +212,7 @@ extension LiveContainer {
             defer { if !state.isReplacing || stat.size > 0 { state.isFlushed = true } }
             return (state.isReplacing, state.isFlushed)
         }
+        if isCapturedLater(file, state, name.name, stat) { return captureLater(file.node, state.item, requester) }
         // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet. Who
         // replaces it has saved it with the close, whoever else has it open.
         if !file.isAppending, !isReplacing, others.contains(where: { !isDone($0, for: file) }), state.differs(from: stat) {
@@ -238,6 +239,15 @@ extension LiveContainer {
         if state.current != nil, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
+    }
+
+    /// Whether a handle writes to a database in place: that is a version once it is quiet, whoever closes it. A new one is at
+    /// its first close, unless somebody is at work in it.
+    private func isCapturedLater(_ file: OpenFile, _ state: Document.State, _ name: FileName, _ stat: FileStat) -> Bool {
+        guard file.flags & O_ACCMODE == O_RDWR, file.flags & O_TRUNC == 0, !state.isUnversioned, stat.size > 0,
+            isDatabase(name, file.descriptor.raw)
+        else { return false }
+        return state.current != nil || file.node.writers.count > 1
     }
 
     /// A copy that was made before a writer could change the file is nobody's if it did not, and the document has no rows.

@@ -29,7 +29,10 @@ extension LiveContainer {
         let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
         defer { Glibc.close(file) }
         guard let node = entry.node ?? nodes.node(entry.stat.key) else { return }
-        try document.state.withLock { state throws(Errno) in try keepCopy(&state, of: node, from: file) }
+        try document.state.withLock { state throws(Errno) in
+            try captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
+            try keepCopy(&state, of: node, from: file)
+        }
     }
 
     private func savedByExchange(_ document: Document, _ entry: Entry, _ requester: Requester) throws(Errno) {

@@ -25,7 +25,7 @@ extension LiveContainer {
         let node = try node(id)
         if name == Self.capability, !node.mayHaveCapability.load(ordering: .acquiring) { throw .noData }
         if name.starts(with: Self.hiddenPrefix) { throw .noData }
-        if name.starts(with: Self.toldPrefix), !node.isForeign {
+        if name.starts(with: Self.toldPrefix) {
             return try told(String(decoding: name.dropFirst(Self.toldPrefix.count), as: UTF8.self), of: node)
         }
         return try withPath(node) { path throws(Errno) in
@@ -66,7 +66,9 @@ extension LiveContainer {
                 }
             }
             // An access list changes the mode.
-            if node.isRegular, let document = knownDocument(of: node) { noteAttributes(document, node) }
+            let document = node.isRegular ? knownDocument(of: node) : nil
+            if let document { noteAttributes(document, node) }
+            attributesChanged(node, document, caller)
         }
     }
 
@@ -80,6 +82,7 @@ extension LiveContainer {
                     }
                 }
             }
+            attributesChanged(node, node.isRegular ? knownDocument(of: node) : nil, caller)
         }
     }
 
@@ -97,10 +100,7 @@ extension LiveContainer {
             return Array(path.utf8)
         case "state": return Array("current".utf8)
         case "item", "version", "conflicts":
-            guard node.isRegular else {
-                guard key == "item" else { throw .noData }
-                return Array(DerivedIdentity.item(node.file, in: store.identity.container).hex.utf8)
-            }
+            guard node.isRegular, !node.isForeign else { return try toldOfOther(key, node) }
             let document = try document(of: node, try stat(node))
             let (item, version) = document.state.withLock { ($0.item, $0.current?.id) }
             if key == "item" { return Array(item.hex.utf8) }
@@ -111,6 +111,26 @@ extension LiveContainer {
             let versions = try store(throwing: .ioError) { () throws(StoreError) in try store.versions(of: item) }
             return Array(String(versions.count { $0.kind == .conflict }).utf8)
         default: throw .noData
+        }
+    }
+
+    /// The same of what has no versions of its own: a directory is what stands in it now, a file of another file system
+    /// what its size and time say. A directory's conflicts are those of the documents in it.
+    func toldOfOther(_ key: String, _ node: Node) throws(Errno) -> [UInt8] {
+        let item = DerivedIdentity.item(node.file, in: store.identity.container)
+        switch key {
+        case "item": return Array(item.hex.utf8)
+        case "version":
+            let stat = try stat(node)
+            return Array(VersionID(derivedFrom: item, size: stat.size, modified: stat.modified).hex.utf8)
+        default:
+            guard node.isDirectory, !node.isForeign else { return Array("0".utf8) }
+            let count = try store(throwing: .ioError) { () throws(StoreError) in
+                var count = 0
+                for item in try store.itemsWithOtherVersions(in: node.file) { count += try store.conflicts(of: item.id).count }
+                return count
+            }
+            return Array(String(count).utf8)
         }
     }
 

@@ -22,8 +22,13 @@ extension LiveContainer {
             var deletion = try deletion(of: entry, document, requester)
             deletion.type = .link
             deletion.size = 0
-            try store.deletedArea.note(deletion)
-            note = deletion
+            do throws(Errno) {
+                try retryingWhenFull(isRecord: true) { () throws(Errno) in try store.deletedArea.note(deletion) }
+                note = deletion
+            } catch {
+                // The file stays, under its other names: on a full file system only the note goes missing.
+                guard error.isFull else { throw error }
+            }
         }
         do throws(Errno) {
             hold(entry)
@@ -37,8 +42,10 @@ extension LiveContainer {
         let rows = document.state.withLock { state in
             lostName(&state, entry, isRecorded: note != nil)
         }
-        let event = change(.deleted, in: entry.parent, entry.name, item: note?.item, by: requester)
-        record(entry.parent, rows + (note.map { [.deletion($0)] } ?? []) + [.change(event)])
+        // Of a name that a program made up for itself nobody has heard.
+        let events: [VersionStore.Mutation] = isWork
+            ? [.change(change(.deleted, in: entry.parent, entry.name, item: note?.item, by: requester))] : []
+        record(entry.parent, rows + (note.map { [.deletion($0)] } ?? []) + events)
     }
 
     private func lostName(

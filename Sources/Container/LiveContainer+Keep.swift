@@ -9,6 +9,8 @@ import VersionStore
 extension LiveContainer {
     /// How big a content may be to be copied where an open or a write waits for it.
     static let copiedAtOnce: UInt64 = 1 << 20
+    /// The same for what the ballast is given away for.
+    private static let copiedOnFull: UInt64 = 64 << 10
 
     /// Keeps the current version's content by copying it out of the live file, which is about to change in place.
     ///
@@ -23,7 +25,8 @@ extension LiveContainer {
             return
         }
         let labels = labels(of: current, state, node, from: descriptor)
-        try retryingWhenFull(wanted: store.contents.canReflink ? 0 : current.size) { () throws(Errno) in
+        let wanted = store.contents.canReflink ? 0 : current.size
+        try retryingWhenFull(wanted: wanted, isRecord: wanted <= Self.copiedOnFull) { () throws(Errno) in
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others,
                 isDurable: isDurable)
@@ -61,9 +64,11 @@ extension LiveContainer {
         let labels = labels(of: current, state, node, from: live ?? -1)
         if !node.hasWriters, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
-                try store.contents.keep(
-                    linking: name, in: FileDescriptor(rawValue: directory.raw), as: current.content, labels.first,
-                    also: labels.others)
+                try retryingWhenFull(isRecord: true) { () throws(Errno) in
+                    try store.contents.keep(
+                        linking: name, in: FileDescriptor(rawValue: directory.raw), as: current.content, labels.first,
+                        also: labels.others)
+                }
                 state.isKept = true
                 return true
             } catch .notPermitted {

@@ -34,16 +34,27 @@ extension LiveContainer {
     ) throws(Errno) -> Found {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
-        return try names.writing { () throws(Errno) in
+        return try retryingWhenFull(mayWait: true) { () throws(Errno) in try make(caller, parent, name, mode, body) }
+    }
+
+    private func make(
+        _ caller: Caller, _ parent: Node, _ name: FileName, _ mode: mode_t?,
+        _ body: (Int32, [UInt8]) throws(Errno) -> Void
+    ) throws(Errno) -> Found {
+        try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             umask(caller.umask)
-            try retryingWhenFull { () throws(Errno) in try body(directory.raw, name.bytes) }
+            try body(directory.raw, name.bytes)
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
             if !parent.isForeign {
                 let place = Place(directory: parent.file, name: name)
                 _ = tombstones.take(at: place, now: now) { _ in false }
-                record(parent, [.change(change(.created, in: parent, name, by: requester(caller)))])
+                let requester = requester(caller)
+                // A lock, or a directory to save in, that a program makes for itself.
+                if !observers.isEphemeral(name, requester) {
+                    record(parent, [.change(change(.created, in: parent, name, by: requester))])
+                }
             }
             return found
         }
@@ -104,7 +115,7 @@ extension LiveContainer {
                     defer { state.maker = nil }
                     return publication(&state, in: parent, name, stat, by: requester)
                 }
-                record(parent, rows + [.change(change(.created, in: parent, name, by: requester))])
+                record(parent, [.change(change(.created, in: parent, name, by: requester))] + rows)
             }
             return found
         }

@@ -183,14 +183,20 @@ extension LiveContainer {
                 // As good as created: it may be the backup of what was just read.
                 observers.created(name.name, in: name.parent.file, by: writing.requester)
             }
-            try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat)
+            try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat, by: writing.requester)
             store.contents.takeOverWriting(of: FileDescriptor(rawValue: writing.descriptor.raw))
             if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
             // A mapping may write unseen: keep the content before anyone can make one. Nothing orders such writes, and what
             // they overwrite may have been synchronised: the copy is durable first, which costs nothing where it is a reflink.
             if !state.contentDiffers(from: stat) {
-                try keepCopy(&state, of: writing.node, from: writing.descriptor.raw, isDurable: true)
+                do throws(Errno) {
+                    try keepCopy(&state, of: writing.node, from: writing.descriptor.raw, isDurable: true)
+                } catch {
+                    guard error.isFull else { throw error }
+                    // Who only opens it needs no room: its content is kept before the first byte is overwritten.
+                    return true
+                }
             }
         } else {
             return true
@@ -201,14 +207,16 @@ extension LiveContainer {
     /// Truncates the file below after keeping what is current.
     func truncate(
         _ state: inout Document.State, _ node: Node, _ descriptor: SharedDescriptor, to size: off_t,
-        stat known: FileStat? = nil
+        stat known: FileStat? = nil, by requester: Requester? = nil
     ) throws(Errno) {
         let stat: FileStat
         if let known { stat = known } else { stat = try Backing.stat(descriptor.raw) }
         if state.contentDiffers(from: stat) || state.isAppendedTo && state.differs(from: stat), stat.size > 0 {
             try saveUnfinished(&state, node, file: descriptor.raw)
         }
-        try keepCopy(&state, of: node, from: descriptor.raw)
+        do throws(Errno) { try keepCopy(&state, of: node, from: descriptor.raw) } catch {
+            try truncatesAllTheSame(&state, of: node, by: requester, error)
+        }
         try Backing.check { ftruncate(descriptor.raw, size) }
         state.isAppendedTo = false
     }

@@ -73,6 +73,9 @@ extension LiveContainer {
             }
             var state = adopted(stat, places: places)
             if node.openings.state.withLock(\.maybeMapped) { state.provisional = state.current?.id }
+            if Databases.database(ofJournal: first.name) != nil, let directory = try? descriptor(of: first.parent) {
+                state.isUnversioned = isPartOfDatabase(first.name, in: directory)
+            }
             let document = Document(state)
             var result = document
             for place in places { result = try documents.insertIfAbsent(document, at: place) }

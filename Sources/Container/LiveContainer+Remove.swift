@@ -85,6 +85,9 @@ extension LiveContainer {
         guard entry.stat.links == 1 else {
             return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
         }
+        try document.state.withLock { state throws(Errno) in
+            try captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
+        }
         observers.unlinked(entry.place, item: document.item, by: requester)
         if vanishes(entry, document, requester) {
             try document.state.withLock { state throws(Errno) in
@@ -183,8 +186,12 @@ extension LiveContainer {
     private func moveToDeleted(_ entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) {
         let deletion = try deletion(of: entry, document, requester)
         if let node = entry.node, node.openings.state.withLock({ $0.count > 0 }) { hold(entry) }
-        try retryingWhenFull { () throws(Errno) in
-            try store.deletedArea.moveIn(entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
+        do throws(Errno) {
+            try retryingWhenFull(isRecord: true) { () throws(Errno) in
+                try store.deletedArea.moveIn(entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
+            }
+        } catch {
+            return try removeForGood(entry, document, requester, error)
         }
         leave(entry, now: .deleted(deletion.id))
         var rows: [VersionStore.Mutation] = []

@@ -110,23 +110,31 @@ extension LiveContainer {
         moveNode(move)
         if move.source.stat.isDirectory {
             let rows = recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
-            record(move.newParent, rows + [renamed(move, item: nil, requester)])
+            record(move.newParent, rows + renamedOther(move, requester))
             return nil
         }
         guard let document else {
-            record(move.newParent, [renamed(move, item: nil, requester)])
+            record(move.newParent, renamedOther(move, requester))
             return nil
         }
         try store(throwing: .ioError) { () throws(StoreError) in
             try documents.remove(at: old)
             try documents.insert(document, at: move.newPlace)
         }
-        let (rows, item, wasEphemeral): ([VersionStore.Mutation], ItemID, Bool) = document.state.withLock { state in
+        let (rows, wasEphemeral): ([VersionStore.Mutation], Bool) = document.state.withLock { state in
+            let wasHidden = state.isUnannounced || state.isUnversioned
             let created = announcement(&state, in: move.source.parent, move.source.name, by: requester)
             state.places = state.places.map { $0 == old ? move.newPlace : $0 }
             let wasEphemeral = state.maker != nil || state.isUnversioned
             let published = publish(&state, move, requester)
-            return (created + published + itemRows(state, move.source.stat), state.item, wasEphemeral)
+            let isHidden = state.isUnannounced || state.isUnversioned
+            // Of a name that a program made up for itself nobody has heard: what comes out of it is new.
+            let event: [VersionStore.Mutation] = isHidden ? []
+                : wasHidden
+                ? [.change(change(.created, in: move.newParent, move.newName, item: state.item, by: requester))]
+                : [renamed(move, item: state.item, requester)]
+            let rows = created + (wasHidden ? event + published : published)
+            return (rows + itemRows(state, move.source.stat) + (wasHidden ? [] : event), wasEphemeral)
         }
         // A program's scaffolding under the old name has nothing to do with its next one.
         if isHome {
@@ -136,7 +144,7 @@ extension LiveContainer {
                 Tombstone(document: document, destination: .moved, actor: actor.ref, time: now), at: old)
         }
         expireTombstones()
-        record(move.newParent, rows + [renamed(move, item: item, requester)])
+        record(move.newParent, rows)
         return nil
     }
 
@@ -204,6 +212,13 @@ extension LiveContainer {
                 from: path(of: move.source.name, in: move.source.parent), item: item, by: requester))
     }
 
+    /// The same for what is no document: of a name that a program made up for itself nobody has heard.
+    private func renamedOther(_ move: Move, _ requester: Requester) -> [VersionStore.Mutation] {
+        guard observers.isEphemeral(move.source.name, requester) else { return [renamed(move, item: nil, requester)] }
+        if observers.isEphemeral(move.newName, requester) { return [] }
+        return [.change(change(.created, in: move.newParent, move.newName, by: requester))]
+    }
+
     // MARK: Onto a document
 
     /// A rename over a document is a save of that document.
@@ -221,6 +236,7 @@ extension LiveContainer {
         }
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
+            try captureBeforeLoss(&state, node, target.name, in: target.directory, parent: target.parent)
             // Whoever writes to it may have saved since it was looked at.
             let isWritten = node.hasWriters
             let found = !isWritten ? target.stat : try Backing.stat(target.name.bytes, in: target.directory.raw)

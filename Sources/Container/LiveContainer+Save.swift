@@ -238,6 +238,9 @@ extension LiveContainer {
             state.item, stat, hash, sharing, parents: parents, base: base == current.id ? nil : base)
         if loser.kind == .conflict { relabel(loser) }
         state.siblings.add(loser)
+        if loser.flags.contains(.contentLost) {
+            events.append(.change(change(.versionLost, in: parent, name, item: state.item, version: loser.id, by: nil)))
+        }
         install(version, &state, stat, sharing)
         // What was renamed here may have a history of its own, which is in its file.
         state.sharesContent = sharing.content != nil
@@ -333,6 +336,10 @@ extension LiveContainer {
             let file = try? Backing.openQuietly(name.name.bytes, in: directory.raw)
         else { return }
         defer { Glibc.close(file) }
+        if hasLog(name.name, file, in: directory) {
+            let nobody = Requester(actor: nil, author: observers.owner(of: stat))
+            return captureLater(node, document.item, nobody)
+        }
         document.state.withLock { state in
             guard let current = state.current else { return }
             let isWritten = node.openings.state.withLock(\.maybeMapped)

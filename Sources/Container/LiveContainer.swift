@@ -59,6 +59,7 @@ public final class LiveContainer: Sendable {
     let orphans = Orphans()
     let survivors = Survivors()
     let pendingHashes = PendingHashes()
+    let captures = Captures()
     let observers: Observers
     let time: ContainerClock
     let recordedDirectories: RecordedDirectories
@@ -130,6 +131,7 @@ public final class LiveContainer: Sendable {
         pendingHashes.end()
         chores.end()
         for file in openFiles.all where file.isWritable { seal(file) }
+        if !options.isReadOnly { captureAll() }
         settleSurvivors()
         if !options.isReadOnly { store.commit([.setting(key: Self.clockKey, value: time.bytes)]) }
         store.close()

@@ -31,5 +31,14 @@ public struct Settings: Sendable {
         case bytes(UInt64)
     }
 
+    /// What an open for reading does; `wait` takes effect with presenters.
+    public enum PlainReads: String, Sendable, CaseIterable { case observe, wait }
+
+    public var plainReads = PlainReads.observe
+    /// Directories of document scope, by their paths from the root; takes effect between devices.
+    public var documentScopes = ["/"]
+    /// Endings of directories that are packages, in lower case and without a dot.
+    public var packageExtensions: [String] = []
+
     public init() {}
 }

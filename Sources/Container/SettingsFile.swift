@@ -34,13 +34,6 @@ public struct SettingsFile {
         ("actors.boundaries", Boundaries.standard.toml), ("packages.extensions", "[]"),
     ]
 
-    /// Settings that have no other value yet, with what they wait for.
-    static let later: [String: String] = [
-        "plain-reads": "reads wait for presenters, of which this version knows none",
-        "scopes.documents": "scopes tell what becomes of names that clash between devices, and this version keeps one device",
-        "packages.extensions": "this version treats the files of a package one by one",
-    ]
-
     private var table: TOMLTable
 
     /// Takes the text of a file.
@@ -78,11 +71,6 @@ public struct SettingsFile {
         guard Self.standards.contains(where: { $0.key == key }) else {
             throw SettingsError(key: key, description: "there is no setting \(key)")
         }
-        if let later = Self.later[key], value != Self.standards.first(where: { $0.key == key })?.value,
-            Self.quoted(value) != Self.standards.first(where: { $0.key == key })?.value
-        {
-            throw SettingsError(key: key, description: "\(key) cannot be set yet: \(later)")
-        }
         // A table is a reference: a value that cannot be used must not stay in it.
         var copy = try SettingsFile(text: table.convert(to: .toml))
         if (try? copy.insert(key, value)) == nil { try copy.insert(key, Self.quoted(value)) }
@@ -109,19 +97,21 @@ public struct SettingsFile {
     public func settings() throws(SettingsError) -> Settings {
         var result = Settings()
         result.staleWrites = try choice("stale-writes") ?? result.staleWrites
-        result.replaceWaitNanoseconds = try duration("replace-wait") ?? result.replaceWaitNanoseconds
+        result.replaceWaitNanoseconds = try duration("replace-wait", atMost: Self.longestWait) ?? result.replaceWaitNanoseconds
+        result.plainReads = try choice("plain-reads") ?? result.plainReads
+        result.documentScopes = try texts("scopes.documents", "paths from the root such as \"/\" or \"/Letters\"") {
+            $0.hasPrefix("/") && !$0.split(separator: "/").contains { $0 == "." || $0 == ".." }
+        } ?? result.documentScopes
         result.maxFile = try size("history.max-file") ?? result.maxFile
         result.historyShare = try share("history.share") ?? result.historyShare
         result.keepDeletedNanoseconds = try duration("deleted.keep") ?? result.keepDeletedNanoseconds
         result.deletedShare = try share("deleted.share") ?? result.deletedShare
-        result.ignorePatterns = try texts("ignore.patterns") ?? []
-        result.quietPatterns = try texts("conflicts.quiet")
-        result.actorBoundaries = try texts("actors.boundaries")
-        if let reads = try word("plain-reads"), reads != "observe", reads != "wait" {
-            throw SettingsError(key: "plain-reads", description: "plain-reads is \"observe\" or \"wait\", not \"\(reads)\"")
-        }
-        _ = try texts("scopes.documents")
-        _ = try texts("packages.extensions")
+        result.ignorePatterns = try texts("ignore.patterns", Self.patterns) ?? []
+        result.quietPatterns = try texts("conflicts.quiet", Self.patterns)
+        result.actorBoundaries = try texts("actors.boundaries", "names of programs such as \"tmux\"") { !$0.contains("/") }
+        result.packageExtensions = try texts("packages.extensions", "endings such as \"rtfd\"") {
+            !$0.contains("/") && $0 != "."
+        }?.map { ($0.hasPrefix(".") ? String($0.dropFirst()) : $0).lowercased() } ?? []
         return result
     }
 
@@ -168,29 +158,48 @@ public struct SettingsFile {
         return text
     }
 
-    private func choice(_ key: String) throws(SettingsError) -> Settings.StaleWrites? {
+    private func choice<Choice: RawRepresentable & CaseIterable>(
+        _ key: String
+    ) throws(SettingsError) -> Choice? where Choice.RawValue == String {
         guard let text = try word(key) else { return nil }
-        guard let choice = Settings.StaleWrites(rawValue: text) else {
-            throw SettingsError(key: key, description: "\(key) is \"keep\", \"merge\" or \"refuse\", not \"\(text)\"")
+        guard let choice = Choice(rawValue: text) else {
+            var words = Choice.allCases.map { "\"\($0.rawValue)\"" }
+            let last = words.popLast() ?? ""
+            throw SettingsError(
+                key: key, description: "\(key) is \(words.joined(separator: ", ")) or \(last), not \"\(text)\"")
         }
         return choice
     }
 
-    private func texts(_ key: String) throws(SettingsError) -> [String]? {
+    private func texts(
+        _ key: String, _ what: String, where isUsable: (String) -> Bool = { _ in true }
+    ) throws(SettingsError) -> [String]? {
         guard let value = value(key) else { return nil }
-        guard let array = value.array else { throw SettingsError(key: key, description: "\(key) is a list of texts") }
+        let list = "\(key) is a list of texts, \(what)"
+        guard let array = value.array else { throw SettingsError(key: key, description: list) }
         let texts = array.compactMap(\.string)
-        guard texts.count == array.count else {
-            throw SettingsError(key: key, description: "\(key) is a list of texts")
+        guard texts.count == array.count else { throw SettingsError(key: key, description: list) }
+        if let wrong = texts.first(where: { $0.isEmpty || !isUsable($0) }) {
+            throw SettingsError(key: key, description: "\(list): not \"\(wrong)\"")
         }
         return texts
     }
 
-    private func duration(_ key: String) throws(SettingsError) -> Int64? {
-        try quantity(
+    private static let patterns = "patterns such as \"*.log\""
+    /// Longer than this no program waits for a file to be opened.
+    private static let longestWait: (nanoseconds: Int64, text: String) = (600_000_000_000, "10m")
+
+    private func duration(
+        _ key: String, atMost limit: (nanoseconds: Int64, text: String)? = nil
+    ) throws(SettingsError) -> Int64? {
+        let time = try quantity(
             key, [("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9), ("d", 86_400e9), ("w", 604_800e9)],
             "a time such as \"2s\" or \"30d\""
         ).map { Int64($0) }
+        if let time, let limit, time > limit.nanoseconds {
+            throw SettingsError(key: key, description: "\(key) is at most \"\(limit.text)\", not \"\(try word(key) ?? "")\"")
+        }
+        return time
     }
 
     private func size(_ key: String) throws(SettingsError) -> UInt64? {

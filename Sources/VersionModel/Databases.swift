@@ -24,6 +24,12 @@ public enum Databases {
         return nil
     }
 
+    /// Whether a rollback journal holds a transaction that is not over, or was cut short: one that is done with is removed,
+    /// emptied, or begins with zeros.
+    public static func isHot(journal header: [UInt8]) -> Bool {
+        header.starts(with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
+    }
+
     /// The names of the journals that a database may have beside it.
     public static func journals(of name: FileName) -> [FileName] {
         suffixes.compactMap { FileName(bytes: name.bytes + $0) }

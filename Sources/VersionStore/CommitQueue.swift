@@ -49,6 +49,8 @@ final class CommitQueue: @unchecked Sendable {
     private let catalog: Catalog
     private let logger: Logger
     private let publish: @Sendable ([Catalog.Row]) -> Void
+    /// Room for the last that is written: until then it waits in memory and in the redo log.
+    private let ballast: Ballast?
 
     /// Guarded by `mutex`; nil where it cannot be written, which makes a kill lose what the writer has not committed.
     private let redo: RedoLog?
@@ -56,7 +58,8 @@ final class CommitQueue: @unchecked Sendable {
     private var taken: UInt64
 
     init(
-        catalog: Catalog, redo: RedoLog?, applied: UInt64, logger: Logger, publish: @escaping @Sendable ([Catalog.Row]) -> Void
+        catalog: Catalog, redo: RedoLog?, applied: UInt64, logger: Logger, ballast: Ballast? = nil,
+        publish: @escaping @Sendable ([Catalog.Row]) -> Void
     ) {
         self.catalog = catalog
         self.redo = redo
@@ -64,6 +67,7 @@ final class CommitQueue: @unchecked Sendable {
         (submitted, visible) = (applied, applied)
         self.logger = logger
         self.publish = publish
+        self.ballast = ballast
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
@@ -327,6 +331,7 @@ final class CommitQueue: @unchecked Sendable {
                 calls += more
                 seen = show(calls.count, seen, isStaged: staged != nil)
             }
+            if locked({ isStopping }), ballast?.release() == true, staged == nil { staged = try? catalog.stage(calls[...]) }
             if let rows = staged, (try? catalog.commitStaged()) != nil {
                 logger.notice("the catalog can be written again", metadata: ["transactions": "\(calls.count)"])
                 return finished(calls[...], rows, seen: seen)

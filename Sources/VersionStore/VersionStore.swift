@@ -55,6 +55,8 @@ public final class VersionStore: Sendable {
     public let state: FileDescriptor
     public let contents: ContentStore
     public let deletedArea: DeletedArea
+    /// Room for records when there is none.
+    public let ballast: Ballast
     /// Gives the files of this container their ``FileID``.
     public let fileIdentity: FileIdentity
 
@@ -83,8 +85,10 @@ public final class VersionStore: Sendable {
         fileIdentity = opening.fileIdentity
         contents = opening.contents
         deletedArea = opening.deletedArea
+        let ballast = Ballast(in: directory.state, readOnly: options.readOnly)
+        self.ballast = ballast
         let redo = options.readOnly ? nil : try? RedoLog(in: directory.state)
-        queue = CommitQueue(catalog: catalog, redo: redo, applied: opening.applied, logger: options.logger) { observers.tell($0) }
+        queue = CommitQueue(catalog: catalog, redo: redo, applied: opening.applied, logger: options.logger, ballast: ballast) { observers.tell($0) }
         if !options.readOnly { queue.start() }
     }
 

@@ -265,18 +265,4 @@ import Testing
             try mustUnmount("c", in: place)
         }
     }
-
-    @Test("A setting that waits for a later feature cannot be set, and says so")
-    func laterSettings() throws {
-        try withPlace { place in
-            _ = try mustMount("c", in: place)
-            for (key, value) in [("plain-reads", "wait"), ("scopes.documents", "[\"/x\"]"), ("packages.extensions", "[\"rtfd\"]")] {
-                expectLine(try ctl("config", key, value, "--container", "c", in: place), key, "cannot be set yet")
-            }
-            for (key, value) in [("plain-reads", "observe"), ("stale-writes", "merge"), ("replace-wait", "1s")] {
-                #expect(try ctl("config", key, value, "--container", "c", in: place).status == 0)
-            }
-            try mustUnmount("c", in: place)
-        }
-    }
 }

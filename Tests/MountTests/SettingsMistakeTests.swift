@@ -55,6 +55,26 @@ import Testing
         }
     }
 
+    @Test("Every setting can be set, is shown as it was set, and stays over a remount")
+    func every() throws {
+        try Place.with { place in
+            try place.mount()
+            let values = [
+                ("stale-writes", "\"refuse\""), ("replace-wait", "\"10m\""), ("plain-reads", "\"wait\""),
+                ("scopes.documents", "[\"/\", \"/Letters\"]"), ("history.max-file", "\"2GiB\""), ("history.share", "\"20%\""),
+                ("deleted.keep", "\"7d\""), ("deleted.share", "\"5GiB\""), ("ignore.patterns", "[\"*.iso\"]"),
+                ("conflicts.quiet", "[\"*.log\"]"), ("actors.boundaries", "[\"tmux\"]"), ("packages.extensions", "[\"rtfd\", \".pages\"]"),
+            ]
+            for (key, value) in values {
+                let set = try place.ctl("config", key, value, in: "c")
+                #expect(set.status == 0 && set.errors.isEmpty, "\(key): \(set.errors)")
+            }
+            try place.unmount()
+            try place.mount()
+            for (key, value) in values { #expect(try place.ctl("config", key, in: "c").text == value) }
+        }
+    }
+
     @Test("A value that cannot be set is told what kind of value it should be")
     func refused() throws {
         try Place.with { place in
@@ -63,7 +83,13 @@ import Testing
                 ("replace-wait", "5", "not \"5\""), ("replace-wait", "soon", "such as \"2s\""),
                 ("history.share", "10", "such as \"10%\""), ("stale-writes", "true", "\"merge\""),
                 ("ignore.patterns", "x", "list of texts"), ("nonsense", "x", "no setting nonsense"),
-                ("plain-reads", "wait", "cannot be set yet"),
+                ("plain-reads", "sometimes", "\"observe\" or \"wait\", not \"sometimes\""), ("replace-wait", "100h", "at most \"10m\""),
+                ("replace-wait", "infs", "such as \"2s\""),
+                ("history.share", "101%", "at most 100%"), ("history.max-file", "1e30GiB", "a size such as"),
+                ("deleted.keep", "9999999999d", "a time such as"), ("scopes.documents", "[\"Letters\"]", "not \"Letters\""),
+                ("scopes.documents", "[\"/../x\"]", "paths from the root"), ("packages.extensions", "[\"a/b\"]", "not \"a/b\""),
+                ("packages.extensions", "[1]", "list of texts"), ("conflicts.quiet", "[\"\"]", "patterns"),
+                ("actors.boundaries", "[\"/usr/bin/tmux\"]", "names of programs"),
             ] { expectOneLine(try place.ctl("config", key, value, in: "c"), words) }
             #expect(try place.ctl("config", "replace-wait", in: "c").text == "\"2s\"")
         }

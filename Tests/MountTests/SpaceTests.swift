@@ -1,5 +1,6 @@
 // A full file system: saves go on, at the cost of what may be purged, oldest first, and the daemon says so.
 
+import CTestSupport
 import Foundation
 import Support
 import Testing
@@ -75,6 +76,141 @@ import Testing
                     problems.append("not logged once")
                 }
                 return problems + (try container.checkFindings())
+            }
+        }
+    }
+
+    /// Appends to a live file until the file system is full and nothing is left that could be given up.
+    private func fillWithLiveFile(_ path: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Failure.call("open \(path)") }
+        defer { close(file) }
+        for size in [1 << 20, 4096, 64] {
+            let block = [UInt8](repeating: 7, count: size)
+            while write(file, block, size) > 0 {}
+        }
+        fsync(file)
+    }
+
+    /// What people do to make room, or what does not need any; each on a file system without a free block.
+    private static let onFull: [(name: String, command: String)] = [
+        ("rm", "rm f1"), ("> f", ": > f2"), ("truncate(2)", "truncate -s 0 f3"), ("rename over", "mv f4 f5"),
+        ("rename over a small one", "mv small/1 small/2"), ("rm of a small file", "rm small/3"),
+        ("rm -r", "rm -r many"), ("rmdir", "rmdir empty"), ("unlink of a symlink", "rm symlink"),
+        ("rename to a new name", "mv f6 f7"), ("rm of a name of several", "rm linked"),
+        ("open for reading and writing", "exec 3<> small/4"), ("chmod", "chmod 600 small/4"),
+        ("touch", "touch small/4"), ("a save by rename, ready before", "mv small/new small/5"),
+    ]
+
+    @Test("On a file system full of live files, what makes room works, and status says what to do", arguments: FileSystemType.allCases)
+    func fullOfLiveFiles(_ type: FileSystemType) throws {
+        try withFileSystem(type, megabytes: type == .ext4 ? 100 : 320) { base in
+            try withContainer(named: "live", on: base, seconds: 300) { container in
+                guard container.isVersioned else { return [] }
+                for number in 1...8 { try save(number, container.file("f\(number)")) }
+                try shell(
+                    "mkdir small many empty; for i in 1 2 3 4 5 new; do echo $i > small/$i; done; ln -s f1 symlink; ln f8 linked;"
+                        + " for i in $(seq 300); do echo $i > many/$i; done", in: container.path)
+                var problems: [String] = []
+                for (name, command) in Self.onFull {
+                    try fillWithLiveFile(container.file("filler"))
+                    let output = try run("bash", ["-c", command], in: container.path)
+                    if output.status != 0 { problems.append("\(name): \(output.errors)") }
+                }
+                try fillWithLiveFile(container.file("filler"))
+                let text = try status(container)
+                if !text.contains("nothing is left that may be given up") { problems.append("status: \(text)") }
+                try shell("rm filler; echo again > f9; rm f9", in: container.path)
+                if try container.names().contains("filler") { problems.append("the filler is still there") }
+                if container.text(of: "small/5") != "new\n" { problems.append("the save by rename is not there") }
+                let left = try container.names(in: "small")
+                if left != ["2", "4", "5"] { problems.append("small has \(left)") }
+                return problems + (try container.checkAtRest())
+            }
+        }
+    }
+
+    @Test("Where even the record of a deletion has no room it goes for good, but not with a pinned version")
+    func noRoomForARecord() throws {
+        try withFileSystem(.ext4, megabytes: 100) { base in
+            let beneath = try Workplace.fresh("beneath")
+            try mustRun("mount", ["--bind", base, beneath])
+            defer {
+                umount2(beneath, VFS_MNT_DETACH)
+                rmdir(beneath)
+            }
+            try withContainer(named: "record", on: base, seconds: 300) { container in
+                guard container.isVersioned else { return [] }
+                for number in 1...2 { try save(number, container.file("pinned")) }
+                try save(3, container.file("f"))
+                try shell("mkdir d; ln -s f s; mkfifo p", in: container.path)
+                if let version = try container.history(of: "pinned").versions.last {
+                    try container.must("pin", container.file("pinned"), "--version", version.id)
+                }
+                // Somebody takes the ballast's room away, and all the rest.
+                let state = beneath + container.path.dropFirst(base.utf8.count) + "/.versionsfs"
+                truncate(state + "/ballast", 0)
+                try fillWithLiveFile(beneath + "/filler")
+                var problems: [String] = []
+                let refused = try run("rm", ["pinned"], in: container.path)
+                if refused.status == 0 || !refused.errors.contains("No space left") { problems.append("rm pinned: \(refused.errors)") }
+                for command in ["rm s", "rm p", "rmdir d", "rm f"] {
+                    let output = try run("bash", ["-c", command], in: container.path)
+                    if output.status != 0 { problems.append("\(command): \(output.errors)") }
+                }
+                // By now there is room.
+                try shell("echo again > again", in: container.path)
+                let left = try container.names()
+                if left != ["again", "pinned"] { problems.append("left: \(left)") }
+                if !(try status(container)).contains("nearly full") { problems.append("status does not say so") }
+                return problems + (try container.checkAtRest())
+            }
+        }
+    }
+
+    /// What statfs(2) says may still be written, in MiB.
+    private func available(_ path: String) throws -> Double {
+        var system = statvfs()
+        guard statvfs(path, &system) == 0 else { throw Failure.call("statvfs \(path)") }
+        return Double(UInt64(system.f_bavail) * UInt64(system.f_frsize)) / Double(Self.megabyte)
+    }
+
+    @Test("statfs counts as free what may be given up, above the reserve, and not what is pinned or in conflict")
+    func statistics() throws {
+        try withFileSystem(.ext4, megabytes: 320) { base in
+            try withContainer(named: "statfs", on: base, settings: ["history.share": "100%", "deleted.share": "100%"]) {
+                container in
+                guard container.isVersioned else { return [] }
+                for number in 1...21 { try save(number, container.file("a")) }
+                for number in 1...5 { try save(number, container.file("gone\(number)")) }
+                try shell("rm gone*", in: container.path)
+                var problems: [String] = []
+                func expect(_ megabytes: Double, _ what: String) throws {
+                    sync()
+                    let (here, below) = (try available(container.path), try available(base))
+                    if abs(here - below - megabytes) > 0.5 {
+                        problems.append("\(what): \(here) MiB for \(below) MiB, not \(megabytes) more")
+                    }
+                }
+                try expect(25, "20 MiB of history and 5 deleted")
+                for version in try container.history(of: "a").versions.filter({ $0.kind == "history" }).prefix(4) {
+                    try container.must("pin", container.file("a"), "--version", version.id)
+                }
+                try expect(21, "4 of them pinned")
+                // Ten MiB of the reserve are missing: so much of it is not free.
+                var system = statvfs()
+                statvfs(base, &system)
+                let reserve = Double(UInt64(system.f_blocks) * UInt64(system.f_frsize)) / Double(Self.megabyte) / 10
+                var filler = try available(base) - reserve + 10
+                let descriptor = open(base + "/filler", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+                defer { close(descriptor) }
+                while filler > 0.25 {
+                    guard posix_fallocate(descriptor, lseek(descriptor, 0, SEEK_END), 262_144) == 0 else { break }
+                    lseek(descriptor, 0, SEEK_END)
+                    filler = try available(base) - reserve + 10
+                }
+                try expect(11, "10 MiB below the reserve")
+                return problems
             }
         }
     }

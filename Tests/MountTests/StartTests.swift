@@ -101,6 +101,35 @@ import Testing
         }
     }
 
+    @Test("A container in a container is refused in one line, whichever is mounted, and unmounting goes on working")
+    func nested() throws {
+        try Place.with { place in
+            mkdir(place.path + "/m", 0o755)
+            mkdir(place.path + "/c/inner", 0o755)
+            try place.mount()
+            expectOneLine(try place.ctl("mount", "."), place.path + "/c", "container of its own", "unmount")
+            expectOneLine(try place.daemon(".", "-f"), place.path + "/c", "container of its own", "unmount")
+            expectOneLine(try place.ctl("mount", "c/inner"), "in the container \(place.path)/c", "which is mounted")
+            try place.unmount()
+            // Mounted elsewhere, and left open in its own place.
+            let elsewhere = try place.ctl("mount", "c", "m", "-o", "source-open")
+            #expect(elsewhere.status == 0, "\(elsewhere.errors)")
+            expectOneLine(try place.ctl("mount", "."), "container of its own")
+            expectOneLine(try place.ctl("mount", "c/inner"), "in the container", "which is mounted")
+            try place.unmount("m")
+            expectOneLine(try place.ctl("mount", "c/inner"), "in the container \(place.path)/c", "forget")
+            expectOneLine(try place.ctl("mount", "c", "c/inner"), "in \(place.path)/c itself")
+            // Nothing was left behind by those that were refused.
+            for name in [".versionsfs", "c/inner/.versionsfs"] { #expect(access(place.path + "/" + name, F_OK) != 0, "\(name)") }
+            // What only looks similar is no part of it.
+            mkdir(place.path + "/cc", 0o755)
+            try place.mount("cc")
+            try place.mount()
+            try place.unmount()
+            try place.unmount("cc")
+        }
+    }
+
     @Test("mount and unmount tell scripts what they did")
     func json() throws {
         try Place.with { place in

@@ -58,6 +58,11 @@ extension LiveContainer {
     /// copy of it, because the handle may go on any time.
     /// - Returns: whether there is nothing to hurry for.
     private func sealIfQuiet(_ file: OpenFile) -> Bool {
+        if file.flags & (O_ACCMODE | O_TRUNC) == O_RDWR, let name = nodes.location(file.node).name,
+            isDatabase(name.name, file.descriptor.raw)
+        {
+            return capture(file.node, file.requester, mayWait: true) == nil
+        }
         return (try? withLiveDocument(of: file.node) { (state, _, name) throws(Errno) -> Bool in
             record(name.parent, announcement(&state, in: name.parent, name.name, by: file.requester))
             let stat = try Backing.stat(file.descriptor.raw)

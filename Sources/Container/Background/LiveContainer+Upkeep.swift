@@ -32,6 +32,7 @@ extension LiveContainer {
             }
         }
         _ = makeRoom(mayWait: true)
+        store.ballast.take()
         chores.after(Self.upkeepNanoseconds) { [weak self] in self?.upkeep() }
     }
 }

@@ -75,7 +75,8 @@ extension Browser {
     }
 
     private func child(_ name: FileName, ofTop directory: FileID) throws(Errno) -> BrowseSubject? {
-        if name == Self.deletedName, try hasDeletions(directory) { return .deletions(directory) }
+        // There, if empty, though it is listed only where it is not.
+        if name == Self.deletedName { return .deletions(directory) }
         if name == Self.socketName, directory == .root, container.socketPath != nil { return .socket }
         return try document(name, in: directory)
     }

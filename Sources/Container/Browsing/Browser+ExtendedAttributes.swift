@@ -54,44 +54,51 @@ extension Browser {
         case "socket":
             guard let path = container.socketPath else { throw .noData }
             return Array(path.utf8)
-        case "item": return Array(try item(of: node).hex.utf8)
-        case "version": return Array(try version(of: node).hex.utf8)
-        case "state":
-            _ = try version(of: node)
-            return Array("current".utf8)
-        case "conflicts":
-            let item = try item(of: node)
-            return Array(String(try query { store throws(StoreError) in try store.conflicts(of: item) }.count).utf8)
+        case "state": return Array("current".utf8)
+        case "item", "version", "conflicts": break
         default: throw .noData
         }
-    }
-
-    private func item(of node: BrowseNode) throws(Errno) -> ItemID {
         switch node.subject {
+        // What is said of a directory's versions, and of what was deleted from it, is said of the directory.
+        case .top, .deletions, .deletedTop, .socket: return try container.toldOfOther(key, node.directory)
         case .version(_, _, let id):
             guard let version = try query({ store throws(StoreError) in try store.version(id) }) else { throw .noData }
-            return version.item
+            return try told(key, version.item, id)
         case .document(let place), .section(let place, _):
-            if let item = try item(at: place) { return item.id }
-            guard let item = try documents(at: place).first else { throw .noData }
-            return item
-        case .deletion(let id, let file):
-            guard let deletion = try query({ store throws(StoreError) in try store.deletion(id) }) else {
-                throw .noSuchFileOrDirectory
-            }
-            return deletion.item ?? DerivedIdentity.item(file, in: store.identity.container)
-        case .top, .deletions, .deletedTop, .socket: throw .noData
+            if let item = try item(at: place) { return try told(key, item.id, item.current) }
+            guard let id = try documents(at: place).first,
+                let item = try query({ store throws(StoreError) in try store.item(id) })
+            else { throw .noData }
+            return try told(key, id, item.current)
+        case .deletion(let id, let file): return try told(key, of: id, file)
         }
     }
 
-    private func version(of node: BrowseNode) throws(Errno) -> VersionID {
-        switch node.subject {
-        case .version(_, _, let id): return id
-        case .deletion:
-            let id = try item(of: node)
-            guard let item = try query({ store throws(StoreError) in try store.item(id) }) else { throw .noData }
-            return item.current
-        default: throw .noData
+    private func told(_ key: String, of id: DeletionID, _ file: FileID) throws(Errno) -> [UInt8] {
+        guard let deletion = try query({ store throws(StoreError) in try store.deletion(id) }) else {
+            throw .noSuchFileOrDirectory
+        }
+        let item = try deletion.item.flatMap { id throws(Errno) in
+            try query { store throws(StoreError) in try store.item(id) }
+        }
+        if let item { return try told(key, item.id, item.current) }
+        let derived = deletion.item ?? DerivedIdentity.item(file, in: store.identity.container)
+        switch key {
+        case "item": return Array(derived.hex.utf8)
+        case "version":
+            let place = store.deletedArea.name(of: id)
+            let stat = try Backing.stat(Array(place.name.utf8), in: place.directory.rawValue)
+            return Array(VersionID(derivedFrom: derived, size: stat.size, modified: stat.modified).hex.utf8)
+        default: return Array("0".utf8)
+        }
+    }
+
+    private func told(_ key: String, _ item: ItemID, _ version: VersionID) throws(Errno) -> [UInt8] {
+        switch key {
+        case "item": return Array(item.hex.utf8)
+        case "version": return Array(version.hex.utf8)
+        default:
+            return Array(String(try query { store throws(StoreError) in try store.conflicts(of: item) }.count).utf8)
         }
     }
 

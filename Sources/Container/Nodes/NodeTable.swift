@@ -79,6 +79,9 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// Counts a look-up of our own.
+    func retain(_ node: Node) { state.withLock { _ in node.lookups += 1 } }
+
     /// Takes look-ups back; true if the node is no longer known.
     func forget(_ id: UInt64, lookups: UInt64) -> Node? {
         state.withLock { state in
@@ -146,6 +149,9 @@ final class NodeTable: Sendable {
     func hold(_ node: Node, _ descriptor: SharedDescriptor) { state.withLock { _ in node.held = descriptor } }
 
     func held(_ node: Node) -> SharedDescriptor? { state.withLock { _ in node.held } }
+
+    /// The node of something in the deleted area.
+    func node(_ deletion: DeletionID) -> Node? { state.withLock { $0.byDeletion[deletion] } }
 
     /// Takes a name away; `whereabouts` says where the file is now if that was the last.
     func removeName(_ name: FileName, in parent: Node, of node: Node, now whereabouts: Node.Whereabouts) {

@@ -46,7 +46,7 @@ extension LiveContainer {
                 }
             }
             let requester = requester(principal)
-            let bytes = try giveUp(going) { removed in
+            let bytes = try giveUp(going, at: document.path, by: requester) { removed in
                 resolvedByRemoval(removed, of: document, requester) + parted(document, from: removed)
             }
             return RemovalOutcome(versions: going.map { ($0, document.path) }, bytes: bytes)
@@ -79,9 +79,17 @@ extension LiveContainer {
     /// a crash is recorded again from its label, a row without its content would be a loss.
     ///
     /// - Returns: the bytes that became free.
-    func giveUp(_ versions: [Version], rows: ([Version]) -> [VersionStore.Mutation] = { _ in [] }) throws -> UInt64 {
+    ///
+    /// - Parameters:
+    ///   - path: where their document was, if it has no place any more.
+    ///   - requester: who asked for it; nil for the container itself.
+    func giveUp(
+        _ versions: [Version], at path: TreePath? = nil, by requester: Requester? = nil,
+        rows: ([Version]) -> [VersionStore.Mutation] = { _ in [] }
+    ) throws -> UInt64 {
         let gone = Set(versions.map(\.id))
-        store.commit(versions.map { .removeVersion($0.id) } + rows(versions))
+        let events = lost(versions, at: path, by: requester)
+        store.commit(versions.map { .removeVersion($0.id) } + rows(versions) + events)
         var bytes: UInt64 = 0
         for content in Set(versions.map(\.content)) {
             let others = try store.versions(sharing: content).filter { !gone.contains($0.id) }
@@ -96,6 +104,20 @@ extension LiveContainer {
             bytes += stat.size
         }
         return bytes
+    }
+
+    /// Rows of the change feed for versions that go for good.
+    private func lost(_ versions: [Version], at path: TreePath?, by requester: Requester?) -> [VersionStore.Mutation] {
+        var paths: [ItemID: TreePath] = [:]
+        return versions.map { version in
+            let known = path ?? paths[version.item]
+                ?? (try? store.item(version.item)).flatMap { try? store.path(of: $0) } ?? .root
+            paths[version.item] = known
+            return .change(
+                Change(
+                    event: .versionLost, path: known, item: version.item, version: version.id, time: now,
+                    author: requester?.author))
+        }
     }
 
     /// A content that outlives the version it was kept for says whose it is now.
@@ -177,9 +199,11 @@ extension LiveContainer {
         }
         store.commit(rows)
         // Of the current one there may be a copy too, from when it was open for writing.
-        var bytes = try versions.isEmpty ? 0 : giveUp(versions)
+        var bytes = try versions.isEmpty ? 0 : giveUp(versions, at: deletion.path)
         let place = store.deletedArea.name(of: deletion.id)
         if (try? Backing.stat(path: place.name, in: place.directory.rawValue)) != nil {
+            // The kernel may have the file open for reading by itself, and would keep its blocks.
+            if let node = nodes.node(deletion.id) { dropRegistration(node) }
             try store.deletedArea.remove(deletion.id)
             bytes += deletion.type == .file ? deletion.size : 0
         }
@@ -202,6 +226,7 @@ extension LiveContainer {
     ) throws(OperationError) -> Version {
         try operation {
             try requireWrite(document, principal)
+            defer { roomState.state.withLock { $0.addedUp = nil } }
             var version = version
             if isPinned { version.flags.insert(.pinned) } else { version.flags.remove(.pinned) }
             if version.kind == .current, document.deletion == nil {

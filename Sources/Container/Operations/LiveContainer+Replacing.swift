@@ -27,6 +27,7 @@ extension LiveContainer {
             try walk.require(.write, on: spot)
             let document = try document(of: node, stat)
             changed.append(spot)
+            try partFromJournals(document, spot, requester)
             return try document.state.withLock { state in
                 let current = try settledCurrent(&state, spot, node, stat)
                 if let expected = replacement.expected, expected != current.id { throw savedMeanwhile(path) }
@@ -35,6 +36,30 @@ extension LiveContainer {
                 let version = newVersion(of: state.item, replacement.staged, now, parents: parents, requester)
                 return recordReplacement(version, current, &state, spot, now, replacement, requester)
             }
+        }
+    }
+
+    /// The journals of a database belong to what it holds now: they go to the deleted area before it holds something else.
+    private func partFromJournals(_ document: Document, _ spot: Spot, _ requester: Requester) throws {
+        guard Databases.database(ofJournal: spot.name) == nil else { return }
+        let file = SharedDescriptor(
+            try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
+        guard isDatabase(spot.name, file.raw) else { return }
+        // Who has it open would go on with the file that leaves its name, and with the journals of the new one.
+        guard nodes.node(try Backing.stat(file.raw).key)?.hasWriters != true else {
+            throw OperationError(
+                .busy, "this database is open", path: spot.path, advice: "close the program that uses it first")
+        }
+        try document.state.withLock { state in
+            guard let node = nodes.node(try Backing.stat(file.raw).key) else { return }
+            try captureBeforeLoss(&state, node, spot.name, in: spot.directory, parent: spot.parent)
+        }
+        for journal in Databases.journals(of: spot.name) {
+            guard let stat = try Backing.statIfPresent(journal.bytes, in: spot.directory.raw), stat.isRegular
+            else { continue }
+            let entry = Entry(
+                parent: spot.parent, name: journal, directory: spot.directory, stat: stat, node: nodes.node(stat.key))
+            try displace(entry, by: stat, requester)
         }
     }
 

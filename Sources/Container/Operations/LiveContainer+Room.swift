@@ -1,5 +1,6 @@
 // Keeping within bounds: the shares of history and of the deleted area, and a reserve that stays free (DESIGN 7).
 
+import Dispatch
 import Glibc
 import Logging
 import Synchronization
@@ -14,6 +15,8 @@ final class RoomState: Sendable {
         var isScheduled = false
         /// Bytes of history that may not be given up, when it was last added up.
         var protected: UInt64 = 0
+        /// When that was for `statfs`, and which was the last change then.
+        var addedUp: (time: Int64, sequence: UInt64)?
         /// What was given up since the file system was full; nil while it is not.
         var shortage: Shortage?
         /// The last time that it was, for `status`.
@@ -35,6 +38,17 @@ final class RoomState: Sendable {
     let state = Mutex(State())
     /// More history is kept than may be, by more than one version: whoever has added it gives some up before it is answered.
     let isBehind = Atomic<Bool>(false)
+    let givingUp = Turn()
+}
+
+/// One at a time. Unlike with a lock, who may not wait is told.
+final class Turn: Sendable {
+    private let isTaken = DispatchSemaphore(value: 1)
+
+    /// - Returns: whether it is the caller's turn, who ends it.
+    func begin(mayWait: Bool) -> Bool { isTaken.wait(timeout: mayWait ? .distantFuture : .now()) == .success }
+
+    func end() { isTaken.signal() }
 }
 
 extension LiveContainer {
@@ -94,7 +108,8 @@ extension LiveContainer {
         let limit = bound(settings.historyShare)
         guard history > limit || deleted > bound(settings.deletedShare) || room.free < Self.reserve(of: room.total)
         else { return }
-        scheduleTrim()
+        // What was just added may go, also where there was nothing a moment ago.
+        scheduleTrim(isUrgent: room.free < Self.reserve(of: room.total) / 2)
         guard bytes > 0, history > limit, history - limit > bytes, !retention.isPaused,
             options.clock.uptime() >= roomState.state.withLock(\.vainUntil)
         else { return }
@@ -109,8 +124,10 @@ extension LiveContainer {
     }
 
     /// Has the background thread look at the bounds at once.
-    func scheduleTrim() {
+    /// - Parameter isUrgent: though there was nothing to give up a moment ago: now there is.
+    func scheduleTrim(isUrgent: Bool = false) {
         let isFirst = roomState.state.withLock { state in
+            if isUrgent { state.vainUntil = 0 }
             guard !state.isScheduled, options.clock.uptime() >= state.vainUntil else { return false }
             state.isScheduled = true
             return true
@@ -125,11 +142,13 @@ extension LiveContainer {
 
     /// Gives up what is beyond the shares, and what the reserve needs.
     func trim() {
-        if !noteTime().isPaused {
+        if !noteTime().isPaused, roomState.givingUp.begin(mayWait: true) {
             trimHistory()
             trimDeleted()
+            roomState.givingUp.end()
         }
         _ = makeRoom(mayWait: true)
+        store.ballast.take()
     }
 
     private func trimHistory() {
@@ -160,20 +179,6 @@ extension LiveContainer {
 
     // MARK: A full file system
 
-    /// Repeats what failed for want of space once room was made. `mayWait`: no lock is held.
-    func retryingWhenFull<Result>(
-        wanted: UInt64 = 0, mayWait: Bool = false, _ body: () throws(Errno) -> Result
-    ) throws(Errno) -> Result {
-        do throws(Errno) {
-            return try body()
-        } catch {
-            guard error == .noSpace || error == Errno(rawValue: EDQUOT), makeRoom(wanted: wanted, mayWait: mayWait) else {
-                throw error
-            }
-            return try body()
-        }
-    }
-
     /// Gives up purgeable contents, oldest first, until the reserve and `wanted` bytes are free.
     /// - Returns: whether anything went, or there is room already.
     func makeRoom(wanted: UInt64 = 0, mayWait: Bool) -> Bool {
@@ -188,6 +193,10 @@ extension LiveContainer {
             return true
         }
         guard options.clock.uptime() >= roomState.state.withLock(\.vainUntil) || wanted > 0 else { return false }
+        // While somebody else is at it, what they give up is neither there any more nor room yet: waited for if that may be.
+        let isMine = roomState.givingUp.begin(mayWait: mayWait)
+        defer { if isMine { roomState.givingUp.end() } }
+        if let free = room?.free, free > before.free, free >= needed { return true }
         store.contents.finishCopies()
         let given = giveUpOldest(history: true, deleted: true, mayWait: mayWait) {
             (self.room?.free ?? .max) >= needed
@@ -195,10 +204,11 @@ extension LiveContainer {
         let isExhausted = (room?.free ?? .max) < needed
         if isExhausted, given.count == 0 { notLookingForAWhile() }
         noteShortage(given, isExhausted: isExhausted)
-        return given.count > 0
+        // Others may have made room since it was missing.
+        return given.count > 0 || (room?.free ?? 0) / 2 > wanted
     }
 
-    private func noteShortage(_ given: (count: Int, bytes: UInt64), isExhausted: Bool) {
+    func noteShortage(_ given: (count: Int, bytes: UInt64), isExhausted: Bool) {
         let isNew = roomState.state.withLock { state in
             let isNew = state.shortage == nil
             var shortage = state.shortage ?? RoomState.Shortage(since: now)
@@ -221,13 +231,20 @@ extension LiveContainer {
         guard let last = roomState.state.withLock(\.last) else { return [] }
         let since = last.since.stamp
         var notes = [
-            "the file system was nearly full: \(last.contents) older contents (\(last.bytes) bytes) were given up, "
+            "the file system was nearly full: \(last.contents) older contents (\(Self.mebibytes(last.bytes))) were given up, "
                 + "oldest first, since \(since)"
         ]
         if last.isExhausted, let room, room.free < Self.reserve(of: room.total) {
-            notes.append("the file system is full, and nothing is left that may be given up: make room")
+            notes.append(
+                "\(Self.mebibytes(room.free)) are free, \(Self.mebibytes(Self.reserve(of: room.total))) should be, and nothing is "
+                    + "left that may be given up: remove what you can do without (while it is so full, that frees its room at "
+                    + "once and cannot be undone), or move it elsewhere; of pinned versions and conflicts, versionsctl purge FILE")
         }
         return notes
+    }
+
+    private static func mebibytes(_ bytes: UInt64) -> String {
+        bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
     }
 
     /// What the file system says of itself, with what we would give up counted as free above the reserve.
@@ -240,12 +257,24 @@ extension LiveContainer {
         let reserve = Self.reserve(of: UInt64(result.f_blocks) &* block)
         let space = store.space
         let kept = UInt64(max(0, space.history)) + UInt64(max(0, space.deleted))
-        let protected = roomState.state.withLock(\.protected)
+        let protected = protectedBytes
         let purgeable = kept - min(kept, protected)
         let extra = (purgeable - min(purgeable, reserve - min(reserve, free))) / block
         result.f_bavail += fsblkcnt_t(extra)
         result.f_bfree += fsblkcnt_t(extra)
         return result
+    }
+
+    /// Bytes of history that may not be given up. Added up at most once a second, and only when something has changed.
+    private var protectedBytes: UInt64 {
+        let time = Scheduler.now
+        let last = roomState.state.withLock(\.addedUp)
+        if last.map({ time - $0.time >= 1_000_000_000 }) ?? true {
+            let sequence = (try? store.changeRange())??.upperBound ?? 0
+            if sequence != last?.sequence { _ = try? purgeable(history: true, deleted: false) }
+            roomState.state.withLock { $0.addedUp = (time, sequence) }
+        }
+        return roomState.state.withLock(\.protected)
     }
 
     // MARK: Oldest first

@@ -27,7 +27,8 @@ extension LiveContainer {
             let isLabelled = try withLiveDocument(of: node) { (state, _, name) throws(Errno) -> Bool in
                 guard !state.isUnversioned, !state.isUnannounced else { return false }
                 // A database is left alone after a crash, and is synchronised too often (DESIGN 5.1: captured when quiet).
-                if !isReplacing, isDatabase(name.name, descriptor) { return false }
+                let isInPlace = !isReplacing || writer.flags & (O_ACCMODE | O_TRUNC) == O_RDWR
+                if isInPlace, isDatabase(name.name, descriptor.raw) { return false }
                 try saveForLabel(&state, node, name, writer)
                 guard let current = state.current, state.isRecorded, let stamp = state.stamp, state.labelled != stamp
                 else { return state.isRecorded }
@@ -67,12 +68,6 @@ extension LiveContainer {
                 kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: writer.isAppending && !isReplacing,
                 requester: writer.requester, amends: writer.state.withLock(\.saved)))
         writer.state.withLock { $0.saved = saved }
-    }
-
-    private func isDatabase(_ name: FileName, _ file: SharedDescriptor) -> Bool {
-        var header = [UInt8](repeating: 0, count: Databases.headerLength)
-        let count = pread(file.raw, &header, header.count, 0)
-        return Databases.isDatabase(name, header: Array(header.prefix(max(0, count))))
     }
 
     /// The label has changed the file's `st_ctim`; a write at the same moment must not hide behind that.

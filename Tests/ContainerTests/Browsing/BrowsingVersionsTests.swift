@@ -29,7 +29,7 @@ struct BrowsingVersionsTests {
         #expect(try tree.read(path) == "one")
         #expect(try tree.find(path)?.attributes.stat.st_size == 3)
         #expect(try tree.find(".versions/b.txt") == nil)
-        #expect(try tree.find(".versions/.deleted") == nil)
+        #expect(try tree.list(".versions/.deleted") == [])
         #expect(try tree.find(".versions/.versions") == nil)
     }
 

@@ -1,0 +1,93 @@
+// A full file system: what is done again once there is room, and what goes for good where there is none (DESIGN 7).
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension Errno {
+    /// The file system, or somebody's part of it, is full.
+    var isFull: Bool { self == .noSpace || rawValue == Glibc.EDQUOT }
+}
+
+extension LiveContainer {
+    /// Repeats what failed for want of space once room was made.
+    ///
+    /// - Parameters:
+    ///   - mayWait: no lock is held.
+    ///   - isRecord: it writes down what is removed or replaced, without which nobody could make room: the ballast is for it.
+    func retryingWhenFull<Result>(
+        wanted: UInt64 = 0, mayWait: Bool = false, isRecord: Bool = false, _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        var failure: Errno
+        do throws(Errno) { return try body() } catch { failure = error }
+        guard failure.isFull else { throw failure }
+        if makeRoom(wanted: wanted, mayWait: mayWait) {
+            do throws(Errno) { return try body() } catch { failure = error }
+            guard failure.isFull else { throw failure }
+            // What was given up may be room only once the file system has written down that it is gone.
+            if mayWait, linux_synchronize_all(store.state.rawValue) == 0 {
+                do throws(Errno) { return try body() } catch { failure = error }
+            }
+        }
+        guard isRecord, store.ballast.release() else { throw failure }
+        defer {
+            store.ballast.take()
+            scheduleTrim(isUrgent: true)
+        }
+        return try body()
+    }
+
+    /// On a full file system a content that cannot be copied is given up by who truncates it, as the newest of what may go:
+    /// else nobody could make room by it. Not a pinned one, nor one that may have to stay as the loser of a conflict.
+    func truncatesAllTheSame(
+        _ state: inout Document.State, of node: Node, by requester: Requester?, _ failure: Errno
+    ) throws(Errno) {
+        guard failure.isFull, let current = state.current, !current.flags.contains(.pinned),
+            !state.sharesContent
+        else { throw failure }
+        if let actor = requester?.actor, let base = observers.base(of: actor, item: state.item), base != current.id,
+            let name = nodes.location(node).name, !isQuiet(name.parent, name.name)
+        {
+            throw failure
+        }
+        state.current?.flags.insert(.contentLost)
+        noteShortage((1, current.size), isExhausted: true)
+        scheduleTrim(isUrgent: true)
+    }
+
+    /// Removes what a name stands for without the deleted area, where that has no room even for the record: there it would
+    /// be the first to be given up. With it goes the history of a document that is nowhere else.
+    func removeForGood(
+        _ entry: Entry, _ document: Document?, _ requester: Requester, _ failure: Errno
+    ) throws(Errno) {
+        guard failure.isFull else { throw failure }
+        if let document { try requireNothingProtected(document, failure) }
+        hold(entry)
+        try Backing.unlink(
+            entry.name.bytes, in: entry.directory.raw, flags: entry.stat.isDirectory ? AT_REMOVEDIR : 0)
+        leave(entry, now: .gone)
+        noteShortage((1, UInt64(entry.stat.raw.blocks) * 512), isExhausted: true)
+        scheduleTrim(isUrgent: true)
+        var rows: [VersionStore.Mutation] = []
+        if let document {
+            try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
+            rows = document.state.withLock { state in
+                state.places.removeAll { $0 == entry.place }
+                return announcement(&state, in: entry.parent, entry.name, by: requester)
+            }
+        }
+        record(
+            entry.parent,
+            rows + [.change(change(.deleted, in: entry.parent, entry.name, item: document?.item, by: requester))])
+        document?.state.withLock { forget($0) }
+    }
+
+    private func requireNothingProtected(_ document: Document, _ failure: Errno) throws(Errno) {
+        guard !document.state.withLock(\.sharesContent) else { throw failure }
+        let versions = try store(throwing: failure) { () throws(StoreError) in try store.versions(of: document.item) }
+        guard versions.allSatisfy({ $0.kind != .conflict && !$0.flags.contains(.pinned) }) else { throw failure }
+    }
+}
