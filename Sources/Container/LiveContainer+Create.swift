@@ -159,7 +159,7 @@ extension LiveContainer {
             }
             if !state.isRecorded {
                 state.isRecorded = true
-                rows.insert(.version(current), at: 0)
+                rows.insert(.version(state.current ?? current), at: 0)
             }
             let file = Item.LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0))
             rows.append(.item(Item(id: state.item, places: [place], current: current.id, file: file)))

@@ -277,7 +277,7 @@ extension LiveContainer {
 
     /// Whether another writer may overwrite what was just saved without our seeing it. One that was closed is nearly always
     /// done, and only its release is on its way.
-    private func mayWriteUnseen(_ other: OpenFile) -> Bool {
+    func mayWriteUnseen(_ other: OpenFile) -> Bool {
         !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated && !$0.isFlushed }
     }
 

@@ -20,6 +20,8 @@ extension LiveContainer {
             waits && file.node.writers.contains { $0 !== file }
         }
         guard let orphan = taken else { return }
+        // What is under way now may reach the file before it is looked at, or after.
+        let isWrittenUnseen = file.node.writers.contains { $0 !== file && mayWriteUnseen($0) }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
             if !isLast {
@@ -30,7 +32,8 @@ extension LiveContainer {
             }
             guard orphan.isChanged(stat) else { return isLast ? dropUnneededCopy(orphan) : () }
             switch nodes.location(file.node).whereabouts {
-            case .deleted(let deletion): try settleDeleted(orphan, deletion, file, stat, requester)
+            case .deleted(let deletion):
+                try settleDeleted(orphan, deletion, file, stat, requester, isWrittenUnseen: isWrittenUnseen)
             default: try settleDisplaced(orphan, file, stat, requester)
             }
         } catch {
@@ -41,17 +44,21 @@ extension LiveContainer {
     /// The content is the deleted entry itself: what it holds now is the item's current version, which the one that was
     /// deleted precedes.
     private func settleDeleted(
-        _ orphan: Orphan, _ deletion: DeletionID, _ file: OpenFile, _ stat: FileStat, _ requester: Requester
+        _ orphan: Orphan, _ deletion: DeletionID, _ file: OpenFile, _ stat: FileStat, _ requester: Requester,
+        isWrittenUnseen: Bool
     ) throws(Errno) {
         guard var entry = try store(throwing: .ioError, { () throws(StoreError) in try store.deletion(deletion) }) else { return }
         entry.size = stat.size
         let hash = contentHash(file, stat)
-        let rows: [VersionStore.Mutation] = orphan.document.state.withLock { state in
+        let rows: [VersionStore.Mutation] = try orphan.document.state.withLock { state throws(Errno) in
             guard var current = state.current, hash == nil || hash != current.hash || stat.size != current.size else {
                 return []
             }
             // What was appended to still begins the file: then both versions name its content.
-            let isAppended = !state.isKept && !store.contents.contains(current.content)
+            let isHere = !state.isKept && !store.contents.contains(current.content)
+            let isAppended = isHere && stat.size >= current.size
+                && (current.hash == nil || begins(file.descriptor.raw, stat, with: current))
+            if isHere, !isAppended, !isElsewhere(current) { current.flags.insert(.contentLost) }
             let version = Version(
                 id: .random(), item: state.item, kind: .current, content: isAppended ? current.content : .random(),
                 size: stat.size, modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
@@ -62,7 +69,9 @@ extension LiveContainer {
             state.isRecorded = true
             (state.isKept, state.sharesContent) = (false, isAppended)
             state.siblings.doubt()
-            return [.version(current), .version(version)] + itemRows(state, stat)
+            // Somebody else may go on writing to it at any time.
+            if isWrittenUnseen { try keepCopy(&state, of: file.node, from: file.descriptor.raw) }
+            return [.version(current), .version(state.current ?? version)] + itemRows(state, stat)
         }
         store.commit([.deletion(entry)] + rows)
     }
@@ -100,6 +109,12 @@ extension LiveContainer {
                 _ = try store.contents.keep(copying: FileDescriptor(rawValue: file), as: content, label)
             }
             state.isKept = true
+            // Whoever has it open may have written to it since it was saved.
+            if let current = state.current, let kept = asKept(current, size: current.size), kept != current {
+                state.current = kept
+                relabel(kept.id, in: content) { ($0.size, $0.hash) = (kept.size, kept.hash) }
+                if state.isRecorded { store.commit([.version(kept)]) }
+            }
         }
         let held = try Backing.open(path, in: entry.directory.rawValue, flags: linux_O_PATH | O_NOFOLLOW)
         nodes.letGo(deletion, SharedDescriptor(held))

@@ -374,7 +374,7 @@ extension LiveContainer {
     }
 
     /// Whether a file is what a version was with something appended.
-    private func begins(_ file: Int32, _ stat: FileStat, with version: Version) -> Bool {
+    func begins(_ file: Int32, _ stat: FileStat, with version: Version) -> Bool {
         guard stat.size >= version.size, let hash = version.hash else { return false }
         return ContentHash.sha256(of: file, size: version.size) == hash
     }

@@ -154,7 +154,7 @@ final class ConcurrentSaver: @unchecked Sendable {
 }
 
 /// A kernel that passes reads and writes through, unseen.
-private final class PassingKernel: KernelSide {
+final class PassingKernel: KernelSide {
     private let last = Atomic<Int32>(0)
 
     var passesThrough: Bool { true }

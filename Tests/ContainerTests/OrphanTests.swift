@@ -29,6 +29,12 @@ import VersionStore
             #expect(written == text.utf8.count)
         }
 
+        /// Writes past the container, as the kernel does through a handle that it passes through.
+        func poke(_ text: String, at offset: off_t) throws {
+            let file = try #require(tree.container.openFiles[handle])
+            #expect(pwrite(file.descriptor.raw, text, text.utf8.count, offset) == text.utf8.count)
+        }
+
         func close() {
             tree.container.flush(tree.caller, handle: handle)
             tree.container.release(node: node, handle: handle)
@@ -105,6 +111,27 @@ import VersionStore
         let versions = try tree.container.store.versions(of: try item(tree, deleted: "x"))
         let current = try #require(versions.first { $0.kind == .current })
         #expect(versions.count == 2 && current.size == 7)
+    }
+
+    @Test("what replaced a deleted file stays when another goes on writing to it unseen", arguments: [true, false])
+    func writtenUnseen(comesBack: Bool) throws {
+        let tree = try BrowsedContainer()
+        tree.container.kernel.connect(PassingKernel())
+        try tree.save("x", "content")
+        let (one, two) = (try Writer(tree, "x"), try Writer(tree, "x", O_WRONLY | O_TRUNC))
+        try two.poke("replaced", at: 0)
+        try tree.unlink("x")
+        two.close()
+        try one.poke("ONE", at: 0)
+        if comesBack {
+            try tree.save("x", "new")
+            one.close()
+            #expect(try texts(tree, of: try tree.item("x").id) == ["ONElaced", "content", "replaced"])
+        } else {
+            one.close()
+            #expect(try texts(tree, of: try item(tree, deleted: "x")) == ["content", "replaced"])
+        }
+        #expect(try tree.findings() == [])
     }
 
     @Test("a deleted file that was open and never written leaves nothing more", arguments: [true, false])
