@@ -33,7 +33,8 @@ final class RoomState: Sendable {
     }
 
     let state = Mutex(State())
-    /// More history is kept than may be, by more than one version: whoever has added it gives some up before it is answered.
+    /// More history is kept than may be, by more than one version: whoever has added it gives some up before it is
+    /// answered.
     let isBehind = Atomic<Bool>(false)
 }
 
