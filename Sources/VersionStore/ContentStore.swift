@@ -107,8 +107,8 @@ public final class ContentStore: Sendable {
     /// Waits until the copies that were begun are written, so that removed ones give their room back at once.
     public func finishCopies() { arrivals.finishAll() }
 
-    /// ext4 has whoever closes a file that was truncated begin to write it, and wait for the disk to take the request. Called
-    /// right after the truncation, this takes the duty over, for ``hasten(_:)``.
+    /// ext4 has whoever closes a file that was truncated begin to write it, and wait for the disk to take the request.
+    /// Called right after the truncation, this takes the duty over, for ``hasten(_:)``.
     public func takeOverWriting(of file: FileDescriptor) {
         guard ordering == linux_ordering_journal,
             let again = try? System.open("/proc/self/fd/\(file.rawValue)", in: file, O_WRONLY)

@@ -36,7 +36,8 @@ final class RoomState: Sendable {
     }
 
     let state = Mutex(State())
-    /// More history is kept than may be, by more than one version: whoever has added it gives some up before it is answered.
+    /// More history is kept than may be, by more than one version: whoever has added it gives some up before it is
+    /// answered.
     let isBehind = Atomic<Bool>(false)
     let givingUp = Turn()
 }
