@@ -106,6 +106,7 @@ public final class LiveContainer: Sendable {
         recordedDirectories = RecordedDirectories(try store.directories())
         arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)
         policy = Policy(options.settings)
+        if store.identity.wasCreated { noteAdoption() }
         guard store.identity.isUnsettled else { return }
         survivors.find()
         try CrashRecovery(self).run()

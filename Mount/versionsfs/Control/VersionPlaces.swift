@@ -34,7 +34,9 @@ struct VersionPlaces {
     }
 
     /// The directory that something was deleted from: live, or an entry under `.deleted`.
-    private static func directory(of deletion: Deletion, _ store: VersionStore, depth: Int) -> (path: TreePath, isLive: Bool)? {
+    private static func directory(
+        of deletion: Deletion, _ store: VersionStore, depth: Int
+    ) -> (path: TreePath, isLive: Bool)? {
         let directory = deletion.place.directory
         let above = try? deletion.path.parent.flatMap { parent in
             try store.deletions(within: parent).first { $0.type == .directory && $0.file == directory }

@@ -16,11 +16,11 @@ extension LiveContainer {
         report: (_ done: Int) throws -> Void = { _ in }
     ) throws(OperationError) -> RestoreOutcome {
         try operation {
+            if target == nil { _ = try looking(as: principal) { try $0.directory(path) } }
             try requireThen(path, at: time)
             if let target {
                 return try copyDirectory(path, at: time, to: target, as: principal, report: report)
             }
-            _ = try looking(as: principal) { try $0.directory(path) }
             var outcome = RestoreOutcome(path: path, entries: 0)
             let plan = try namesSince(time, within: path)
             for change in plan {
@@ -41,11 +41,30 @@ extension LiveContainer {
         }
     }
 
+    private static var adoptionKey: String { "adopted" }
+
+    /// Remembers when the directory became a container. Called once, at the first opening.
+    func noteAdoption() {
+        guard !options.isReadOnly else { return }
+        store.commit([.setting(key: Self.adoptionKey, value: Array("\(options.clock.now().nanoseconds)".utf8))])
+    }
+
+    /// nil where it is not known: an older container, or a catalog that was made anew.
+    private var adoption: Timestamp? {
+        let text = ((try? store.setting(Self.adoptionKey)) ?? nil).map { String(decoding: $0, as: UTF8.self) }
+        return text.flatMap { Int64($0) }.map { Timestamp(nanoseconds: $0) }
+    }
+
     /// Refuses a moment that has not come, one that the change feed does not reach back to, and one at which there was
     /// no such directory: all that is in it would go.
     private func requireThen(_ path: TreePath, at time: Timestamp) throws {
         guard time <= options.clock.now() else {
             throw OperationError(.invalid, "this time has not come yet", path: path, advice: "give a time that has passed")
+        }
+        if let adoption, time < adoption {
+            throw OperationError(
+                .invalid, "of this time nothing is known: the directory became a container later", path: path,
+                advice: "give a time since then")
         }
         if let range = try store.changeRange(), range.lowerBound > 1,
             let first = try store.changes(after: range.lowerBound - 1, limit: 1).first?.1, first.time > time

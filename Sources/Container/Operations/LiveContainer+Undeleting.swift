@@ -64,7 +64,9 @@ extension LiveContainer {
                 }
             }
             if let found = try deletions(at: path).first, mayKnow(found, principal) { return .entry(found) }
-            if let found = begun.last(where: { $0.path == path && livePath(of: $0.file) != nil }) { return .unfinished(found) }
+            if let found = begun.last(where: { $0.path == path && livePath(of: $0.file) != nil }) {
+                return .unfinished(found)
+            }
             throw OperationError(
                 .nothingToDo, "nothing was deleted here", path: path, advice: "versionsctl deleted lists what was")
         }
@@ -100,7 +102,7 @@ extension LiveContainer {
 
     // MARK: Bringing it back
 
-    /// Moves a deleted thing back to where it was, or to `target`; see ``undelete(_:to:as:report:)-(Undeletable,_,_,_)``.
+    /// Moves a deleted thing back to where it was, or to `target`.
     public func undelete(
         _ deletion: Deletion, to target: TreePath? = nil, as principal: Principal,
         report: (_ done: Int) throws -> Void = { _ in }
@@ -145,7 +147,9 @@ extension LiveContainer {
         var outcome = try finish(path, deletion.type == .directory ? deletion.group : nil, run) {
             try run.run(deletion, to: path, Self.byDirectory(group.filter { $0.id != deletion.id }))
         }
-        if let parentTimes, let parent = path.parent { setTimes(accessed: parentTimes.accessed, modified: parentTimes.modified, of: parent) }
+        if let parentTimes, let parent = path.parent {
+            setTimes(accessed: parentTimes.accessed, modified: parentTimes.modified, of: parent)
+        }
         outcome.entries += revived
         return outcome
     }
@@ -210,7 +214,8 @@ extension LiveContainer {
             // A name that was deleted twice comes back once.
             let names = Dictionary(grouping: children[file] ?? [], by: \.place.name)
             remaining += names.count
-            waiting += names.values.compactMap { $0.max { $0.deleted < $1.deleted } }.filter { $0.type == .directory }.map(\.file)
+            let latest = names.values.compactMap { $0.max { $0.deleted < $1.deleted } }
+            waiting += latest.filter { $0.type == .directory }.map(\.file)
         }
         return (directories, children, remaining)
     }

@@ -61,7 +61,9 @@ final class Undeletion {
 
     /// Brings back what is still missing in directories that are there.
     /// - Parameter mayTake: whether the principal's rights count in each of them, or have been looked at before.
-    func goOn(_ unfinished: UnfinishedUndelete?, _ directories: [TreePath: FileID], _ children: Children, asked: Bool) throws {
+    func goOn(
+        _ unfinished: UnfinishedUndelete?, _ directories: [TreePath: FileID], _ children: Children, asked: Bool
+    ) throws {
         self.unfinished = unfinished
         for (path, file) in directories.sorted(by: { $0.key < $1.key }) {
             let known = unfinished?.open.first { $0.file == file }
@@ -93,7 +95,9 @@ final class Undeletion {
     }
 
     /// - Parameter mode: of the directory; nil leaves it as it is.
-    private func fill(_ file: FileID, at path: TreePath, _ children: Children, mode: UInt32?, as principal: Principal) throws {
+    private func fill(
+        _ file: FileID, at path: TreePath, _ children: Children, mode: UInt32?, as principal: Principal
+    ) throws {
         try report(count)
         // The same name may have been deleted twice: only the last was there when the directory went. What was deleted
         // first comes back last: it knows the times that the directory had.
@@ -113,7 +117,9 @@ final class Undeletion {
     }
 
     /// Notes a directory that will have its mode and times again, and sees to it that names can be made in it.
-    private func open(_ file: FileID, at path: TreePath, mode: UInt32?, _ first: Deletion) throws -> UnfinishedUndelete.OpenDirectory {
+    private func open(
+        _ file: FileID, at path: TreePath, mode: UInt32?, _ first: Deletion
+    ) throws -> UnfinishedUndelete.OpenDirectory {
         if let known = unfinished?.open.first(where: { $0.file == file }) { return known }
         let isWritable = mode.map { $0 & 0o300 == 0o300 } ?? true
         let directory = UnfinishedUndelete.OpenDirectory(

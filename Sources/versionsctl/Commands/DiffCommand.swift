@@ -33,7 +33,9 @@ struct DiffCommand: AsyncParsableCommand {
     private func pair(_ session: Session) async throws -> (VersionInfo, VersionInfo) {
         let second = try await session.call(
             ShowRequest(session.target, version: version.count == 2 ? version[1] : nil, content: true))
-        if let first = version.first { return (try await session.call(ShowRequest(session.target, version: first, content: true)), second) }
+        if let first = version.first {
+            return (try await session.call(ShowRequest(session.target, version: first, content: true)), second)
+        }
         let others = try await session.call(HistoryRequest(session.target)).versions.filter { $0.id != second.id && !$0.lost }
         let chosen = others.first { $0.kind == .conflict } ?? others.first { second.parents.contains($0.id) } ?? others.first
         guard let chosen else {

@@ -57,13 +57,15 @@ struct VersionText: Sendable {
                 Table.Cell(
                     "\(Style.printable(version.user)) \(Words.program(version.program, version.pid))",
                     shorter: [
-                        "\(Style.printable(version.user)) \(Words.program(version.program, 0))", Words.program(version.program, 0),
+                        "\(Style.printable(version.user)) \(Words.program(version.program, 0))",
+                        Words.program(version.program, 0),
                     ]),
                 Table.Cell(word, colour),
             ])
         }
         let lost = versions.count { $0.lost }
-        let note = lost == 0 ? "" : "  \(Words.count(lost, "version")) without content: versionsctl show FILE --version ID says why\n"
+        let note = lost == 0
+            ? "" : "  \(Words.count(lost, "version")) without content: versionsctl show FILE --version ID says why\n"
         return table.text(style, indent: "  ") + note
     }
 

@@ -178,4 +178,13 @@ import VersionStore
         _ = try container.restoreDirectory(.root, at: before, as: my)
         #expect(access("\(tree.path)/e", F_OK) != 0 && access("\(tree.path)/x", F_OK) == 0)
     }
+
+    @Test func fromBeforeItWasAContainerNothingIsBroughtBack() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("a", "text")
+        let before = tree.container.options.clock.now().advanced(byNanoseconds: -3_600_000_000_000)
+        #expect(kind { _ = try tree.container.restoreDirectory(.root, at: before, as: my) } == .invalid)
+        #expect(kind { _ = try tree.container.restoreDirectory(path("a"), at: before, as: my) } == .notFound)
+        #expect(try tree.live("a") == "text")
+    }
 }
