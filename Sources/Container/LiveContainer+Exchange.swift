@@ -20,7 +20,13 @@ extension LiveContainer {
         try keep(first, move.source)
         try keep(second, target)
         try Backing.rename(move)
-        moveNodes(move, target)
+        // Whoever writes to a file goes on with it: a close must not find the one without the other.
+        first.state.withLock { one in
+            second.state.withLock { two in
+                moveNodes(move, target)
+                swap(&one.writers, &two.writers)
+            }
+        }
         try savedByExchange(first, move.source, requester)
         try savedByExchange(second, target, requester)
     }
@@ -29,7 +35,11 @@ extension LiveContainer {
         let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
         defer { Glibc.close(file) }
         guard let node = entry.node ?? nodes.node(entry.stat.key) else { return }
-        try document.state.withLock { state throws(Errno) in try keepCopy(&state, of: node, from: file) }
+        try document.state.withLock { state throws(Errno) in
+            // What somebody is writing just now is not what was saved.
+            if state.current != nil, state.contentDiffers(from: entry.stat) { try saveUnfinished(&state, node, file: file) }
+            try keepCopy(&state, of: node, from: file)
+        }
     }
 
     private func savedByExchange(_ document: Document, _ entry: Entry, _ requester: Requester) throws(Errno) {
@@ -39,9 +49,10 @@ extension LiveContainer {
         let node = intern(stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         try document.state.withLock { state throws(Errno) in
             state.stamp = nil
-            try save(
+            let saved = try save(
                 &state, node, in: entry.parent, entry.name, file: file,
                 PendingSave(kind: .replacing, requester: requester, isSealed: true))
+            for file in openFiles.all where file.node === node && file.isWritable { file.state.withLock { $0.saved = saved } }
         }
     }
 
