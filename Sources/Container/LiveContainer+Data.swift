@@ -55,22 +55,34 @@ extension LiveContainer {
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
     func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
-        guard let document = knownDocument(of: file.node) ?? orphans.document(of: file.node) else { return }
+        let isDone: Void? = try withLiveDocument(of: file.node) { (state, _, _) throws(Errno) in
+            try willChange(&state, file, appends: appends)
+        }
+        // What was deleted is in the file still; once the name has come back, the document has another.
+        guard isDone == nil, case .deleted = nodes.location(file.node).whereabouts,
+            let document = orphans.document(of: file.node)
+        else { return }
+        try document.state.withLock { state throws(Errno) in
+            guard state.places.isEmpty else { return }
+            try willChange(&state, file, appends: appends)
+        }
+    }
+
+    private func willChange(_ state: inout Document.State, _ file: OpenFile, appends: Bool) throws(Errno) {
+        guard let current = state.current, !state.isKept else { return }
         if appends {
-            return try document.state.withLock { state throws(Errno) in
-                guard !state.isAppendedTo, !state.isKept, state.current != nil else { return }
+            if !state.isAppendedTo {
                 state.isAppendedTo = !state.contentDiffers(from: try Backing.stat(file.descriptor.raw))
             }
+            return
         }
-        try document.state.withLock { state throws(Errno) in
-            guard let current = state.current, !state.isKept, !state.isReturning, !state.isUnversioned else { return }
-            // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
-            let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed)
-            if isOwn, !state.isAppendedTo { return }
-            let stat = try Backing.stat(file.descriptor.raw)
-            guard !state.contentDiffers(from: stat) else { return }
-            try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
-        }
+        guard !state.isReturning, !state.isUnversioned else { return }
+        // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
+        let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed)
+        if isOwn, !state.isAppendedTo { return }
+        let stat = try Backing.stat(file.descriptor.raw)
+        guard !state.contentDiffers(from: stat) else { return }
+        try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
     }
 
     public func allocate(

@@ -75,7 +75,7 @@ final class SimulatedLoad {
         if !isBusy { actions += [.inPlace, .inPlace] }
         if held != nil { actions += [.unlink, .move] }
         if held != nil, !isBusy { actions += [.append, .append, .overwrite, .patch, .mapped, .moveOver, .exchange, .restore] }
-        if held == nil, deleted[file] != nil { actions += [.undelete, .undelete] }
+        if held == nil, !isBusy, deleted[file] != nil { actions += [.undelete, .undelete] }
         actions.removeAll { Self.leftOut.contains($0.rawValue) }
         let syncs = Int.random(in: 0..<3, using: &dice) == 0
         let fresh = fresh()
