@@ -143,6 +143,7 @@ extension LiveContainer {
             let name = nodes.location(node).name
         else {
             if open == nil, isKeptOrDeleted(node) { throw Errno(rawValue: ESTALE) }
+            if let open { try willChange(open, appends: false) }
             return _ = try Backing.check { ftruncate(descriptor.raw, size) }
         }
         let document = try document(of: node, try Backing.stat(descriptor.raw))

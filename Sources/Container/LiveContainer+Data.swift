@@ -63,7 +63,7 @@ extension LiveContainer {
     }
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
-    private func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
+    func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
         let isLive: Void? = try withLiveDocument(of: file.node) { (state, _, _) throws(Errno) in
             try willChange(&state, file, appends: appends)
         }

@@ -20,7 +20,8 @@ extension LiveContainer {
         try keep(first, move.source)
         try keep(second, target)
         try Backing.rename(move)
-        moveNodes(move, target)
+        // A close must not find the one under its new name without the other.
+        first.state.withLock { _ in second.state.withLock { _ in moveNodes(move, target) } }
         try savedByExchange(first, move.source, requester)
         try savedByExchange(second, target, requester)
     }
@@ -31,6 +32,8 @@ extension LiveContainer {
         guard let node = entry.node ?? nodes.node(entry.stat.key) else { return }
         try document.state.withLock { state throws(Errno) in
             try captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
+            // What somebody is writing just now is not what was saved.
+            if state.current != nil, state.contentDiffers(from: entry.stat) { try saveUnfinished(&state, node, file: file) }
             try keepCopy(&state, of: node, from: file)
         }
     }
@@ -42,9 +45,10 @@ extension LiveContainer {
         let node = intern(stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         try document.state.withLock { state throws(Errno) in
             state.stamp = nil
-            try save(
+            let saved = try save(
                 &state, node, in: entry.parent, entry.name, file: file,
                 PendingSave(kind: .replacing, requester: requester, isSealed: true))
+            for file in node.writers { file.state.withLock { $0.saved = saved } }
         }
     }
 

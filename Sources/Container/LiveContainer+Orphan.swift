@@ -190,7 +190,6 @@ extension LiveContainer {
             }
             if !hasName, (try? store.item(state.item)) == .some(nil) {
                 // What was made to be renamed has gone without a trace: this is all that there is of it.
-                version.kind = .current
                 state.current = version
                 state.isRecorded = true
                 rows = [.version(version), itemRow(state, version)]

@@ -19,6 +19,8 @@ struct Recovery {
     let isOpening: Bool
     /// The catalog is there, and the container itself looks at the live files next.
     let isAfterCrash: Bool
+    /// When the catalog last heard of anything; nil if that is not known.
+    let lastChange: Timestamp?
     /// Where a directory is now; without this, labels' paths are believed.
     var directories: ((FileID) -> TreePath?)?
 
@@ -31,6 +33,7 @@ struct Recovery {
         logger = opening.options.logger
         isOpening = true
         isAfterCrash = opening.identity.isUnsettled
+        lastChange = opening.lastChange
     }
 
     init(store: VersionStore) {
@@ -42,6 +45,7 @@ struct Recovery {
         logger = store.options.logger
         isOpening = false
         isAfterCrash = false
+        lastChange = nil
     }
 
     // MARK: After a crash or the loss of the catalog
@@ -84,7 +88,7 @@ struct Recovery {
         // Both are in one order: one pass over the catalog, however many objects there are.
         var next = 0
         var unknown: [ItemID: [ContentStore.Label]] = [:]
-        let horizon = try catalog.access { try Query.lastChange($0) }?.time.advanced(byNanoseconds: -VersionStore.dirtyNanoseconds)
+        let horizon = lastChange?.advanced(byNanoseconds: -VersionStore.dirtyNanoseconds)
         try catalog.access { database in
             try Query.forEachContent(database) { content, known in
                 while next < ids.count, ids[next] < content {

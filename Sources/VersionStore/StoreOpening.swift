@@ -9,6 +9,8 @@ struct StoreOpening {
     static let cleanKey = "clean"
     /// Set from a disorderly end until the container has settled its live files (``VersionStore/settled()``).
     static let unsettledKey = "unsettled"
+    /// When the catalog last heard of anything before that end. What recovery itself does, perhaps much later, is no news.
+    private static let lastChangeKey = "unsettled-since"
     static let spaceKey = "space"
     private static let containerKey = "container"
     private static let catalogName = "catalog.sqlite"
@@ -25,6 +27,8 @@ struct StoreOpening {
     private(set) var fileIdentity: FileIdentity
     /// The number of the last call that the catalog has.
     private(set) var applied: UInt64 = 0
+    /// When the catalog last heard of anything before a disorderly end; nil if that is not known.
+    private(set) var lastChange: Timestamp?
     /// The identities before the copy, whose FileIDs the catalog still has.
     private let previous: FormatLine?
 
@@ -76,8 +80,9 @@ struct StoreOpening {
         restoreSpace()
         guard !options.readOnly else { return }
         do {
-            var recovery = Recovery(opening: self)
             if !identity.cleanShutdown, !identity.rebuilt { try redo() }
+            if identity.isUnsettled { try noteLastChange() }
+            var recovery = Recovery(opening: self)
             applied = number(RedoLog.appliedKey)
             if identity.wasCopied, !identity.rebuilt { try recovery.translateFileIDs() }
             if identity.rebuilt || identity.wasCopied || !identity.cleanShutdown && !identity.wasCreated {
@@ -107,6 +112,21 @@ struct StoreOpening {
         // Before the log is begun anew: the catalog alone has it then.
         catalog.makeDurable()
         options.logger.notice("brought the catalog up to date after a crash", metadata: ["transactions": "\(calls.count)"])
+    }
+
+    /// Of a recovery that was cut short itself, the first time counts.
+    private mutating func noteLastChange() throws {
+        if try catalog.meta(Self.unsettledKey) == [1], let bytes = try catalog.meta(Self.lastChangeKey) {
+            var reader = ByteReader(bytes)
+            lastChange = try? Timestamp(nanoseconds: reader.signed64())
+            return
+        }
+        lastChange = try catalog.access { try Query.lastChange($0) }?.time
+        guard let lastChange else { return }
+        var writer = ByteWriter(capacity: 8)
+        writer.fixed(lastChange.nanoseconds)
+        try catalog.setMeta(Self.lastChangeKey, writer.bytes)
+        try catalog.setMeta(Self.unsettledKey, [1])
     }
 
     private func number(_ key: String) -> UInt64 {

@@ -24,10 +24,8 @@ extension VersionStore {
 
     /// The versions saved in the last minute of what the catalog knows: these may not have reached the disk.
     public func recentVersions() throws(StoreError) -> [Version] {
-        try read { database in
-            let last = try Query.lastChange(database)?.time.advanced(byNanoseconds: -Self.dirtyNanoseconds)
-            return try Query.versions(since: last ?? Timestamp(nanoseconds: .min), database)
-        }
+        let last = lastChange?.advanced(byNanoseconds: -Self.dirtyNanoseconds)
+        return try read { try Query.versions(since: last ?? Timestamp(nanoseconds: .min), $0) }
     }
 
     /// How long Linux keeps what was written from the disk at most, and some more.

@@ -60,6 +60,8 @@ public final class VersionStore: Sendable {
     /// Gives the files of this container their ``FileID``.
     public let fileIdentity: FileIdentity
 
+    /// When the catalog last heard of anything before a disorderly end; nil if that is not known.
+    let lastChange: Timestamp?
     let options: Options
     let catalog: Catalog
     private let directory: StateDirectory
@@ -81,6 +83,7 @@ public final class VersionStore: Sendable {
         self.directory = directory
         self.observers = observers
         identity = opening.identity
+        lastChange = opening.lastChange
         state = directory.state
         fileIdentity = opening.fileIdentity
         contents = opening.contents

@@ -48,12 +48,13 @@ import VersionModel
 
 /// A few saves in a row of one document, in every way, whose releases come when they come.
 private struct LateReleaseScene {
-    private enum Way: CaseIterable { case truncating, appending, patching, overwriting, renaming, unlinking, moving, movingOver }
+    private enum Way: CaseIterable { case truncating, appending, patching, overwriting, renaming, unlinking, moving, movingOver, exchanging }
 
     private let tree: BrowsedContainer
     private var dice: SeededGenerator
     /// What the file holds; nil while there is none.
     private var text: String?
+    private var other = "other"
     /// What has to be among the versions.
     private var saved: [String] = []
     private var wasAppended = false
@@ -78,6 +79,7 @@ private struct LateReleaseScene {
         let texts = try tree.texts()
         let problems = Set(saved).subtracting(texts).map { "\($0) is not among \(texts)" } + (try tree.findings())
         if !problems.isEmpty { story += try tree.summary() }
+        if try tree.live("other") != other { return problems + ["other does not hold \(other)"] }
         guard let text else { return problems }
         let live = try tree.live("x")
         return live == text ? problems : problems + ["the file holds \(live) and not \(text)"]
@@ -109,7 +111,11 @@ private struct LateReleaseScene {
             text = nil
         case .movingOver:
             try rename("x", to: "other")
+            other = old
             text = nil
+        case .exchanging:
+            try rename("x", to: "other", linux_RENAME_EXCHANGE)
+            (text, other) = (other, old)
         }
         wasAppended = way == .appending
         delay()
@@ -161,11 +167,11 @@ private struct LateReleaseScene {
         return (made.found.node, made.reply.handle)
     }
 
-    private mutating func rename(_ name: String, to target: String) throws {
-        story.append("rename \(name) to \(target)")
+    private mutating func rename(_ name: String, to target: String, _ flags: UInt32 = 0) throws {
+        story.append("rename \(name) to \(target)\(flags == 0 ? "" : ", exchanging")")
         try tree.container.rename(
             tree.caller, parent: Node.rootID, name: Array(name.utf8), newParent: Node.rootID, newName: Array(target.utf8),
-            flags: 0)
+            flags: flags)
     }
 
     /// Some of the releases that are due come now.

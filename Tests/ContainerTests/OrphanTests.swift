@@ -97,6 +97,37 @@ import VersionStore
         #expect(try tree.findings() == [])
     }
 
+    @Test("what is written to a displaced file is never taken for what the name has now, though that is appended to")
+    func writtenBesideAnAppend() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "content")
+        let old = try Writer(tree, "x", O_WRONLY)
+        try tree.save("x.new", "new")
+        try tree.move("x.new", to: "x")
+        let appending = try Writer(tree, "x", O_WRONLY | O_APPEND)
+        try appending.write(" more", at: 3)
+        try old.write("CONT", at: 0)
+        appending.close()
+        old.close()
+        #expect(try tree.live("x") == "new more")
+        #expect(try tree.texts().sorted() == ["CONTent", "content", "new", "new more"])
+        #expect(try tree.findings() == [])
+    }
+
+    @Test("what was deleted and is cut off through an open descriptor has what it was in its history")
+    func truncatedAfterDeletion() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "content")
+        let old = try Writer(tree, "x", O_WRONLY)
+        try tree.unlink("x")
+        var edit = AttributeEdit()
+        edit.size = 3
+        _ = try tree.container.setAttributes(tree.caller, node: old.node, handle: old.handle, edit)
+        old.close()
+        #expect(try tree.texts().sorted() == ["con", "content"])
+        #expect(try tree.findings() == [])
+    }
+
     @Test("of two writers of a deleted file the second counts too")
     func twoWriters() throws {
         let tree = try BrowsedContainer()

@@ -22,7 +22,7 @@ import VersionModel
     }
 
     /// Ends a container; the next one finds that catalog, and in some files what is given.
-    private func cut(_ tree: BrowsedContainer, _ snapshot: [Data], _ files: [String: String] = [:]) throws -> BrowsedContainer {
+    private func cut(_ tree: BrowsedContainer, _ snapshot: [Data], _ files: [String: String] = [:], later seconds: Int64 = 0) throws -> BrowsedContainer {
         tree.close()
         for (name, bytes) in zip(catalog, snapshot) { try bytes.write(to: state(tree, name)) }
         try? FileManager.default.removeItem(at: state(tree, "catalog.sqlite-shm"))
@@ -38,7 +38,7 @@ import VersionModel
             // Times are in the file system's log.
             #expect(futimens(descriptor.rawValue, [before.st_atim, before.st_mtim]) == 0)
         }
-        return try BrowsedContainer(at: tree.path)
+        return try BrowsedContainer(at: tree.path, later: seconds)
     }
 
     private func move(_ tree: BrowsedContainer, _ name: String, to target: String) throws {
@@ -147,6 +147,22 @@ import VersionModel
         let tree = try cut(before, catalog)
         #expect(try tree.live("x") == "two!")
         #expect(try tree.texts().contains("one"))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("what had not arrived is found, however long after the power cut the container is mounted, and what else recovery finds", arguments: [
+        0, 1000,
+    ])
+    func longAfterwards(seconds: Int64) throws {
+        let before = try BrowsedContainer()
+        for (name, text) in [("x", "one"), ("x", "two"), ("a", "a"), ("b", "b")] { try before.save(name, text) }
+        let catalog = try snapshot(before)
+        let one = try #require(try before.container.store.versions(of: try before.item("x").id).first { $0.kind == .history })
+        try move(before, "a", to: "b")
+        let object = ".versionsfs/objects/\(before.container.store.contents.name(of: one.content).name)"
+        let tree = try cut(before, catalog, [object: ""], later: seconds)
+        #expect(try tree.live("x") == "two" && tree.live("b") == "a")
         #expect(try tree.findings() == [])
         tree.close()
     }

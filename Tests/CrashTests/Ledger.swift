@@ -129,7 +129,10 @@ struct Ledger {
 
     private mutating func keep(_ entry: Entry, isSynced: Bool) {
         if saved[entry.file]?.last?.content == entry.content { return }
-        saved[entry.file, default: []].append(Saved(content: entry.content, action: entry.action, isSynced: isSynced))
+        // The document of a displaced file may have lost its name, too.
+        let isNameless = entry.action == .displaced && saved[entry.file]?.contains(where: \.isNameless) ?? false
+        saved[entry.file, default: []].append(
+            Saved(content: entry.content, action: entry.action, isSynced: isSynced, isNameless: isNameless))
     }
 
     /// Appends within a minute of one another amend one version (DESIGN 5.1), from the first byte of the next on.

@@ -44,8 +44,11 @@ final class BrowsedContainer {
     private let root: FileDescriptor
     private let isOwner: Bool
 
-    /// - Parameter existing: a container that another one of these has closed, and will remove.
-    init(_ settings: Settings = Settings(), at existing: String? = nil) throws {
+    /// - Parameters:
+    ///   - existing: a container that another one of these has closed, and will remove.
+    ///   - seconds: how much later it is.
+    init(_ settings: Settings = Settings(), at existing: String? = nil, later seconds: Int64 = 0) throws {
+        clock.advance(seconds: seconds)
         isOwner = existing == nil
         var template = Array("/var/tmp/versionsfs-browsing.XXXXXX".utf8CString)
         try #require(existing != nil || mkdtemp(&template) != nil)
