@@ -136,7 +136,7 @@ extension LiveContainer {
 
     /// close(2) of a descriptor: the moment of a save (DESIGN 5.1).
     public func flush(_ caller: Caller, handle: UInt64) {
-        guard let file = openFiles[handle], file.isWritable else { return }
+        guard let file = openFiles[handle], file.isWriter else { return }
         // A child that ends closes what it inherited; only who opened the handle saves with it.
         guard let opener = file.requester.actor?.ref,
             observers.actor(thread: caller.thread)?.ref == opener
@@ -153,7 +153,7 @@ extension LiveContainer {
             return
         }
         guard let file = openFiles.remove(handle) else { return }
-        if file.isWritable {
+        if file.isWriter {
             noteMapping(file)
             seal(file)
             if file.flags & O_TRUNC != 0 { store.contents.hasten(FileDescriptor(rawValue: file.descriptor.raw)) }

@@ -131,7 +131,7 @@ public final class LiveContainer: Sendable {
         timers.end()
         pendingHashes.end()
         chores.end()
-        for file in openFiles.all where file.isWritable { seal(file) }
+        for file in openFiles.all where file.isWriter { seal(file) }
         if !options.isReadOnly { captureAll() }
         settleSurvivors()
         if !options.isReadOnly { store.commit([.setting(key: Self.clockKey, value: time.bytes)]) }

@@ -32,6 +32,19 @@ import VersionModel
         #expect(try tree.findings() == [])
     }
 
+    @Test("who opens for reading and truncates has saved, and is gone with the release")
+    func readAndTruncated() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "before")
+        let node = try tree.node("x")
+        let handle = try #require(try tree.container.open(tree.caller, node: node, flags: O_RDONLY | O_TRUNC)).handle
+        tree.container.flush(tree.caller, handle: handle)
+        tree.container.release(node: node, handle: handle)
+        #expect(try #require(tree.container.nodes[node]).writers.isEmpty)
+        #expect(try tree.texts().sorted() == ["", "before"])
+        #expect(try tree.findings() == [])
+    }
+
     @Test("whatever comes between a close and its release, every save is a version and the check is clean")
     func anyOrder() throws {
         let seed = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...0xffff_ffff)

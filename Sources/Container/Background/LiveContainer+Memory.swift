@@ -27,7 +27,7 @@ extension LiveContainer {
     }
 
     private func isWritten(_ place: Place) -> Bool {
-        openFiles.all.contains { file in file.isWritable && nodes.names(file.node).contains { $0.place == place } }
+        openFiles.all.contains { file in file.isWriter && nodes.names(file.node).contains { $0.place == place } }
     }
 
     /// How many files that are not open may stay registered for passthrough.
