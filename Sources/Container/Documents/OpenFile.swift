@@ -46,8 +46,8 @@ final class OpenFile: Sendable {
     }
 
     var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
-    /// Whether it is among the writers of its file: also who only truncated it.
-    var isWriter: Bool { isWritable || flags & O_TRUNC != 0 }
+    /// Whether it is among the writers of its file: also who only truncated it, or made it and may only read.
+    var isWriter: Bool { node.writers.contains { $0 === self } }
     var isAppending: Bool { flags & O_APPEND != 0 }
 }
 
