@@ -162,6 +162,12 @@ extension LiveContainer {
                 return
             }
             if open == nil { try refuseIfStale(&state, name.parent, name.name, requester(caller)) }
+            // What others have written and not saved is a version before it goes.
+            if stat.size > 0, open == nil || node.writers.contains(where: { $0 !== open }),
+                state.contentDiffers(from: stat) || state.isAppendedTo && state.differs(from: stat)
+            {
+                try saveUnfinished(&state, node, file: descriptor.raw)
+            }
             let isOwnSave = open?.state.withLock { $0.saved != nil && $0.saved == state.current?.id } ?? false
             if !state.contentDiffers(from: stat), !isOwnSave {
                 do throws(Errno) { try keepCopy(&state, of: node, from: descriptor.raw) } catch {

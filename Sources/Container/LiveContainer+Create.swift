@@ -53,21 +53,34 @@ extension LiveContainer {
                 guard error == .fileExists, flags & O_EXCL == 0 else { throw error }
                 return nil
             }
-            let stat = try adopt(name, in: directory, for: caller, mode: mode, file: file)
-            let found = found(stat, as: Node.Name(parent: parent, name: name))
-            let node = try node(found.node)
-            node.mayHaveCapability.store(false, ordering: .releasing)
-            if !parent.isForeign, try begin(name, in: parent, requester, mayBeEphemeral) {
-                SaveMark.created.set(on: file.raw)
+            do throws(Errno) {
+                return try admitNew(file, name, parent, directory, caller, mode, flags, requester, mayBeEphemeral)
+            } catch {
+                // Whatever is asked again finds what it found before.
+                try? Backing.unlink(name.bytes, in: directory.raw)
+                throw error
             }
-            let opened = OpenFile(
-                id: openFiles.newHandle(), node: node, descriptor: file,
-                flags: flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0),
-                requester: requester, claim: nil, isReplacing: flags & O_APPEND == 0)
-            // Before anybody can take the name away again.
-            node.admit(opened)
-            return (found, opened)
         }
+    }
+
+    private func admitNew(
+        _ file: SharedDescriptor, _ name: FileName, _ parent: Node, _ directory: SharedDescriptor, _ caller: Caller,
+        _ mode: mode_t, _ flags: Int32, _ requester: Requester, _ mayBeEphemeral: Bool
+    ) throws(Errno) -> (Found, OpenFile) {
+        let stat = try adopt(name, in: directory, for: caller, mode: mode, file: file)
+        let found = found(stat, as: Node.Name(parent: parent, name: name))
+        let node = try node(found.node)
+        node.mayHaveCapability.store(false, ordering: .releasing)
+        if !parent.isForeign, try begin(name, in: parent, requester, mayBeEphemeral) {
+            SaveMark.created.set(on: file.raw)
+        }
+        let opened = OpenFile(
+            id: openFiles.newHandle(), node: node, descriptor: file,
+            flags: flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0),
+            requester: requester, claim: nil, isReplacing: flags & O_APPEND == 0)
+        // Before anybody can take the name away again.
+        node.admit(opened)
+        return (found, opened)
     }
 
     /// Begins a document under a name: a new one, or the one that had this name until just now. Called with the name
@@ -79,7 +92,12 @@ extension LiveContainer {
         let place = Place(directory: parent.file, name: name)
         observers.created(name, in: parent.file, by: requester)
         if let tombstone = tombstones.take(at: place, now: now, isOpen: isStillOpen) {
-            if try bringBack(tombstone, to: place, in: parent, requester) {
+            let isBack: Bool
+            do throws(Errno) { isBack = try bringBack(tombstone, to: place, in: parent, requester) } catch {
+                tombstones.leave(tombstone, at: place)
+                throw error
+            }
+            if isBack {
                 tombstone.document.state.withLock { $0.isMarked = true }
                 return true
             }

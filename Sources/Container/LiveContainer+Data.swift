@@ -287,7 +287,8 @@ extension LiveContainer {
         guard let check = try? openForLease(file.node) else { return }
         let mapped = WritableMappings.exist(on: check.raw)
         let mayBeMapped = file.node.openings.state.withLock { openings in
-            openings.maybeMapped = mapped && openings.writers.count <= 1
+            // While others have it open for writing nothing can be told: what was so stays so.
+            if mapped { openings.maybeMapped = true } else if openings.writers.count <= 1 { openings.maybeMapped = false }
             return mapped
         }
         knownDocument(of: file.node)?.state.withLock { $0.mayBeMapped = mayBeMapped }

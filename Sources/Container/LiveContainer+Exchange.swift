@@ -33,7 +33,7 @@ extension LiveContainer {
         try document.state.withLock { state throws(Errno) in
             try captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
             // What somebody is writing just now is not what was saved.
-            if state.current != nil, state.contentDiffers(from: entry.stat) { try saveUnfinished(&state, node, file: file) }
+            if state.current != nil, state.contentDiffers(from: try Backing.stat(file)) { try saveUnfinished(&state, node, file: file) }
             try keepCopy(&state, of: node, from: file)
         }
     }

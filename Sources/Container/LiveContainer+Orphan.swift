@@ -33,7 +33,9 @@ extension LiveContainer {
             guard orphan.isChanged(stat) else { return isLast ? dropUnneededCopy(orphan) : () }
             switch nodes.location(file.node).whereabouts {
             case .deleted(let deletion):
-                try settleDeleted(orphan, deletion, file, stat, requester, isWrittenUnseen: isWrittenUnseen)
+                let isDone = try settleDeleted(
+                    orphan, deletion, file, stat, requester, isWrittenUnseen: isWrittenUnseen)
+                if !isDone { try settleDisplaced(orphan, file, stat, requester) }
             default: try settleDisplaced(orphan, file, stat, requester)
             }
         } catch {
@@ -43,16 +45,22 @@ extension LiveContainer {
 
     /// The content is the deleted entry itself: what it holds now is the item's current version, which the one that was
     /// deleted precedes.
+    /// - Returns: false if its name has come back meanwhile, with another file.
     private func settleDeleted(
         _ orphan: Orphan, _ deletion: DeletionID, _ file: OpenFile, _ stat: FileStat, _ requester: Requester,
         isWrittenUnseen: Bool
-    ) throws(Errno) {
-        guard var entry = try store(throwing: .ioError, { () throws(StoreError) in try store.deletion(deletion) }) else { return }
+    ) throws(Errno) -> Bool {
+        let found = try store(throwing: .ioError) { () throws(StoreError) in try store.deletion(deletion) }
+        guard var entry = found else { return isDeleted(file.node, deletion) }
         entry.size = stat.size
         let hash = contentHash(file, stat)
-        let rows: [VersionStore.Mutation] = try orphan.document.state.withLock { state throws(Errno) in
+        return orphan.document.state.withLock { state in
+            // A name comes back with the document's lock held.
+            guard isDeleted(file.node, deletion) else { return false }
+            var rows: [VersionStore.Mutation] = [.deletion(entry)]
+            defer { store.commit(rows) }
             guard var current = state.current, hash == nil || hash != current.hash || stat.size != current.size else {
-                return []
+                return true
             }
             // What was appended to still begins the file: then both versions name its content.
             let isHere = !state.isKept && !store.contents.contains(current.content)
@@ -70,10 +78,18 @@ extension LiveContainer {
             (state.isKept, state.sharesContent) = (false, isAppended)
             state.siblings.doubt()
             // Somebody else may go on writing to it at any time.
-            if isWrittenUnseen { try keepCopy(&state, of: file.node, from: file.descriptor.raw) }
-            return [.version(current), .version(state.current ?? version)] + itemRows(state, stat)
+            if isWrittenUnseen {
+                do throws(Errno) {
+                    try keepCopy(&state, of: file.node, from: file.descriptor.raw)
+                } catch { logger.error("what was written to a deleted file could not be copied: \(error)") }
+            }
+            rows += [.version(current), .version(state.current ?? version)] + itemRows(state, stat)
+            return true
         }
-        store.commit([.deletion(entry)] + rows)
+    }
+
+    private func isDeleted(_ node: Node, _ deletion: DeletionID) -> Bool {
+        if case .deleted(deletion) = nodes.location(node).whereabouts { true } else { false }
     }
 
     /// A copy that was made before a writer could change the file is nobody's if it did not, and the document has no rows.
@@ -96,12 +112,14 @@ extension LiveContainer {
         _ deletion: DeletionID, of document: Document, _ state: inout Document.State, _ label: ContentStore.Label
     ) throws(Errno) {
         let content = label.version.content
-        guard state.isKept || orphans.hold(document) else {
+        let entry = store.deletedArea.name(of: deletion)
+        let path = Array(entry.name.utf8)
+        // The last of its writers may be about to settle what it has written.
+        let isChanged = state.contentDiffers(from: try Backing.stat(path, in: entry.directory.rawValue))
+        guard state.isKept || isChanged || orphans.hold(document) else {
             try store.deletedArea.moveToContents(deletion, as: content, label)
             return nodes.relocate(deletion, to: content)
         }
-        let entry = store.deletedArea.name(of: deletion)
-        let path = Array(entry.name.utf8)
         if !state.isKept {
             let file = try Backing.openQuietly(path, in: entry.directory.rawValue)
             defer { Glibc.close(file) }
@@ -128,6 +146,11 @@ extension LiveContainer {
             guard let directory = try? descriptor(of: orphan.parent) else { return nil }
             return try? Backing.stat(place.name.bytes, in: directory.raw)
         }
+    }
+
+    /// Whether the catalog has an item, as far as it can be asked.
+    private func isRecorded(_ item: ItemID) -> Bool {
+        do throws(StoreError) { return try store.item(item) != nil } catch { return true }
     }
 
     /// The row of an item that has no file.
@@ -173,9 +196,11 @@ extension LiveContainer {
                 author: requester.author, parents: parents, base: kind == .conflict ? base : nil, hash: hash,
                 attributes: Attributes(stat), flags: [.sealed, .beside])
             let path = nodes.path(orphan.parent).map { $0.appending(place.name) } ?? .root
-            _ = try store.contents.keep(
-                copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content,
-                ContentStore.Label(version: version, path: path, place: place))
+            let label = ContentStore.Label(version: version, path: path, place: place)
+            try retryingWhenFull(wanted: store.contents.canReflink ? 0 : stat.size) { () throws(Errno) in
+                _ = try store.contents.keep(
+                    copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content, label)
+            }
             if let kept = asKept(version, size: nil), kept != version {
                 version = kept
                 relabel(kept)
@@ -188,7 +213,7 @@ extension LiveContainer {
             if let settled = SaveRule.settled(by: pending, decision), let row = settle(settled, &state) {
                 rows.append(row)
             }
-            if !hasName, (try? store.item(state.item)) == .some(nil) {
+            if !hasName, !isRecorded(state.item) {
                 // What was made to be renamed has gone without a trace: this is all that there is of it.
                 state.current = version
                 state.isRecorded = true

@@ -11,7 +11,9 @@ import VersionStore
 extension LiveContainer {
     /// Who is behind a request.
     func requester(_ caller: Caller, isOpening: Bool = false) -> Requester {
-        observers.requester(thread: caller.thread, user: caller.user, isOpening: isOpening)
+        var requester = observers.requester(thread: caller.thread, user: caller.user, isOpening: isOpening)
+        requester.isProgram = !caller.isOperation
+        return requester
     }
 
     /// The document of a regular file that is in use or recorded; nil if nothing is known of it.

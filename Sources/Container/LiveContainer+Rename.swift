@@ -239,7 +239,11 @@ extension LiveContainer {
             try captureBeforeLoss(&state, node, target.name, in: target.directory, parent: target.parent)
             // Whoever writes to it may have saved since it was looked at.
             let isWritten = node.hasWriters
-            let found = !isWritten ? target.stat : try Backing.stat(target.name.bytes, in: target.directory.raw)
+            var found = target.stat
+            // Whoever wrote to it may have saved, and be gone, since it was looked at.
+            if isWritten || state.contentDiffers(from: found) {
+                found = try Backing.stat(target.name.bytes, in: target.directory.raw)
+            }
             let wasClean = !state.contentDiffers(from: found)
             var isLinked = false
             if !wasClean, !isWritten, state.isRecorded {

@@ -12,6 +12,8 @@ public struct Caller: Sendable {
     public var umask: mode_t
     /// In an open that truncates and in a write: without the right to keep set-id bits, so they go.
     public var dropsSetID: Bool
+    /// An operation of the control socket asks in somebody's name.
+    var isOperation = false
 
     public init(user: uid_t, group: gid_t, thread: pid_t, umask: mode_t = 0, dropsSetID: Bool = false) {
         self.user = user
@@ -27,6 +29,8 @@ public struct Requester: Sendable {
     /// nil if nobody can tell.
     public var actor: FileActor?
     public var author: Author
+    /// A program removes what it removes, and wants it gone; an operation says that it is in the deleted area.
+    var isProgram = false
 
     public init(actor: FileActor?, author: Author) {
         self.actor = actor

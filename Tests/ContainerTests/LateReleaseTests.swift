@@ -32,6 +32,22 @@ import VersionModel
         #expect(try tree.findings() == [])
     }
 
+    @Test("what somebody has appended and not closed is a version when another truncates the file by its name")
+    func truncatedByName() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "before")
+        let node = try tree.node("x")
+        let handle = try #require(try tree.container.open(tree.caller, node: node, flags: O_WRONLY | O_APPEND)).handle
+        try tree.write(" and more", node, handle, at: 6)
+        var edit = AttributeEdit()
+        edit.size = 0
+        _ = try tree.container.setAttributes(tree.caller, node: node, handle: nil, edit)
+        tree.container.flush(tree.caller, handle: handle)
+        tree.container.release(node: node, handle: handle)
+        #expect(Set(try tree.texts()).isSuperset(of: ["", "before", "before and more"]))
+        #expect(try tree.findings() == [])
+    }
+
     @Test("who opens for reading and truncates has saved, and is gone with the release")
     func readAndTruncated() throws {
         let tree = try BrowsedContainer()

@@ -63,12 +63,13 @@ extension LiveContainer {
 
     private func captureAgain(_ node: Node, in time: Int64) {
         chores.after(time) { [weak self] in
-            guard let self, let requester = self.captures.requester(node.id) else { return }
-            if let time = self.capture(node, requester, mayWait: true) {
+            guard let self, let waiting = self.captures.waiting(node.id) else { return }
+            if let time = self.capture(node, waiting.requester, mayWait: true) {
                 self.captureAgain(node, in: time)
-            } else {
-                self.captures.remove(node.id)
+            } else if self.captures.remove(node.id, changes: waiting.changes) {
                 self.forget(node.id, lookups: 1)
+            } else {
+                self.captureAgain(node, in: Self.captureNanoseconds)
             }
         }
     }
@@ -170,7 +171,15 @@ extension LiveContainer {
                 pending.known = (stat.size, stat.modified, hash)
             }
             try save(&state, node, in: name.parent, name.name, file: image.file.raw, pending, stat: stat)
-            if state.current?.id != before { try keep(image, &state, node) }
+            if state.current?.id != before {
+                do throws(Errno) { try keep(image, &state, node) } catch {
+                    // The file holds something else: the next look makes another version.
+                    state.current?.flags.insert(.contentLost)
+                    if let current = state.current { store.commit([.version(current)]) }
+                    state.isKept = true
+                    throw error
+                }
+            }
             state.stamp = Stamp(database.stat)
             record(name.parent, itemRows(state, database.stat))
         } else {
@@ -217,7 +226,10 @@ extension LiveContainer {
     private func keep(_ image: StagedFile, _ state: inout Document.State, _ node: Node) throws(Errno) {
         guard !state.isKept, let current = state.current, let name = FileName(bytes: image.name) else { return }
         let directory = FileDescriptor(rawValue: image.directory.raw)
-        try store.contents.keep(moving: name, in: directory, as: current.content, label(of: current, state, node))
+        let label = label(of: current, state, node)
+        try retryingWhenFull(isRecord: true) { () throws(Errno) in
+            try store.contents.keep(moving: name, in: directory, as: current.content, label)
+        }
         state.isKept = true
     }
 

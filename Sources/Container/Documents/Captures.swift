@@ -5,9 +5,17 @@ import VersionModel
 
 /// What is remembered of databases between their changes and their versions. Lock order: last.
 final class Captures: Sendable {
+    /// What waits for a look.
+    struct Waiting {
+        var item: ItemID
+        var requester: Requester
+        /// How many changes it has heard of.
+        var changes = 1
+    }
+
     private struct State {
         /// The nodes that wait for a look, with who has changed them last.
-        var waiting: [UInt64: (item: ItemID, requester: Requester)] = [:]
+        var waiting: [UInt64: Waiting] = [:]
         /// The write-ahead log as it was when its database was captured last.
         var logs: [ItemID: Stamp] = [:]
     }
@@ -16,13 +24,25 @@ final class Captures: Sendable {
 
     /// - Returns: whether it waits for a look since now.
     func add(_ node: UInt64, _ item: ItemID, _ requester: Requester) -> Bool {
-        state.withLock { $0.waiting.updateValue((item, requester), forKey: node) == nil }
+        state.withLock { state in
+            let changes = state.waiting[node]?.changes ?? 0
+            state.waiting[node] = Waiting(item: item, requester: requester, changes: changes + 1)
+            return changes == 0
+        }
     }
 
-    func requester(_ node: UInt64) -> Requester? { state.withLock { $0.waiting[node]?.requester } }
+    func waiting(_ node: UInt64) -> Waiting? { state.withLock { $0.waiting[node] } }
+    func requester(_ node: UInt64) -> Requester? { waiting(node)?.requester }
 
     /// It was looked at, and nothing is left to be captured.
-    func remove(_ node: UInt64) { state.withLock { _ = $0.waiting.removeValue(forKey: node) } }
+    /// - Returns: false if it was changed since it had changed so often: then it goes on waiting.
+    func remove(_ node: UInt64, changes: Int) -> Bool {
+        state.withLock { state in
+            guard state.waiting[node]?.changes == changes else { return false }
+            state.waiting[node] = nil
+            return true
+        }
+    }
 
     /// Whether an item may have changed without a version that says so.
     func isWaiting(_ item: ItemID) -> Bool { state.withLock { $0.waiting.values.contains { $0.item == item } } }

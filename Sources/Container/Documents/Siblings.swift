@@ -81,6 +81,12 @@ extension LiveContainer {
     func settle(_ version: VersionID, _ state: inout Document.State) -> VersionStore.Mutation? {
         if !state.siblings.isComplete, let versions = try? store.versions(of: state.item) {
             state.siblings.add(all: versions)
+            // There are too many to be remembered.
+            if !state.siblings.isComplete, let found = versions.first(where: { $0.id == version }) {
+                guard found.kind == .conflict else { return nil }
+                relabel(version, in: found.content) { $0.kind = .history }
+                return .kind(version, .history)
+            }
         }
         guard let content = state.siblings.takeConflict(version) else { return nil }
         relabel(version, in: content) { $0.kind = .history }

@@ -38,6 +38,9 @@ final class DirectoryDescriptors: Sendable {
             }
         }
         let descriptor = SharedDescriptor(raw)
+        // Who looks without the name lock may find another directory under the name by now.
+        let stat = try Backing.stat(raw)
+        guard stat.key == node.key || node.isForeign else { throw Errno(rawValue: ESTALE) }
         state.withLock { state in
             if state.open.updateValue(descriptor, forKey: node.id) == nil { state.order.append(node.id) }
             while state.order.count > capacity, let oldest = state.order.popFirst() { state.open[oldest] = nil }

@@ -63,7 +63,7 @@ extension LiveContainer {
     func removeForGood(
         _ entry: Entry, _ document: Document?, _ requester: Requester, _ failure: Errno
     ) throws(Errno) {
-        guard failure.isFull else { throw failure }
+        guard failure.isFull, requester.isProgram else { throw failure }
         if let document { try requireNothingProtected(document, failure) }
         hold(entry)
         try Backing.unlink(

@@ -253,8 +253,9 @@ extension LiveContainer {
             try walk.requireChange(of: spot, removing: removing)
             return spot
         }
-        let caller = Caller(
+        var caller = Caller(
             user: principal.user, group: principal.primaryGroup ?? principal.user, thread: principal.process)
+        caller.isOperation = true
         try body(caller, spot)
         tellKernel([(spot.parent.id, spot.name)])
     }

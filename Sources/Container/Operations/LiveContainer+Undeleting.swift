@@ -293,7 +293,10 @@ extension LiveContainer {
     func setMode(_ mode: UInt32, of path: TreePath) throws {
         try looking(as: .container) { walk in
             let spot = try walk.spot(path)
-            try Backing.chmod(spot.name.bytes, in: spot.directory.raw, mode: mode_t(mode))
+            // Somebody may have put a symlink in its place.
+            let flags = linux_O_PATH | O_NOFOLLOW | O_DIRECTORY
+            let directory = SharedDescriptor(try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: flags))
+            try Backing.chmod([], in: directory.raw, mode: mode_t(mode))
         }
     }
 
