@@ -29,7 +29,8 @@ extension LiveContainer {
     private func keep(_ document: Document, _ entry: Entry) throws(Errno) {
         let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
         defer { Glibc.close(file) }
-        guard let node = entry.node ?? nodes.node(entry.stat.key) else { return }
+        let node = entry.node ?? intern(entry.stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
+        defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         try document.state.withLock { state throws(Errno) in
             try captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
             // What somebody is writing just now is not what was saved.

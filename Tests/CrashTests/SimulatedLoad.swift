@@ -37,7 +37,7 @@ final class SimulatedLoad {
     /// Doings that are not wanted, for whoever looks for what is wrong; `late` are saves that take their time. What is restored
     /// and then changes places with another file is lost now and then (docs/testing.md, what is not whole yet).
     private static let leftOut = Set(
-        (ProcessInfo.processInfo.environment["VERSIONSFS_LEAVE_OUT"] ?? "restore").split(separator: ",").map(String.init))
+        (ProcessInfo.processInfo.environment["VERSIONSFS_LEAVE_OUT"] ?? "").split(separator: ",").map(String.init))
 
     init(_ seed: UInt64) throws {
         dice = Dice(seed: seed)
@@ -122,7 +122,8 @@ final class SimulatedLoad {
         _ action: Entry.Action, _ file: String, _ content: Content, _ flags: Int32, _ bytes: [UInt8], at offset: Int = 0,
         _ syncs: Bool
     ) throws {
-        let takesTime = !syncs && writing.count < 2 && !Self.leftOut.contains("late") && action != .mapped && Int.random(in: 0..<6, using: &dice) == 0
+        let mayTakeTime = !syncs && writing.count < 2 && !Self.leftOut.contains("late") && action != .mapped
+        let takesTime = mayTakeTime && Int.random(in: 0..<6, using: &dice) == 0
         say(Entry(.begin, action, file, content))
         let opened = try container.open(file, flags)
         if takesTime {

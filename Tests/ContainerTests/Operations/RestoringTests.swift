@@ -187,4 +187,28 @@ import VersionStore
         #expect(kind { _ = try tree.container.restoreDirectory(path("a"), at: before, as: my) } == .notFound)
         #expect(try tree.live("a") == "text")
     }
+
+    @Test("a restored document that changes places with another keeps all its versions", arguments: [false, true])
+    func restoredAndExchanged(twice: Bool) throws {
+        let tree = try BrowsedContainer()
+        for text in ["one", "two"] { try tree.save("x", text) }
+        for text in ["three", "four"] { try tree.save("y", text) }
+        for name in ["x", "y"] {
+            let document = try tree.container.document(at: path(name), as: my)
+            let old = try #require(document.versions.first { $0.kind != .current })
+            _ = try tree.container.restore(old, of: document, as: my)
+        }
+        for _ in 0..<(twice ? 2 : 1) {
+            try tree.container.rename(
+                tree.caller, parent: Node.rootID, name: Array("x".utf8), newParent: Node.rootID, newName: Array("y".utf8),
+                flags: linux_RENAME_EXCHANGE)
+        }
+        for name in ["x", "y"] { try tree.save(name, "last") }
+        #expect(try tree.findings() == [])
+        #expect(try !tree.texts().contains("(nothing)"))
+        tree.container.store.flush()
+        let lost = try tree.container.store.allItems().flatMap { try tree.container.store.versions(of: $0.id) }
+            .filter { $0.flags.contains(.contentLost) }
+        #expect(lost.isEmpty)
+    }
 }
