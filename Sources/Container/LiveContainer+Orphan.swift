@@ -63,7 +63,7 @@ extension LiveContainer {
                 return true
             }
             // What was appended to still begins the file: then both versions name its content.
-            let isHere = !state.isKept && !store.contents.contains(current.content)
+            let isHere = !state.isKept && !state.isReturning && !store.contents.contains(current.content)
             let isAppended = isHere && stat.size >= current.size
                 && (current.hash == nil || begins(file.descriptor.raw, stat, with: current))
             if isHere, !isAppended, !isElsewhere(current) { current.flags.insert(.contentLost) }
@@ -75,7 +75,7 @@ extension LiveContainer {
             current.kind = .history
             state.current = version
             state.isRecorded = true
-            (state.isKept, state.sharesContent) = (false, isAppended)
+            (state.isKept, state.sharesContent, state.isReturning) = (false, isAppended, false)
             state.siblings.doubt()
             // Somebody else may go on writing to it at any time.
             if isWrittenUnseen {
@@ -116,11 +116,13 @@ extension LiveContainer {
         let path = Array(entry.name.utf8)
         // The last of its writers may be about to settle what it has written.
         let isChanged = state.contentDiffers(from: try Backing.stat(path, in: entry.directory.rawValue))
-        guard state.isKept || isChanged || orphans.hold(document) else {
+        // A file that had come back and was not saved yet is not what the version was: that is kept elsewhere.
+        let isElsewhere = state.isKept || state.isReturning
+        guard isElsewhere || isChanged || orphans.hold(document) else {
             try store.deletedArea.moveToContents(deletion, as: content, label)
             return nodes.relocate(deletion, to: content)
         }
-        if !state.isKept {
+        if !isElsewhere {
             let file = try Backing.openQuietly(path, in: entry.directory.rawValue)
             defer { Glibc.close(file) }
             try retryingWhenFull(wanted: store.contents.canReflink ? 0 : label.version.size) { () throws(Errno) in

@@ -144,6 +144,31 @@ import VersionStore
         #expect(versions.count == 2 && current.size == 7)
     }
 
+    @Test("what a name held stays when the file that came back loses the name before it is saved", arguments: [
+        true, false,
+    ], [true, false])
+    func lostAgainUnsaved(closesFirst: Bool, isMoved: Bool) throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "OLDOLD")
+        func lose(_ name: String) throws { try isMoved ? tree.move("x", to: name) : tree.unlink("x") }
+        try lose("moved")
+        let made = try tree.container.create(
+            tree.caller, parent: Node.rootID, name: Array("x".utf8), mode: 0o644, flags: O_WRONLY | O_CREAT | O_TRUNC)
+        let (node, handle) = (made.found.node, made.reply.handle)
+        try tree.write("aaaaaaaaaaaa", node, handle, at: 0)
+        try tree.unlink("x")
+        func close() {
+            tree.container.flush(tree.caller, handle: handle)
+            tree.container.release(node: node, handle: handle)
+        }
+        if closesFirst { close() }
+        try tree.save("x", "bbbb")
+        if !closesFirst { close() }
+        #expect(Set(try tree.texts()) == ["OLDOLD", "aaaaaaaaaaaa", "bbbb"])
+        #expect(try tree.live("x") == "bbbb")
+        #expect(try tree.findings() == [])
+    }
+
     @Test("what replaced a deleted file stays when another goes on writing to it unseen", arguments: [true, false])
     func writtenUnseen(comesBack: Bool) throws {
         let tree = try BrowsedContainer()
