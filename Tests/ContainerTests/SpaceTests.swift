@@ -10,6 +10,24 @@ import VersionStore
 @testable import Container
 
 @Suite struct SpaceTests {
+    @Test("a deleted document with a conflict stays when too much is deleted")
+    func deletedWithConflict() throws {
+        var settings = Settings()
+        settings.deletedShare = .bytes(0)
+        let tree = try BrowsedContainer(settings)
+        for name in ["a", "b"] {
+            try tree.save(name, "one")
+            try tree.save(name, "two")
+        }
+        try tree.addConflict("a", "loser", base: tree.item("a").current)
+        for name in ["a", "b"] { try tree.unlink(name) }
+        tree.container.store.flush()
+        tree.container.trim()
+        tree.container.store.flush()
+        let left = try tree.container.store.deletions(within: nil)
+        #expect(left.map { "\($0.path)" } == ["a"])
+    }
+
     private let my = Principal(user: getuid(), primaryGroup: getgid(), process: getpid())
     private static let megabyte = 1 << 20
 

@@ -82,11 +82,23 @@ extension LiveContainer {
                 let found = try liveDocument(at: path, as: principal)
                 if found.item == item { return found }
             }
-            guard let deleted = try store.deletions(of: item).first(where: { $0.type == .file }), mayKnow(deleted, principal) else {
-                throw OperationError(.notFound, "no item \(item.short)")
+            if let deleted = try store.deletions(of: item).first(where: { $0.type == .file }) {
+                guard mayKnow(deleted, principal) else { throw OperationError(.notFound, "no item \(item.short)") }
+                return try record(of: item, path: deleted.path, deleted)
             }
-            return try record(of: item, path: deleted.path, deleted)
+            guard let nameless = try nameless(item, principal) else { throw OperationError(.notFound, "no item \(item.short)") }
+            return nameless
         }
+    }
+
+    /// A document whose file was renamed over another keeps its history without a name: under the path it had last.
+    private func nameless(_ item: ItemID, _ principal: Principal) throws -> DocumentRecord? {
+        guard knowsAll(principal), let row = try store.item(item), row.places.isEmpty else { return nil }
+        let versions = try store.versions(of: item)
+        let labels = versions.lazy.compactMap { version in
+            (try? self.store.contents.labels(of: version.content))?.first { $0.version.id == version.id }
+        }
+        return versions.isEmpty ? nil : DocumentRecord(path: labels.first?.path ?? .root, item: item, versions: versions)
     }
 
     private func record(of item: ItemID, path: TreePath, _ deletion: Deletion) throws -> DocumentRecord {

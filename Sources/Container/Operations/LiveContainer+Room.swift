@@ -329,8 +329,8 @@ extension LiveContainer {
     private func purgeable(history: Bool, deleted: Bool) throws -> [Purgeable] {
         let clock = retention.clock
         var result: [Purgeable] = []
+        let all = try store.allVersions()
         if history {
-            let all = try store.allVersions()
             let kept = Thinning.protected(all, bases: observers.bases)
             var protected: [ContentID: UInt64] = [:]
             for version in all where version.kind != .current {
@@ -344,7 +344,9 @@ extension LiveContainer {
             roomState.state.withLock { $0.protected = bytes }
         }
         if deleted {
-            for deletion in try store.deletions(within: nil) {
+            // What hangs on a deleted document, too: pinned versions and conflicts stay.
+            let held = Set(all.filter { $0.kind == .conflict || $0.flags.contains(.pinned) }.map(\.item))
+            for deletion in try store.deletions(within: nil) where deletion.item.map({ !held.contains($0) }) ?? true {
                 result.append(Purgeable(kind: .deleted(deletion), time: clock.seenTime(of: deletion.deleted), wall: deletion.deleted))
             }
         }

@@ -188,6 +188,21 @@ import VersionStore
         #expect(try tree.live("a") == "text")
     }
 
+    @Test("what a document was before it was renamed over another is found by its id")
+    func renamedOver() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "other")
+        for words in ["one", "two"] { try tree.save("y", words) }
+        let item = try tree.item("y").id
+        try tree.move("y", to: "x")
+        let document = try tree.container.document(item, as: my)
+        #expect(document.path == (try path("y")))
+        #expect(try document.versions.map { try text($0, document, tree) } == ["two", "one"])
+        let old = try #require(document.versions.last)
+        _ = try tree.container.restore(old, of: document, to: path("again"), as: my)
+        #expect(try tree.live("again") == "one")
+    }
+
     @Test("a restored document that changes places with another keeps all its versions", arguments: [false, true])
     func restoredAndExchanged(twice: Bool) throws {
         let tree = try BrowsedContainer()
