@@ -207,16 +207,22 @@ extension LiveContainer {
         // What is under way now may reach the file before it is looked at, or after.
         let isWrittenUnseen = others.contains { mayWriteUnseen($0) }
         let stat = try Backing.stat(file.descriptor.raw)
-        let (isReplacing, wasFlushed) = file.state.withLock { state in
+        let (hasReplaced, wasFlushed, leftBy) = file.state.withLock { state in
             // A shell that closes what it has opened for somebody has not written anything yet.
             defer { if !state.isReplacing || stat.size > 0 { state.isFlushed = true } }
-            return (state.isReplacing, state.isFlushed)
+            return (state.isReplacing, state.isFlushed, state.leftBy)
         }
+        // What changed since its own close is whose release came before this one's.
+        if wasFlushed, let leftBy { requester = leftBy }
+        let isReplacing = hasReplaced && !(wasFlushed && leftBy != nil)
         if isCapturedLater(file, state, name.name, stat) { return captureLater(file.node, state.item, requester) }
         // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet. Who
         // replaces it has saved it with the close, whoever else has it open.
         if !file.isAppending, !isReplacing, others.contains(where: { !isDone($0, for: file) }), state.differs(from: stat) {
-            if isLast { bequeath(file, to: others, state) }
+            if isLast {
+                bequeath(file, to: others, state)
+                for other in others { other.state.withLock { $0.leftBy = requester } }
+            }
             return
         }
         // close(2) returns before its release: what changed since the save at the close is another opening's if that has

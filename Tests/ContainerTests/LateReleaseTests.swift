@@ -48,6 +48,46 @@ import VersionModel
         #expect(try tree.findings() == [])
     }
 
+    @Test("a big content that a mapping has overwritten is said to be lost")
+    func mappedAndLost() throws {
+        let tree = try BrowsedContainer()
+        tree.container.kernel.connect(PassingKernel())
+        try tree.save("x", String(repeating: "x", count: 2 << 20))
+        guard !tree.container.store.contents.canReflink else { return }
+        let node = try tree.node("x")
+        let handle = try #require(try tree.container.open(tree.caller, node: node, flags: O_RDWR)).handle
+        try tree.poke("mapped", "x", at: 0)
+        tree.container.flush(tree.caller, handle: handle)
+        tree.container.release(node: node, handle: handle)
+        tree.container.store.flush()
+        let versions = try tree.container.store.versions(of: try tree.item("x").id)
+        #expect(versions.map { $0.flags.contains(.contentLost) } == [false, true])
+        #expect(try tree.findings() == [])
+    }
+
+    @Test("what is written in place is its writer's, also if another who has closed before is released last")
+    func releasedLast() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "before")
+        let node = try tree.node("x")
+        let stranger = try Child(Child.Start("/bin/sleep", ["60"]))
+        defer { stranger.kill() }
+        let other = Caller(user: getuid(), group: getgid(), thread: stranger.pid, umask: 0o022)
+        let first = try #require(try tree.container.open(other, node: node, flags: O_WRONLY | O_TRUNC)).handle
+        try tree.write("rewritten", node, first, at: 0)
+        tree.container.flush(other, handle: first)
+        let second = try #require(try tree.container.open(tree.caller, node: node, flags: O_RDWR)).handle
+        try tree.write("IN PLACE", node, second, at: 0)
+        tree.container.flush(tree.caller, handle: second)
+        tree.container.release(node: node, handle: second)
+        tree.container.release(node: node, handle: first)
+        tree.container.store.flush()
+        let versions = try tree.container.store.versions(of: try tree.item("x").id)
+        #expect(versions.map(\.author.process) == [getpid(), stranger.pid, getpid()])
+        #expect(try tree.texts().sorted() == ["IN PLACEn", "before", "rewritten"])
+        #expect(try tree.findings() == [])
+    }
+
     @Test("who opens for reading and truncates has saved, and is gone with the release")
     func readAndTruncated() throws {
         let tree = try BrowsedContainer()

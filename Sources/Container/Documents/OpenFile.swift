@@ -15,6 +15,8 @@ final class OpenFile: Sendable {
         var saved: VersionID?
         /// A close(2) of its opener has been answered; what changes before the release that follows is another's.
         var isFlushed = false
+        /// Who has left to this one what it wrote, when it was released before.
+        var leftBy: Requester?
         /// It truncated the file to nothing: a replacing save.
         var isReplacing = false
         /// Writes come to us before they reach the file: not known to before it is decided.
