@@ -88,7 +88,10 @@ extension LiveContainer {
                 return .kind(version, .history)
             }
         }
-        guard let content = state.siblings.takeConflict(version) else { return nil }
+        // It may have been merged or resolved since: the catalog decides.
+        guard let content = state.siblings.takeConflict(version), (try? store.version(version))??.kind == .conflict else {
+            return nil
+        }
         relabel(version, in: content) { $0.kind = .history }
         return .kind(version, .history)
     }
