@@ -237,7 +237,6 @@ extension LiveContainer {
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
             try captureBeforeLoss(&state, node, target.name, in: target.directory, parent: target.parent)
-            // Whoever writes to it may have saved since it was looked at.
             let isWritten = node.hasWriters
             var found = target.stat
             // Whoever wrote to it may have saved, and be gone, since it was looked at.

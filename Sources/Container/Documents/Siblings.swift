@@ -79,20 +79,11 @@ extension LiveContainer {
 
     /// A conflict version that its author has carried on into a new save is history.
     func settle(_ version: VersionID, _ state: inout Document.State) -> VersionStore.Mutation? {
-        if !state.siblings.isComplete, let versions = try? store.versions(of: state.item) {
-            state.siblings.add(all: versions)
-            // There are too many to be remembered.
-            if !state.siblings.isComplete, let found = versions.first(where: { $0.id == version }) {
-                guard found.kind == .conflict else { return nil }
-                relabel(version, in: found.content) { $0.kind = .history }
-                return .kind(version, .history)
-            }
-        }
+        let mayBeConflict = !state.siblings.isComplete || state.siblings.takeConflict(version) != nil
         // It may have been merged or resolved since: the catalog decides.
-        guard let content = state.siblings.takeConflict(version), (try? store.version(version))??.kind == .conflict else {
-            return nil
-        }
-        relabel(version, in: content) { $0.kind = .history }
+        guard mayBeConflict, let found = try? store.version(version), found.item == state.item, found.kind == .conflict
+        else { return nil }
+        relabel(version, in: found.content) { $0.kind = .history }
         return .kind(version, .history)
     }
 }
