@@ -196,6 +196,7 @@ extension LiveContainer {
     func part(
         _ document: Document, _ state: inout Document.State, at other: Place
     ) throws(Errno) -> [VersionStore.Mutation] {
+        try leaveUnfinished(&state, at: other)
         guard let current = state.current else { return [] }
         var new = Document.State(item: .random(), places: [other])
         new.isVerified = true
@@ -205,6 +206,9 @@ extension LiveContainer {
         state.hasParted = true
         new.isParted = true
         new.isKept = state.isKept
+        // What is being appended is appended to the file, which is the other one's now.
+        new.isAppendedTo = state.isAppendedTo
+        state.isAppendedTo = false
         var first = current
         first.id = .random()
         first.item = new.item
