@@ -328,7 +328,9 @@ extension LiveContainer {
     /// The entry as it was last: one of several names may have become the file itself.
     private func leaveArea(_ deletion: Deletion, to spot: Spot) throws -> Deletion {
         do {
-            return try takeOut(deletion.id, to: spot.name, in: spot.directory)
+            let deletion = try takeOut(deletion.id, to: spot.name, in: spot.directory)
+            completeDatabase(deletion, at: spot)
+            return deletion
         } catch {
             switch error {
             case .fileExists: throw taken(spot.path)
