@@ -35,7 +35,7 @@ extension LiveContainer {
         let node = entry.node ?? intern(entry.stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         try document.state.withLock { state throws(Errno) in
-            try captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
+            captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
             // What somebody is writing just now is not what was saved.
             if state.current != nil, state.contentDiffers(from: try Backing.stat(file)) { try saveUnfinished(&state, node, file: file) }
             try keepCopy(&state, of: node, from: file)
