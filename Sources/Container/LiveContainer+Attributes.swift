@@ -146,6 +146,9 @@ extension LiveContainer {
             if let open { try willChange(open, appends: false) }
             return _ = try Backing.check { ftruncate(descriptor.raw, size) }
         }
+        // Who works with a database has it open for reading, too.
+        let isStranger = open.map { $0.flags & O_ACCMODE == O_WRONLY } ?? true
+        if isStranger, node.hasWriters { captureAhead(node) }
         let document = try document(of: node, try Backing.stat(descriptor.raw))
         try document.state.withLock { state throws(Errno) in
             guard case .live = nodes.location(node).whereabouts, knownDocument(of: node) === document else {
@@ -162,8 +165,11 @@ extension LiveContainer {
                 return
             }
             if open == nil { try refuseIfStale(&state, name.parent, name.name, requester(caller)) }
-            // What others have written and not saved is a version before it goes.
-            if stat.size > 0, open == nil || node.writers.contains(where: { $0 !== open }),
+            if isStranger {
+                captureBeforeLoss(&state, node, name.name, in: try self.descriptor(of: name.parent), parent: name.parent)
+            }
+            // What others have written and not saved is a version before it goes. (One that was closed has saved it.)
+            if stat.size > 0, open == nil || node.writers.contains(where: { $0 !== open && !$0.state.withLock(\.isFlushed) }),
                 state.contentDiffers(from: stat) || state.isAppendedTo && state.differs(from: stat)
             {
                 try saveUnfinished(&state, node, file: descriptor.raw)

@@ -24,6 +24,9 @@ extension LiveContainer {
         first.state.withLock { _ in second.state.withLock { _ in moveNodes(move, target) } }
         try savedByExchange(first, move.source, requester)
         try savedByExchange(second, target, requester)
+        // Saved where they are, they are at home there: what comes to a name they had before is something else.
+        tombstones.forget(first)
+        tombstones.forget(second)
     }
 
     private func keep(_ document: Document, _ entry: Entry) throws(Errno) {
@@ -32,7 +35,7 @@ extension LiveContainer {
         let node = entry.node ?? intern(entry.stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         try document.state.withLock { state throws(Errno) in
-            try captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
+            captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
             // What somebody is writing just now is not what was saved.
             if state.current != nil, state.contentDiffers(from: try Backing.stat(file)) { try saveUnfinished(&state, node, file: file) }
             try keepCopy(&state, of: node, from: file)

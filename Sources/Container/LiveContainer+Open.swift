@@ -150,6 +150,7 @@ extension LiveContainer {
         let file = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags, requester: writing.requester,
             claim: writing.claim, isReplacing: flags & O_TRUNC != 0)
+        if flags & O_TRUNC != 0, node.hasWriters { captureAhead(node) }
         do throws(Errno) {
             let isMediated = try document.state.withLock { state throws(Errno) in
                 let isMediated = try prepare(&state, writing)
@@ -182,6 +183,10 @@ extension LiveContainer {
             if let name {
                 // As good as created: it may be the backup of what was just read.
                 observers.created(name.name, in: name.parent.file, by: writing.requester)
+            }
+            if let name {
+                let directory = try self.descriptor(of: name.parent)
+                captureBeforeLoss(&state, writing.node, name.name, in: directory, parent: name.parent)
             }
             try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat, by: writing.requester)
             store.contents.takeOverWriting(of: FileDescriptor(rawValue: writing.descriptor.raw))

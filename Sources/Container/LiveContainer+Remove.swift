@@ -11,19 +11,23 @@ extension LiveContainer {
     public func unlink(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
-        try names.writing { () throws(Errno) in
-            let directory = try descriptor(of: parent)
-            let stat = try Backing.stat(name.bytes, in: directory.raw)
-            guard !stat.isDirectory else { throw .isDirectory }
-            let entry = Entry(parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key))
-            if parent.isForeign || stat.key.device != rootKey.device {
-                hold(entry)
-                try Backing.unlink(name.bytes, in: directory.raw)
-                leave(entry, now: .gone)
-            } else if stat.isRegular {
-                try unlinkDocument(entry, requester(caller))
-            } else {
-                try unlinkOther(entry, requester(caller))
+        try capturingAhead { isCaptured throws(Errno) in
+            try names.writing { () throws(Errno) -> Node? in
+                let directory = try descriptor(of: parent)
+                let stat = try Backing.stat(name.bytes, in: directory.raw)
+                guard !stat.isDirectory else { throw .isDirectory }
+                let entry = Entry(parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key))
+                if parent.isForeign || stat.key.device != rootKey.device {
+                    hold(entry)
+                    try Backing.unlink(name.bytes, in: directory.raw)
+                    leave(entry, now: .gone)
+                } else if stat.isRegular {
+                    if !isCaptured, isCapturedAhead(entry) { return entry.node }
+                    try unlinkDocument(entry, requester(caller))
+                } else {
+                    try unlinkOther(entry, requester(caller))
+                }
+                return nil
             }
         }
         noteIgnoreFile(name, in: parent)
@@ -85,8 +89,8 @@ extension LiveContainer {
         guard entry.stat.links == 1 else {
             return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
         }
-        try document.state.withLock { state throws(Errno) in
-            try captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
+        document.state.withLock { state in
+            captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
         }
         observers.unlinked(entry.place, item: document.item, by: requester)
         if vanishes(entry, document, requester) {

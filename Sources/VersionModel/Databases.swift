@@ -35,6 +35,12 @@ public enum Databases {
         suffixes.compactMap { FileName(bytes: name.bytes + $0) }
     }
 
+    /// Whether a journal is a write-ahead log.
+    public static func isLog(_ journal: FileName) -> Bool { journal.bytes.suffix(4).elementsEqual("-wal".utf8) }
+
+    /// Whether it is what readers and writers of such a log share, and is made anew where it is missing.
+    public static func isSharedMemory(_ journal: FileName) -> Bool { journal.bytes.suffix(4).elementsEqual("-shm".utf8) }
+
     private static let suffixes = ["-journal", "-wal", "-shm"].map { Array($0.utf8) }
 
     private static let endings: Set<String> = [

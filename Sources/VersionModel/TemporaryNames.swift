@@ -153,8 +153,8 @@ public enum TemporaryNames {
         Rule(
             makers: vim + ["nano", "pico"],
             patterns: [
-                // .swp, then .swo to .swa, then .svz and so on; .swx is a probe.
-                [.text("."), .anything, .text(".s"), .random(2)], [.text(".sw"), .random(1)],
+                // .swp, then .swo to .swa, then .svz and so on; .swx is a probe, and .swpx of a name without a dot.
+                [.text("."), .anything, .text(".s"), .random(2)], [.text("."), .anything, .text(".s"), .random(2), .text("x")], [.text(".sw"), .random(1)],
                 [.text(".viminf"), .random(1), .text(".tmp")], [.text("viminf"), .random(1), .text(".tmp")],
                 [.anything, .text(".shada.tmp."), .random(1)],
             ]),

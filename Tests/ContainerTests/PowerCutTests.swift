@@ -47,6 +47,25 @@ import VersionModel
             flags: 0)
     }
 
+    @Test("what had come back under another name when the daemon was killed has its history there")
+    func returning() throws {
+        let before = try BrowsedContainer()
+        for words in ["one", "two"] { try before.save("f", words) }
+        let item = try before.item("f").id
+        try before.unlink("f")
+        let path = try #require(TreePath(bytes: "f".utf8)), target = try #require(TreePath(bytes: "g".utf8))
+        let deletion = try #require(try before.container.deletions(at: path).first)
+        // All but the rows of the return.
+        before.container.noteReturn(of: deletion, to: target)
+        let root = FileDescriptor(rawValue: before.container.root.raw)
+        try before.container.store.deletedArea.moveOut(deletion.id, to: try #require(target.name), of: root)
+        let tree = try cut(before, snapshot(before))
+        #expect(try tree.item("g").id == item)
+        #expect(try tree.container.store.versions(of: item).count == 2)
+        #expect(try tree.texts().contains("two") && tree.live("g") == "two")
+        #expect(try tree.findings() == [])
+    }
+
     @Test("a document that had lost its name when the catalog ended, and had it back, has its last whole version")
     func backAfterTheEnd() throws {
         let before = try BrowsedContainer()

@@ -7,31 +7,6 @@ import Testing
 @Suite struct DatabaseTests {
     private static let modes = ["delete", "truncate", "persist", "wal"]
 
-    private func sql(_ container: TestContainer, _ text: String, _ file: String = "data.db") throws -> String {
-        try mustRun("sqlite3", [container.file(file), ".timeout 10000", text]).text
-    }
-
-    /// What a version says when it is opened as a database of its own.
-    private func sql(_ version: VersionRecord, in container: TestContainer, _ text: String) throws -> String {
-        let copy = container.path + "-copy.db"
-        defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copy + suffix) } }
-        FileManager.default.createFile(atPath: copy, contents: Data(try container.content(of: version)))
-        return try mustRun("sqlite3", [copy, text]).text
-    }
-
-    /// Waits until a document has so many versions; there is no event for what has not happened yet.
-    private func versions(
-        of file: String, _ container: TestContainer, atLeast count: Int, seconds: Double = 30
-    ) throws -> [VersionRecord] {
-        let deadline = Deadline.after(seconds: seconds)
-        while true {
-            let output = try container.ctl(["history", container.file(file), "--json"])
-            let found = output.status == 0 ? try container.history(of: file).versions : []
-            if found.count >= count || deadline.isOver { return found }
-            _ = Deadline.after(seconds: 0.2).poll([])
-        }
-    }
-
     @Test("A burst of transactions is one version, once the database is quiet", arguments: modes)
     func burst(_ mode: String) throws {
         try withContainer(named: "quiet") { container in

@@ -125,8 +125,9 @@ extension ContainerBackend {
     private func info(_ version: Version, of document: DocumentRecord, in places: VersionPlaces) -> VersionInfo {
         let isHere = version.device == store.identity.device
         let device = isHere ? store.identity.deviceName : version.device.short
-        return VersionInfo(
-            version, path: document.path, file: absolute(places.file(of: version, device: device)), device: device)
+        let isKeptBeside = container.isKeptBeside(version, of: document)
+        let file = places.file(of: version, device: device, isKeptBeside: isKeptBeside)
+        return VersionInfo(version, path: document.path, file: absolute(file), device: device)
     }
 
     /// Under the mount.

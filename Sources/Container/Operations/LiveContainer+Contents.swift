@@ -24,7 +24,8 @@ extension LiveContainer {
     public func content(of version: Version, in document: DocumentRecord) throws(OperationError) -> OpenContent {
         try operation {
             guard !version.flags.contains(.contentLost) else { throw missing(version, document) }
-            if version.kind == .current, document.deletion == nil, let file = liveFile(at: document.path, version.id) {
+            if version.kind == .current, document.deletion == nil, !isKeptBeside(version, of: document),
+                let file = liveFile(at: document.path, version.id) {
                 return OpenContent(descriptor: file, size: version.size)
             }
             if let object = try? store.contents.open(version.content) {

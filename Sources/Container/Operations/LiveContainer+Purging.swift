@@ -78,11 +78,11 @@ extension LiveContainer {
     /// Removes versions and what of their contents nobody else names. The rows go first: an object that is left over by
     /// a crash is recorded again from its label, a row without its content would be a loss.
     ///
-    /// - Returns: the bytes that became free.
-    ///
     /// - Parameters:
     ///   - path: where their document was, if it has no place any more.
     ///   - requester: who asked for it; nil for the container itself.
+    ///   - rows: more rows for the same transaction, made of the versions that go.
+    /// - Returns: the bytes that became free.
     func giveUp(
         _ versions: [Version], at path: TreePath? = nil, by requester: Requester? = nil,
         rows: ([Version]) -> [VersionStore.Mutation] = { _ in [] }
@@ -151,7 +151,8 @@ extension LiveContainer {
         before: Timestamp?, within path: TreePath? = nil, as principal: Principal,
         report: (_ done: Int, _ of: Int) throws -> Void = { _, _ in }
     ) throws(OperationError) -> RemovalOutcome {
-        try operation {
+        defer { endUndeletes() }
+        return try operation {
             let going = removable(try store.deletions(within: path), before: before, principal)
             var outcome = RemovalOutcome()
             for (done, deletion) in going.enumerated() {

@@ -52,7 +52,7 @@ extension LiveContainer {
         }
         try document.state.withLock { state in
             guard let node = nodes.node(try Backing.stat(file.raw).key) else { return }
-            try captureBeforeLoss(&state, node, spot.name, in: spot.directory, parent: spot.parent)
+            captureBeforeLoss(&state, node, spot.name, in: spot.directory, parent: spot.parent)
         }
         for journal in Databases.journals(of: spot.name) {
             guard let stat = try Backing.statIfPresent(journal.bytes, in: spot.directory.raw), stat.isRegular

@@ -121,6 +121,8 @@ extension LiveContainer {
     func catchUp() {
         guard roomState.isBehind.load(ordering: .relaxed), roomState.isBehind.exchange(false, ordering: .relaxed)
         else { return }
+        guard roomState.givingUp.begin(mayWait: true) else { return }
+        defer { roomState.givingUp.end() }
         trimHistory()
     }
 
@@ -229,19 +231,26 @@ extension LiveContainer {
 
     /// Sentences for `status`.
     public var spaceNotes: [String] {
-        guard let last = roomState.state.withLock(\.last) else { return [] }
-        let since = last.since.stamp
-        var notes = [
-            "the file system was nearly full: \(last.contents) older contents (\(Self.mebibytes(last.bytes))) were given up, "
-                + "oldest first, since \(since)"
-        ]
-        if last.isExhausted, let room, room.free < Self.reserve(of: room.total) {
-            notes.append(
-                "\(Self.mebibytes(room.free)) are free, \(Self.mebibytes(Self.reserve(of: room.total))) should be, and nothing is "
-                    + "left that may be given up: remove what you can do without (while it is so full, that frees its room at "
-                    + "once and cannot be undone), or move it elsewhere; of pinned versions and conflicts, versionsctl purge FILE")
+        guard let last = roomState.state.withLock(\.last), let room else { return [] }
+        let reserve = Self.reserve(of: room.total)
+        let isFull = room.free < reserve
+        var note = "the file system \(isFull ? "is" : "was") nearly full"
+        if last.contents > 0 {
+            note += ": since \(last.since.stamp) \(last.contents) older or deleted contents "
+                + "(\(Self.mebibytes(last.bytes))) were given up, oldest first"
+        } else if !isFull {
+            return []
         }
-        return notes
+        guard last.isExhausted, isFull else { return [note] }
+        let left = (try? purgeable(history: true, deleted: true).count) ?? 0
+        let rest = left == 0
+            ? "nothing is left that may be given up" : "what is left that may be given up (\(left)) goes next, and may not be enough"
+        return [
+            note,
+            "\(Self.mebibytes(room.free)) are free, \(Self.mebibytes(reserve)) should be, and \(rest): remove what you can do "
+                + "without (while it is so full, that may free its room at once and cannot be undone), or move it elsewhere; of "
+                + "pinned versions and conflicts, versionsctl purge FILE",
+        ]
     }
 
     private static func mebibytes(_ bytes: UInt64) -> String {

@@ -91,6 +91,10 @@ extension LiveContainer {
         }
     }
 
+    func remaining(of group: DeletionID, within path: TreePath) throws -> Int {
+        try rest(of: group, within: path).remaining
+    }
+
     private func lastDeletion(in directory: FileID, at path: TreePath, _ principal: Principal) throws -> Deletion? {
         // By its identity, for it may have had another name then; and below it by the path.
         let below = try store.deletions(within: path).filter { $0.path != path }
@@ -119,7 +123,8 @@ extension LiveContainer {
         _ what: Undeletable, to target: TreePath? = nil, as principal: Principal,
         report: (_ done: Int) throws -> Void = { _ in }
     ) throws(OperationError) -> RestoreOutcome {
-        try operation {
+        defer { endUndeletes() }
+        return try operation {
             try withoutActuallyEscaping(report) { report in
                 let run = Undeletion(self, as: principal, by: requester(principal), report: report)
                 switch what {
@@ -257,6 +262,10 @@ extension LiveContainer {
             $0.type == .directory && $0.file == deletion.place.directory
         }) {
             let (path, revived) = try home(of: gone, as: principal)
+            // A new directory of its name serves.
+            if (try? looking(as: principal, { try $0.directory(path) })) != nil {
+                return (path.appending(deletion.place.name), revived)
+            }
             try moveOut(gone, to: path, as: principal, by: requester(principal))
             return (path.appending(deletion.place.name), revived + 1)
         }
@@ -309,6 +318,7 @@ extension LiveContainer {
             guard spot.stat == nil else { throw taken(path) }
             _ = try name(spot.name.bytes, in: spot.parent, forChange: true)
             try walk.requireChange(of: spot)
+            if path != deletion.path { noteReturn(of: deletion, to: path) }
             let deletion = try leaveArea(deletion, to: spot)
             if tells { changed.append(spot) }
             let stat = try Backing.stat(spot.name.bytes, in: spot.directory.raw)
@@ -317,10 +327,15 @@ extension LiveContainer {
             nodes.addName(Node.Name(parent: spot.parent, name: spot.name), to: node)
             var rows: [VersionStore.Mutation] = [.removeDeletion(deletion.id)]
             if deletion.type == .file { rows += try revive(deletion, spot, node, stat) }
-            if deletion.type == .link { rows += try joinName(deletion, spot.place, node, stat) }
+            if deletion.type == .link {
+                rows += try joinName(deletion, spot.place, node, stat)
+                // Its other names have another count of names now.
+                if let side = kernel.side { timers.after(0) { side.invalidate(node: node.id, data: false) } }
+            }
             if deletion.type == .directory { rows += recordedDirectories.moved(deletion.file, to: spot.place) }
             var event = change(.undeleted, in: spot.parent, spot.name, item: deletion.item, by: requester)
             if event.path != deletion.path { event.from = deletion.path }
+            if path != deletion.path { rows.append(Self.returned) }
             record(spot.parent, rows + [.change(event)])
         }
     }
@@ -328,7 +343,9 @@ extension LiveContainer {
     /// The entry as it was last: one of several names may have become the file itself.
     private func leaveArea(_ deletion: Deletion, to spot: Spot) throws -> Deletion {
         do {
-            return try takeOut(deletion.id, to: spot.name, in: spot.directory)
+            let deletion = try takeOut(deletion.id, to: spot.name, in: spot.directory)
+            completeDatabase(deletion, at: spot)
+            return deletion
         } catch {
             switch error {
             case .fileExists: throw taken(spot.path)
