@@ -243,6 +243,8 @@ extension LiveContainer {
         let saved = try save(
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
         if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
+        // It is this one's from now on: what another writes is not a part of it.
+        for other in others { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
         if state.current != nil, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
