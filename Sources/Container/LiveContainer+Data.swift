@@ -84,7 +84,8 @@ extension LiveContainer {
         }
         guard let current = state.current, !state.isKept, !state.isReturning, !state.isUnversioned else { return }
         // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
-        let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed)
+        // Nor what another item's version has its content in.
+        let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed) && !state.sharesContent
         if isOwn, !state.isAppendedTo { return }
         guard !state.contentDiffers(from: try Backing.stat(file.descriptor.raw)) else { return }
         try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
@@ -242,6 +243,8 @@ extension LiveContainer {
         let saved = try save(
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
         if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
+        // It is this one's from now on: what another writes is not a part of it.
+        for other in others { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
         if state.current != nil, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }

@@ -49,10 +49,11 @@ extension LiveContainer {
         let node = intern(stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         try document.state.withLock { state throws(Errno) in
             state.stamp = nil
-            let saved = try save(
+            try save(
                 &state, node, in: entry.parent, entry.name, file: file,
                 PendingSave(kind: .replacing, requester: requester, isSealed: true))
-            for file in node.writers { file.state.withLock { $0.saved = saved } }
+            // Whoever has it open from before goes on writing to it.
+            if node.writers.contains(where: { mayWriteUnseen($0) }) { try keepCopy(&state, of: node, from: file) }
         }
     }
 

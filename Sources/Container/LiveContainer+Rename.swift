@@ -260,6 +260,7 @@ extension LiveContainer {
             if isWritten || state.contentDiffers(from: found) {
                 found = try Backing.stat(target.name.bytes, in: target.directory.raw)
             }
+            if isWritten { found = try amendUnfinished(&state, node, target.name, in: target.directory, parent: target.parent) ?? found }
             let wasClean = !state.contentDiffers(from: found)
             var isLinked = false
             if !wasClean, !isWritten, state.isRecorded {
