@@ -157,7 +157,9 @@ extension Browser {
                 switch section {
                 case .conflicts: return version.kind == .conflict
                 // A current version is the document itself, but for a database with a log.
-                case .history: return version.kind == .history || version.kind == .current && store.contents.contains(version.content)
+                case .history:
+                    return version.kind == .history
+                        || version.kind == .current && store.contents.contains(version.content)
                 case .base: return try store.conflicts(of: version.item).contains { $0.base == version.id }
                 }
             }
