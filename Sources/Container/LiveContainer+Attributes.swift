@@ -191,8 +191,9 @@ extension LiveContainer {
         _ state: inout Document.State, _ node: Node, _ stat: FileStat, _ descriptor: SharedDescriptor, to size: off_t,
         _ open: OpenFile?, _ caller: Caller
     ) throws(Errno) {
-        // What others have written and not saved is a version before it goes.
-        if stat.size > 0, open == nil || node.writers.contains(where: { $0 !== open }),
+        // What others have written and not saved is a version before it goes. (One that was closed has saved it.)
+        if stat.size > 0,
+            open == nil || node.writers.contains(where: { $0 !== open && !$0.state.withLock(\.isFlushed) }),
             state.contentDiffers(from: stat) || state.isAppendedTo && state.differs(from: stat)
         {
             try saveUnfinished(&state, node, file: descriptor.raw)

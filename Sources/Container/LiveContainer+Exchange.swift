@@ -26,6 +26,9 @@ extension LiveContainer {
         first.state.withLock { _ in second.state.withLock { _ in moveNodes(move, target) } }
         try savedByExchange(first, move.source, requester)
         try savedByExchange(second, target, requester)
+        // Saved where they are, they are at home there: what comes to a name they had before is something else.
+        tombstones.forget(first)
+        tombstones.forget(second)
     }
 
     private func keep(_ document: Document, _ entry: Entry) throws(Errno) {

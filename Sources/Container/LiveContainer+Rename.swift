@@ -293,6 +293,8 @@ extension LiveContainer {
             }
             let content = state.current?.content
             leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
+            // Saved where it is, it is at home there: what comes to a name it had before is something else.
+            tombstones.forget(document)
             return try takeOver(&state, document, move, marked, requester)
         }
     }

@@ -146,9 +146,12 @@ extension ContainerBackend {
         return document
     }
 
-    func conflicted(_ document: DocumentRecord) -> ConflictedDocument? {
+    /// A document with the losers that the caller may read; nil without any. Of several losers it has the newest one's base.
+    func conflicted(_ all: DocumentRecord, _ call: ControlCall) -> ConflictedDocument? {
+        let document = readable(all, call)
         guard let current = document.current, !document.conflicts.isEmpty else { return nil }
-        let base = document.conflicts.compactMap(\.base).first.flatMap { id in
+        let bases = MergeBase.ofConflicts(in: all.versions)
+        let base = document.conflicts.lazy.compactMap { bases[$0.id] }.first.flatMap { id in
             document.versions.first { $0.id == id && !$0.flags.contains(.contentLost) }
         }
         return ConflictedDocument(

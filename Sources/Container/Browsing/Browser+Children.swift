@@ -135,11 +135,10 @@ extension Browser {
             case .history:
                 return try store.versions(of: item).filter { $0.kind == .history && !$0.flags.contains(.contentLost) }
             case .base:
-                var bases: [Version] = []
-                for id in Set(try store.conflicts(of: item).compactMap(\.base)) {
-                    if let base = try store.version(id), !base.flags.contains(.contentLost) { bases.append(base) }
-                }
-                return bases.sorted { $1.time < $0.time }
+                if try store.conflicts(of: item).isEmpty { return [] }
+                let versions = try store.versions(of: item)
+                let bases = Set(MergeBase.ofConflicts(in: versions).values)
+                return versions.filter { bases.contains($0.id) && !$0.flags.contains(.contentLost) }
             }
         }
     }
@@ -160,7 +159,9 @@ extension Browser {
                 case .history:
                     return version.kind == .history
                         || version.kind == .current && store.contents.contains(version.content)
-                case .base: return try store.conflicts(of: version.item).contains { $0.base == version.id }
+                case .base:
+                    if try store.conflicts(of: version.item).isEmpty { return false }
+                    return MergeBase.ofConflicts(in: try store.versions(of: version.item)).values.contains(version.id)
                 }
             }
             if fits, try hasOrHad(place, version.item) { return version.id }

@@ -39,7 +39,7 @@ extension LiveContainer {
                 }
                 going = [version]
             } else {
-                let bases = Set(document.conflicts.compactMap(\.base))
+                let bases = Set(document.conflicts.compactMap(\.base)).union(MergeBase.ofConflicts(in: document.versions).values)
                 going = document.versions.filter { $0.kind == .history && !bases.contains($0.id) }
                 guard !going.isEmpty else {
                     throw OperationError(.nothingToDo, "no other version to remove", path: document.path)
