@@ -10,7 +10,9 @@ import VersionStore
 extension LiveContainer {
     /// Each name keeps its item and gets the other's content as a new version.
     func exchange(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
-        guard move.source.stat.isRegular, target.stat.isRegular else { return try exchangeOther(move, target, requester) }
+        guard move.source.stat.isRegular, target.stat.isRegular else {
+            return try exchangeOther(move, target, requester)
+        }
         let first = try moved(move)
         let second = try moved(
             Move(
@@ -35,9 +37,11 @@ extension LiveContainer {
         let node = entry.node ?? intern(entry.stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         try document.state.withLock { state throws(Errno) in
-            captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
+            captureBeforeLoss(&state, node, entry.name, in: entry.parent)
             // What somebody is writing just now is not what was saved.
-            if state.current != nil, state.contentDiffers(from: try Backing.stat(file)) { try saveUnfinished(&state, node, file: file) }
+            if state.current != nil, state.contentDiffers(from: try Backing.stat(file)) {
+                try saveUnfinished(&state, node, file: file)
+            }
             try keepCopy(&state, of: node, from: file)
         }
     }
@@ -61,7 +65,9 @@ extension LiveContainer {
         try Backing.rename(move)
         moveNodes(move, target)
         var rows: [VersionStore.Mutation] = []
-        if move.source.stat.isDirectory { rows += recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace) }
+        if move.source.stat.isDirectory {
+            rows += recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
+        }
         if target.stat.isDirectory { rows += recordedDirectories.moved(fileID(target.stat), to: move.source.place) }
         try store(throwing: .ioError) { () throws(StoreError) in
             let first = try documents.document(at: move.source.place)

@@ -253,7 +253,7 @@ extension LiveContainer {
         }
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
-            captureBeforeLoss(&state, node, target.name, in: target.directory, parent: target.parent)
+            captureBeforeLoss(&state, node, target.name, in: target.parent)
             let isWritten = node.hasWriters
             var found = target.stat
             // Whoever wrote to it may have saved, and be gone, since it was looked at.

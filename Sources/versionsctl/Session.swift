@@ -85,7 +85,9 @@ struct Session {
 
     /// Throws if there is nothing at a path that was typed.
     func requireThere(_ typed: TypedPath?, advice: String? = nil) throws(ControlError) {
-        guard let typed, targetPath != nil, !Files.exists(typed.path), errno == ENOENT || errno == ENOTDIR else { return }
+        guard let typed, targetPath != nil, !Files.exists(typed.path), errno == ENOENT || errno == ENOTDIR else {
+            return
+        }
         throw ControlError(.notFound, "no such file or directory", path: typed.path, advice: advice)
     }
 

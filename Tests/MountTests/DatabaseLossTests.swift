@@ -6,9 +6,13 @@ import Testing
 
 @Suite struct DatabaseLossTests {
     /// What takes a database away from a program that has it open.
-    private static let losses = ["rm data.db", "rm data.db*", ": > data.db", "truncate -s 0 data.db", "echo other > other; mv other data.db"]
+    private static let losses = [
+        "rm data.db", "rm data.db*", ": > data.db", "truncate -s 0 data.db", "echo other > other; mv other data.db",
+    ]
 
-    @Test("What a program has committed to a database that it has open is a version before the database goes", arguments: losses)
+    @Test(
+        "What a program has committed to a database that it has open is a version before the database goes",
+        arguments: losses)
     func loss(_ command: String) throws {
         try withContainer(named: "loss") { container in
             guard container.isVersioned else { return [] }
@@ -18,7 +22,8 @@ import Testing
             let said = try container.history(of: "data.db").versions.map {
                 (try? sql($0, in: container, "SELECT max(a) FROM t")) ?? "no database"
             }
-            return (said.contains("3") ? [] : ["after \(command): the versions say \(said)"]) + (try container.checkAtRest())
+            return (said.contains("3") ? [] : ["after \(command): the versions say \(said)"])
+                + (try container.checkAtRest())
         }
     }
 
@@ -46,7 +51,9 @@ import Testing
             var problems: [String] = []
             guard let version = try versions(of: "data.db", container, atLeast: 1).first else { return ["no version"] }
             if version.kind != "current" { problems.append("it is \(version.kind)") }
-            if try container.content(of: version).count != Int(version.size) { problems.append("its file has another size") }
+            if try container.content(of: version).count != Int(version.size) {
+                problems.append("its file has another size")
+            }
             let said = try sql(version, in: container, "PRAGMA integrity_check; SELECT max(a) FROM t")
             if said != "ok\n3" { problems.append("file: \(said)") }
             try shell("'\(Workplace.control)' show data.db > '\(container.path)-shown.db'", in: container.path)
@@ -78,7 +85,9 @@ import Testing
         }
     }
 
-    @Test("A database that is open is removed from a full file system", .enabled(if: getuid() == 0, "making a file system takes root"))
+    @Test(
+        "A database that is open is removed from a full file system",
+        .enabled(if: getuid() == 0, "making a file system takes root"))
     func full() throws {
         try withFileSystem(.ext4, megabytes: 100) { base in
             try withContainer(named: "full", on: base) { container in

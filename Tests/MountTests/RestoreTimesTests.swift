@@ -7,7 +7,8 @@ import Testing
 @Suite struct RestoreTimesTests {
     /// What is done to `d`, whose times were set long ago.
     private static let changes = [
-        "rm d/f", "rm -r d/sub", "rm d/sub/x; echo new > d/sub/new; rm d/f", "echo more >> d/f", "echo new > d/f; chmod 700 d/sub",
+        "rm d/f", "rm -r d/sub", "rm d/sub/x; echo new > d/sub/new; rm d/f", "echo more >> d/f",
+        "echo new > d/f; chmod 700 d/sub",
         "rm d/f; rm -r d/sub; echo new > d/new", "rm -r d/sub; mkdir d/sub; echo other > d/sub/x",
     ]
 
@@ -20,7 +21,9 @@ import Testing
         try Place.with { place in
             try place.mount()
             let make = "cd c; mkdir -p d/sub/empty; echo f > d/f; echo x > d/sub/x"
-            try shell("\(make); touch -d 2020-01-01 d/sub/empty; touch -d 2020-01-02 d/sub; touch -d 2020-01-03 d", in: place.path)
+            try shell(
+                "\(make); touch -d 2020-01-01 d/sub/empty; touch -d 2020-01-02 d/sub; touch -d 2020-01-03 d",
+                in: place.path)
             let before = try times("c/d", in: place)
             let then = try shell("date -u +%Y-%m-%dT%H:%M:%S.%NZ; sleep 0.02", in: place.path).text
             try shell("cd c; \(change)", in: place.path)

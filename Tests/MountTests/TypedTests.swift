@@ -19,7 +19,9 @@ import Testing
             let elsewhere = try place.ctl("config")
             expectOneLine(elsewhere, "the current directory is not in a container", "--container")
             try place.unmount()
-            for command in ["status", "check"] { #expect(try place.ctl(command, "c/d").status == 0, "\(command) unmounted") }
+            for command in ["status", "check"] {
+                #expect(try place.ctl(command, "c/d").status == 0, "\(command) unmounted")
+            }
         }
     }
 
@@ -44,7 +46,9 @@ import Testing
             #expect(!before.contains("no effect yet"), "\(before)")
             let set = try place.ctl("config", key, value, "--container", "c")
             #expect(set.status == 0 && set.errors.contains("\(key): no effect yet"), "\(set.errors)")
-            let line = try place.ctl("config", "--container", "c").text.split(separator: "\n").first { $0.hasPrefix(key) }
+            let line = try place.ctl("config", "--container", "c").text.split(separator: "\n").first {
+                $0.hasPrefix(key)
+            }
             #expect(line?.contains("# no effect yet") == true, "\(line ?? "-")")
             try place.unmount()
         }
@@ -54,7 +58,9 @@ import Testing
     func recreated() throws {
         try Place.with { place in
             try place.mount()
-            try shell("mkdir -p c/e/sub; echo 1 > c/e/a; echo 2 > c/e/sub/b; rm -r c/e; mkdir c/e; echo new > c/e/new", in: place.path)
+            try shell(
+                "mkdir -p c/e/sub; echo 1 > c/e/a; echo 2 > c/e/sub/b; rm -r c/e; mkdir c/e; echo new > c/e/new",
+                in: place.path)
             // The directory itself cannot: its name is taken.
             expectOneLine(try place.ctl("undelete", "c/e"), "c/e", "--to")
             for name in ["c/e/a", "c/e/sub"] {
@@ -76,13 +82,17 @@ import Testing
             // The kernel is told behind the answer.
             let patience = Deadline.after(seconds: 1)
             var counts = ""
-            repeat { counts = try shell("stat -c %h c/h c/h2", in: place.path).text } while counts != "2\n2" && !patience.isOver
+            repeat {
+                counts = try shell("stat -c %h c/h c/h2", in: place.path).text
+            } while counts != "2\n2" && !patience.isOver
             #expect(counts == "2\n2")
             try place.unmount()
         }
     }
 
-    @Test("vim leaves nothing in the deleted area, whatever a file is called", arguments: ["noext", "f.txt", ".hidden", "a.b.c"])
+    @Test(
+        "vim leaves nothing in the deleted area, whatever a file is called",
+        arguments: ["noext", "f.txt", ".hidden", "a.b.c"])
     func scaffolding(_ name: String) throws {
         try Place.with { place in
             try place.mount()

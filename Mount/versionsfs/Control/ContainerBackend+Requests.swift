@@ -248,7 +248,8 @@ extension ContainerBackend {
             if request.repair, container.options.isReadOnly {
                 throw ControlError(.denied, "the container is mounted read-only", advice: "mount it without -o ro")
             }
-            let findings = try store.check(repair: request.repair, isAtRest: surroundings.mountpoint == nil) { done, total in
+            let findings = try store.check(repair: request.repair, isAtRest: surroundings.mountpoint == nil) {
+                done, total in
                 contents = total
                 call.report(done: UInt64(done), of: UInt64(total), unit: "versions")
             }

@@ -63,7 +63,9 @@ extension ContainerBackend {
         }
         let path = directory.appending(names[index + 1])
         let document = try container.document(at: path, as: call.principal)
-        guard rest.count == 3, let last = rest.last, let name = VersionFileName(last) else { return .document(document) }
+        guard rest.count == 3, let last = rest.last, let name = VersionFileName(last) else {
+            return .document(document)
+        }
         // It may be of a document that was deleted under a name that another has now.
         if !document.versions.contains(where: { $0.id.hex.hasPrefix(name.id) }),
             case .version(let version) = try container.identified(by: name.id)

@@ -111,7 +111,8 @@ extension LiveContainer {
 
     // MARK: The image
 
-    /// What the database stands for, if that is not just what its file holds, or may not be for long; nil if the file will do.
+    /// What the database stands for, if that is not just what its file holds, or
+    /// may not be for long; nil if the file will do.
     private func image(of database: Database, _ node: Node, mayWait: Bool = false) throws(Errno) -> Image? {
         guard store.contents.canReflink || database.stat.size <= settings.maxFile else { return nil }
         // What is beyond the database's end is in the log, so that no more can come of both.
@@ -164,8 +165,8 @@ extension LiveContainer {
     ) throws(Errno) {
         var pending = PendingSave(kind: .appendOrInPlace, requester: requester, isSealed: true)
         if let image {
-            // What the file holds may change, or differs from what it stands for: the version's content is kept at once.
-            // The file may hold the version before still, while the log goes on; or that was an image, too.
+            // What the file holds may change, or differs from what it stands for: the version's content is kept at
+            // once. The file may hold the version before still, while the log goes on; or that was an image, too.
             if let current = state.current, store.contents.contains(current.content) { state.isKept = true }
             if !state.contentDiffers(from: database.stat) { try keepCopy(&state, of: node, from: database.file.raw) }
             let before = state.current?.id
@@ -204,14 +205,15 @@ extension LiveContainer {
 
     // MARK: Before it goes
 
-    /// Whether what a file holds may not be all that was committed to it as a database: somebody is at work in it, or was a
-    /// moment ago.
+    /// Whether what a file holds may not be all that was committed to it as a database:
+    /// somebody is at work in it, or was a moment ago.
     private func mayHaveUncaptured(_ item: ItemID, _ node: Node) -> Bool {
         captures.isWaiting(item)
             || node.writers.contains { $0.flags & (O_ACCMODE | O_TRUNC) == O_RDWR }
     }
 
-    /// Whether a database that is about to lose its name is so big that it has to be captured before the names are locked.
+    /// Whether a database that is about to lose its name is so big that it has
+    /// to be captured before the names are locked.
     func isCapturedAhead(_ entry: Entry) -> Bool {
         guard let node = entry.node, entry.stat.isRegular, entry.stat.size > Self.copiedAtOnce,
             let document = knownDocument(of: node)
@@ -238,8 +240,8 @@ extension LiveContainer {
         for _ in 0..<Self.capturesAhead where capture(node, requester, mayWait: false) == nil { return }
     }
 
-    /// What comes back of a database is what its readers saw, also if its log is not there any more: its current version, if
-    /// the file is still as it was when that was captured.
+    /// What comes back of a database is what its readers saw, also if its log is not there any more: its current
+    /// version, if the file is still as it was when that was captured.
     func completeDatabase(_ deletion: Deletion, at spot: Spot) {
         guard deletion.type == .file, let id = deletion.item, let item = try? store.item(id),
             let current = try? store.version(item.current), let object = try? store.contents.open(current.content)
@@ -265,10 +267,11 @@ extension LiveContainer {
             ?? Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
     }
 
-    /// A database that is emptied, replaced or removed has been captured before: what was written to it and waits for a quiet
-    /// moment becomes a version as it is. Where that cannot be, it goes all the same: its file is kept as it lies there.
+    /// A database that is emptied, replaced or removed has been captured before: what was written to it and waits for a
+    /// quiet moment becomes a version as it is. Where that cannot be, it goes all
+    /// the same: its file is kept as it lies there.
     func captureBeforeLoss(
-        _ state: inout Document.State, _ node: Node, _ name: FileName, in directory: SharedDescriptor, parent: Node
+        _ state: inout Document.State, _ node: Node, _ name: FileName, in parent: Node
     ) {
         guard !state.isUnversioned, mayHaveUncaptured(state.item, node) else { return }
         let name = Node.Name(parent: parent, name: name)

@@ -49,8 +49,8 @@ extension LiveContainer {
 
     // MARK: When
 
-    /// A handle that changes a database in place was closed: what it has written is looked at once nothing has changed for
-    /// a while.
+    /// A handle that changes a database in place was closed: what it has written is
+    /// looked at once nothing has changed for a while.
     func captureLater(_ node: Node, _ item: ItemID, _ requester: Requester) {
         guard captures.add(node.id, item, requester) else { return }
         // It must be found under its name of then.
@@ -83,7 +83,9 @@ extension LiveContainer {
     public func isKeptBeside(_ version: Version, of document: DocumentRecord) -> Bool {
         guard version.kind == .current, let object = try? store.contents.open(version.content) else { return false }
         let kept = SharedDescriptor(object.rawValue)
-        if let deletion = document.deletion { return withExtendedLifetime(kept) { isDatabase(deletion.place.name, kept.raw) } }
+        if let deletion = document.deletion {
+            return withExtendedLifetime(kept) { isDatabase(deletion.place.name, kept.raw) }
+        }
         let found = try? looking(as: .container) { walk in
             let (spot, _, _) = try walk.document(document.path)
             guard let file = openForLook(spot.name, in: spot.directory) else { return false }

@@ -156,7 +156,9 @@ extension Browser {
                 switch section {
                 case .conflicts: return version.kind == .conflict
                 // A current version is the document itself, but for a database with a log.
-                case .history: return version.kind == .history || version.kind == .current && store.contents.contains(version.content)
+                case .history:
+                    return version.kind == .history
+                        || version.kind == .current && store.contents.contains(version.content)
                 case .base:
                     if try store.conflicts(of: version.item).isEmpty { return false }
                     return MergeBase.ofConflicts(in: try store.versions(of: version.item)).values.contains(version.id)

@@ -7,8 +7,8 @@ import VersionStore
 /// The documents that were touched or recorded, by directory and name. The only writer of items' places, so that what
 /// it holds in memory is what the catalog says. Lock order: behind documents; the catalog is read outside of it.
 ///
-/// Where it becomes crowded, documents that nobody uses are let go (``letGo(in:now:evenUsed:written:keepsSaver:)``): of those
-/// with rows the directory counts as unread again, the others derive from their files.
+/// Where it becomes crowded, documents that nobody uses are let go (``letGo(in:now:evenUsed:written:keepsSaver:)``): of
+/// those with rows the directory counts as unread again, the others derive from their files.
 final class DocumentIndex: Sendable {
     fileprivate struct State {
         var directories: [FileID: [FileName: Document]] = [:]

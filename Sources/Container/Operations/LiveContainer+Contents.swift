@@ -49,7 +49,8 @@ extension LiveContainer {
                     + "history.max-file (\(limit)), and it was overwritten in place",
                 path: document.path, advice: "versionsctl config history.max-file SIZE keeps larger ones from now on")
         }
-        return OperationError(.contentMissing, "the content of version \(version.id.short) is not there any more", path: document.path)
+        return OperationError(
+            .contentMissing, "the content of version \(version.id.short) is not there any more", path: document.path)
     }
 
     /// The live file of the item if its current version has the same content.

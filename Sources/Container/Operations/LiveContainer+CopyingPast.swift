@@ -86,7 +86,8 @@ extension LiveContainer {
                 document: {
                     guard let item = deletion.item else { return nil }
                     return DocumentRecord(
-                        path: deletion.path, item: item, versions: try self.store.versions(of: item), deletion: deletion)
+                        path: deletion.path, item: item, versions: try self.store.versions(of: item), deletion: deletion
+                    )
                 }, open: { try self.openDeleted(place, deletion, principal) })
             try make(source, target, time, principal)
             return stat

@@ -157,7 +157,9 @@ extension LiveContainer {
             var outcome = RemovalOutcome()
             for (done, deletion) in going.enumerated() {
                 try report(done, going.count)
-                let removed = try names.writing { () throws -> (versions: [Version], bytes: UInt64) in try remove(deletion) }
+                let removed = try names.writing { () throws -> (versions: [Version], bytes: UInt64) in
+                    try remove(deletion)
+                }
                 outcome.deleted += 1
                 outcome.bytes += removed.bytes
                 outcome.versions += removed.versions.map { ($0, deletion.path) }

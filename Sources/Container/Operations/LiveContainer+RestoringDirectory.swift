@@ -38,7 +38,8 @@ extension LiveContainer {
                 try Backing.check { futimens(staged.file.raw, [then.modified.timespec, then.modified.timespec]) }
                 _ = try replace(
                     document.path,
-                    with: Replacement(staged: staged, parents: [then.id], expected: document.current?.id), as: principal)
+                    with: Replacement(staged: staged, parents: [then.id], expected: document.current?.id), as: principal
+                )
                 outcome.entries += 1
             }
             return outcome
@@ -63,7 +64,8 @@ extension LiveContainer {
     /// no such directory: all that is in it would go.
     private func requireThen(_ path: TreePath, at time: Timestamp) throws {
         guard time <= options.clock.now() else {
-            throw OperationError(.invalid, "this time has not come yet", path: path, advice: "give a time that has passed")
+            throw OperationError(
+                .invalid, "this time has not come yet", path: path, advice: "give a time that has passed")
         }
         if let adoption, time < adoption {
             throw OperationError(
@@ -72,9 +74,12 @@ extension LiveContainer {
         }
         // A catalog that was made anew does not know since when there is a container, nor what happened before.
         let first = try store.changes(after: 0, limit: 1).first
-        if first.map({ $0.sequence > 1 || adoption == nil }) ?? (adoption == nil), first.map({ $0.1.time > time }) ?? true {
+        if first.map({ $0.sequence > 1 || adoption == nil }) ?? (adoption == nil),
+            first.map({ $0.1.time > time }) ?? true
+        {
             throw OperationError(
-                .invalid, "what names there were then is not known: the changes that are remembered begin later", path: path,
+                .invalid, "what names there were then is not known: the changes that are remembered begin later",
+                path: path,
                 advice: "restore its documents by --version, which versionsctl history lists")
         }
         guard try existed(path, at: time) else {
@@ -177,7 +182,9 @@ extension LiveContainer {
             guard let from = change.from else { return }
             if let item = change.item, let lost = try namelessDocument(item, at: from) {
                 // It was renamed over another document, which has its name still.
-                guard from.isWithin(root), try isFree(from, principal), let then = versionAt(time, of: lost) else { return }
+                guard from.isWithin(root), try isFree(from, principal), let then = versionAt(time, of: lost) else {
+                    return
+                }
                 let staged = try stage(then, of: lost, as: principal)
                 _ = try putNew(
                     staged, at: from, mode: then.attributes.mode, modified: then.modified, parents: [then.id],
@@ -199,7 +206,9 @@ extension LiveContainer {
 
     /// A document whose file was renamed over another: its versions are there, and no name has it.
     func namelessDocument(_ item: ItemID, at path: TreePath) throws -> DocumentRecord? {
-        guard let row = try store.item(item), row.places.isEmpty, try store.deletions(of: item).isEmpty else { return nil }
+        guard let row = try store.item(item), row.places.isEmpty, try store.deletions(of: item).isEmpty else {
+            return nil
+        }
         return DocumentRecord(path: path, item: item, versions: try store.versions(of: item))
     }
 

@@ -13,8 +13,8 @@ extension LiveContainer {
     /// What is returning is there.
     static var returned: VersionStore.Mutation { .setting(key: returnKey, value: nil) }
 
-    /// Writes down where an entry is about to go: not to where it was, and so nobody would look for it there. One at a time,
-    /// with the name lock held for writing.
+    /// Writes down where an entry is about to go: not to where it was, and so nobody would look for it there. One at a
+    /// time, with the name lock held for writing.
     func noteReturn(of deletion: Deletion, to path: TreePath) {
         guard let item = deletion.item, deletion.type == .file else { return }
         let text = "\(item.hex) \(deletion.file.number) "
@@ -47,10 +47,12 @@ extension LiveContainer {
         logger.notice("what came back before a crash has its history again", metadata: ["file": "\(path)"])
     }
 
-    /// Undeletions of which nothing is missing any more are over: the rest came back one by one, or was removed for good.
+    /// Undeletions of which nothing is missing any more are over: the rest came
+    /// back one by one, or was removed for good.
     func endUndeletes() {
         for unfinished in (try? store.unfinishedUndeletes()) ?? [] {
-            guard let path = livePath(of: unfinished.file), let left = try? remaining(of: unfinished.group, within: path),
+            guard let path = livePath(of: unfinished.file),
+                let left = try? remaining(of: unfinished.group, within: path),
                 left == 0
             else { continue }
             // From below: making a name needs the right to write above.

@@ -114,9 +114,9 @@ extension LiveContainer {
         try undelete(.entry(deletion), to: target, as: principal, report: report)
     }
 
-    /// Moves deleted things back to where they were, or one to `target`. A directory comes with everything of its group,
-    /// with modes, times and attributes; directories above it that were deleted come back too, empty. What fails of one
-    /// entry is told in the outcome, and the rest comes back. Asked again, it goes on where it ended.
+    /// Moves deleted things back to where they were, or one to `target`. A directory comes with everything of its
+    /// group, with modes, times and attributes; directories above it that were deleted come back too, empty. What fails
+    /// of one entry is told in the outcome, and the rest comes back. Asked again, it goes on where it ended.
     ///
     /// - Throws: `exists` if the name is taken; whatever ended it, with what is still deleted in its words.
     public func undelete(
@@ -159,11 +159,14 @@ extension LiveContainer {
         return outcome
     }
 
-    private func goOn(_ unfinished: UnfinishedUndelete, to target: TreePath?, _ run: Undeletion) throws -> RestoreOutcome {
+    private func goOn(_ unfinished: UnfinishedUndelete, to target: TreePath?, _ run: Undeletion) throws
+        -> RestoreOutcome
+    {
         guard let path = livePath(of: unfinished.file) else { throw OperationError.missing(unfinished.path) }
         if let target, target != path {
             throw OperationError(
-                .exists, "it has come back in part, here", path: path, advice: "versionsctl undelete without --to goes on")
+                .exists, "it has come back in part, here", path: path,
+                advice: "versionsctl undelete without --to goes on")
         }
         // Who began it was asked for his rights then; some of its directories may forbid him to make names by now.
         let isHis = run.principal.isRoot || run.principal.user == unfinished.user
@@ -293,10 +296,14 @@ extension LiveContainer {
     }
 
     func setTimes(accessed: Timestamp, modified: Timestamp, of directory: TreePath) {
-        try? looking(as: .container) { walk in
-            let descriptor = try descriptor(of: walk.directory(directory))
+        let changed = try? looking(as: .container) { walk -> UInt64 in
+            let node = try walk.directory(directory)
+            let descriptor = try descriptor(of: node)
             try Backing.setTimes([46], in: descriptor.raw, accessed: accessed.timespec, modified: modified.timespec)
+            return node.id
         }
+        // Somebody may have looked since a name came back there.
+        if let changed { kernel.side?.invalidate(node: changed, data: false) }
     }
 
     func setMode(_ mode: UInt32, of path: TreePath) throws {

@@ -84,7 +84,8 @@ struct ForgetCommand: AsyncParsableCommand {
         let client = try await Daemon.serveOffline(place.root)
         let status = try await client.call(ForgetRequest(confirmed: false))
         if !yes {
-            let goes = "This removes \(Words.count(status.versions, "version")) of \(Words.count(status.items, "document")), "
+            let goes =
+                "This removes \(Words.count(status.versions, "version")) of \(Words.count(status.items, "document")), "
                 + "\(Words.count(status.conflicts, "unresolved conflict")) and "
                 + "\(Words.count(status.deleted.count, "deleted entry")) of \(Style.printable(place.root)) for good, "
                 + "\(Words.size(status.space.history + status.space.deleted)) in all; the files stay as they are"

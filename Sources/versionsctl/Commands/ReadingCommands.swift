@@ -139,7 +139,8 @@ struct WatchCommand: AsyncParsableCommand {
         if after == nil { try session.requireThere(path, advice: "watch its directory, where it will appear") }
         let (text, asJSON) = (statusText(), json.json)
         let display = session.display
-        // Printed on the connection's own thread: a reader that stops reading us makes the daemon wait, and nothing piles up.
+        // Printed on the connection's own thread: a reader that stops reading us
+        // makes the daemon wait, and nothing piles up.
         let end = try await session.client.watch(session.target, after: after) { event in
             do {
                 if asJSON {
