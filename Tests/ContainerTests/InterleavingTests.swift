@@ -335,7 +335,9 @@ private final class InterleavedPlay {
             callers[person], parent: Node.rootID, name: Array(from.utf8), newParent: Node.rootID, newName: Array(to.utf8),
             flags: flags)
         // What somebody is in the middle of writing is amended by the rest.
-        let isWhole = !handles.joined().contains { $0.inode === inode && $0.hasChanged && !$0.isClosed }
+        let isWhole = !handles.joined().contains {
+            $0.inode === inode && !$0.isClosed && ($0.hasChanged || $0.flags & (O_TRUNC | O_EXCL) != 0)
+        }
         if target != nil, isWhole { saved.append((inode, inode.content, "\(step)")) }
         names[from] = flags == 0 ? nil : target
         names[to] = inode
