@@ -157,7 +157,9 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, node: NodeID, flags: Int32, deferred: Deferred<Opened>
     ) throws(Errno) -> Opened? {
         if Browser.owns(node) { return Opened(try browser.open(caller.inContainer, node: node, flags: flags)) }
-        return try container.open(caller.inContainer, node: node, flags: flags, waiting: ParkedOpen(deferred)).map { Opened($0) }
+        return try container.open(caller.inContainer, node: node, flags: flags, waiting: ParkedOpen(deferred)).map {
+            Opened($0)
+        }
     }
 
     func create(
@@ -205,7 +207,8 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, mode: Int32, offset: off_t, length: off_t
     ) throws(Errno) {
         try live(node)
-        try container.allocate(caller.inContainer, node: node, handle: handle, mode: mode, offset: offset, length: length)
+        try container.allocate(
+            caller.inContainer, node: node, handle: handle, mode: mode, offset: offset, length: length)
     }
 
     func seek(

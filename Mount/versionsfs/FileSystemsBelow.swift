@@ -23,7 +23,9 @@ enum FileSystemsBelow {
         let path = directory.bytes
         let prefix = path == [47] ? path : path + [47]
         let mounts = table().filter { $0.type != "fuse.versionsfs" }
-        let own = mounts.last { path == $0.point || $0.point == [47] || path.starts(with: $0.point + [47]) && isLongest($0, mounts, path) }
+        let own = mounts.last {
+            path == $0.point || $0.point == [47] || path.starts(with: $0.point + [47]) && isLongest($0, mounts, path)
+        }
         let can = ["versions"] + (canReflink ? ["reflink"] : []) + (passesThrough ? ["passthrough"] : []) + probe.words
         let root = ContainerStatus.FileSystem(path: Path(bytes: []), type: own?.type ?? "unknown", can: can)
         return [root] + mounts.filter { $0.point.starts(with: prefix) }.map { mount in
@@ -40,7 +42,9 @@ enum FileSystemsBelow {
     }
 
     private static func isLongest(_ mount: Mount, _ mounts: [Mount], _ path: [UInt8]) -> Bool {
-        !mounts.contains { $0.point.count > mount.point.count && (path == $0.point || path.starts(with: $0.point + [47])) }
+        !mounts.contains {
+            $0.point.count > mount.point.count && (path == $0.point || path.starts(with: $0.point + [47]))
+        }
     }
 
     private static func table() -> [Mount] {
@@ -52,7 +56,8 @@ enum FileSystemsBelow {
         return bytes.split(separator: 10).compactMap { line in
             // `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`
             let fields = line.split(separator: 32)
-            guard fields.count > 6, let dash = fields.firstIndex(where: { $0.elementsEqual([45]) }), fields.count > dash + 1
+            guard fields.count > 6, let dash = fields.firstIndex(where: { $0.elementsEqual([45]) }),
+                fields.count > dash + 1
             else { return nil }
             return Mount(
                 point: unescaped(fields[4]), type: String(decoding: fields[dash + 1], as: UTF8.self),

@@ -24,7 +24,8 @@ struct OpenedContainer {
             root = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
         } catch {
             if error as? Errno == .socketNotConnected {
-                throw StartError(text: "\(path): the daemon of this mount is gone: versionsctl mount \(path) mounts it again")
+                throw StartError(
+                    text: "\(path): the daemon of this mount is gone: versionsctl mount \(path) mounts it again")
             }
             throw StartError(text: "\(path): \(error): give a directory that you may read")
         }
@@ -41,7 +42,9 @@ struct OpenedContainer {
         if store.identity.wasCopied {
             logger.notice("this container is a copy: it has a new device id")
             // Whoever waits for the start hears it too.
-            if arguments.readyDescriptor != nil { complain("\(path): the directory was copied: it has a new device id") }
+            if arguments.readyDescriptor != nil {
+                complain("\(path): the directory was copied: it has a new device id")
+            }
         }
         if store.identity.rebuilt { logger.warning("the catalog was rebuilt from what is kept") }
         let checked = CheckedSettings(in: store.state)
@@ -70,7 +73,8 @@ struct OpenedContainer {
         case .notAContainer where isReadOnly: "\(path): \(error) yet: mount it once without -o ro"
         case .catalog(14, _) where isReadOnly: "\(path): it was not unmounted in order: mount it once without -o ro"
         case .io(.readOnlyFileSystem, _): "\(path): the file system is read-only: mount it with -o ro"
-        case .io(.permissionDenied, _), .io(.notPermitted, _): "\(path): \(error): it is another user's: ask them, or root"
+        case .io(.permissionDenied, _), .io(.notPermitted, _):
+            "\(path): \(error): it is another user's: ask them, or root"
         default: "\(path): \(error): see df and dmesg for the file system's state"
         }
     }

@@ -13,7 +13,9 @@ extension FUSE.Caller {
 }
 
 extension NodeAttributes {
-    init(_ attributes: FileAttributes) { self.init(stat: attributes.stat, valid: attributes.valid, born: attributes.born) }
+    init(_ attributes: FileAttributes) {
+        self.init(stat: attributes.stat, valid: attributes.valid, born: attributes.born)
+    }
 }
 
 extension Entry {

@@ -1,6 +1,7 @@
 // A file is renamed over a document: the document goes on with it, and what the file was before leaves its name.
 
 import Glibc
+import Logging
 import Synchronization
 import SystemPackage
 import VersionModel
@@ -20,6 +21,10 @@ extension LiveContainer {
         let node = move.source.node
             ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
         defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
+        // Whoever is in the middle of writing it goes on with this save; what was saved before is another's.
+        let (own, isUnfinished): (VersionID?, Bool) = former?.state.withLock {
+            ($0.current?.id, $0.current == nil || $0.differs(from: move.source.stat))
+        } ?? (nil, true)
         let absorbed = absorb(former, move, marked?.hash, requester)
         let file: SharedDescriptor
         if let marked {
@@ -35,9 +40,21 @@ extension LiveContainer {
             PendingSave(
                 kind: .replacing, requester: requester, content: absorbed.content, isSealed: !node.hasWriters,
                 accompanying: absorbed.rows, known: marked?.hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
-        if let forgotten = absorbed.forgotten { remove(forgotten.contents, of: forgotten.state) }
+        if let forgotten = absorbed.forgotten {
+            if absorbed.content != nil { record(move.newParent, handOn(forgotten.state, to: &state)) }
+            remove(forgotten.contents, of: forgotten.state)
+        }
         if let former, absorbed.isKept { leaveName(of: former, sharing: &state, move, requester) }
-        for file in node.writers { file.state.withLock { $0.saved = saved } }
+        // A version that has its content in the same file is not changed by what is still written.
+        let isShared = absorbed.content != nil
+        for file in node.writers where !isShared {
+            file.state.withLock { if isUnfinished || $0.saved != nil && $0.saved == own { $0.saved = saved } }
+        }
+        if isShared || !isUnfinished, node.writers.contains(where: { mayWriteUnseen($0) }) {
+            do throws(Errno) {
+                try keepCopy(&state, of: node, from: file.raw)
+            } catch { logger.error("what was renamed while it is open for writing could not be copied: \(error)") }
+        }
         return SavedByRename(document: document, node: node, version: saved)
     }
 
@@ -66,22 +83,35 @@ extension LiveContainer {
             }
             if isScaffolding(state, move, requester) {
                 guard state.isRecorded else { return result }
+                // Another item's version may have its content in this file, which goes on.
+                if state.sharesContent, !state.isKept, !state.contentDiffers(from: move.source.stat) {
+                    result.content = current.content
+                }
                 result.rows = [.forgetItem(state.item)]
                 result.forgotten = (state, ownContents(of: state))
                 return result
             }
             result.isKept = true
             // A content that is kept already is the file's no more: the file is to be kept for itself.
-            if !state.isKept {
-                if state.contentDiffers(from: move.source.stat) {
+            let isElsewhere = state.isKept || state.isReturning
+            if !isElsewhere {
+                let differs = state.contentDiffers(from: move.source.stat)
+                let isBeingSaved = move.source.node?.writers.contains { $0.state.withLock(\.saved) == current.id } ?? false
+                if differs, !isBeingSaved {
                     current.flags.insert(.contentLost)
                 } else {
+                    if differs {
+                        // What was saved a moment ago is amended by what the same handle has written since.
+                        (current.size, current.modified) = (move.source.stat.size, move.source.stat.modified)
+                        current.hash = hash
+                        state.stamp = Stamp(move.source.stat)
+                    }
                     result.content = current.content
                     // Nobody may have known it: whether the same is saved once more under the old name can be told then.
                     if current.hash == nil, current.size == move.source.stat.size { current.hash = hash }
                 }
             }
-            state.sharesContent = !state.isKept
+            if !state.isReturning { state.sharesContent = !state.isKept }
             state.isAbsorbed = true
             state.isRecorded = true
             state.current = current
@@ -95,10 +125,14 @@ extension LiveContainer {
     /// A document of one version, by the same family of processes, was made to be renamed; unless what it was renamed to
     /// is what programs call a backup.
     private func isScaffolding(_ state: Document.State, _ move: Move, _ requester: Requester) -> Bool {
+        // Its name came back, and what it was is kept elsewhere: it is not what the file is.
+        if state.isReturning { return false }
         guard let current = state.current, current.parents.isEmpty,
             !observers.isBackup(move.newName, of: move.source.name)
         else { return state.maker != nil && state.current?.parents.isEmpty ?? true }
         guard let saver = state.saver, let actor = requester.actor, saver.isOfOneFamily(with: actor) else { return false }
+        // It was saved, and is being written again: what was saved is in the file no more.
+        if state.isKept || state.isAppendedTo, state.differs(from: move.source.stat) { return false }
         // What was written through a descriptor from before is a version too, and not an ancestor of the current one.
         return !state.mayHaveBranches || ((try? store.versions(of: state.item))?.count ?? 2) == 1
     }
@@ -107,21 +141,44 @@ extension LiveContainer {
     /// serves them all from now on.
     /// - Returns: the rows of the earlier ones.
     private func share(
-        _ content: ContentID, with current: Version, of state: Document.State
+        _ content: ContentID, with current: Version, of state: Document.State, for target: ItemID, isForgotten: Bool = false
     ) -> [VersionStore.Mutation] {
-        // What is current somewhere has its bytes there.
-        var others = ((try? store.versions(sharing: current.content)) ?? []).filter { $0.id != current.id && $0.kind != .current }
+        // What is current somewhere has its bytes there, unless its name came back and nobody has saved it since.
+        var others = ((try? store.versions(sharing: current.content)) ?? []).filter { other in
+            if other.id == current.id { return false }
+            if other.kind != .current { return true }
+            return other.item != target && other.item != state.item && rename(other, to: content)
+        }
         for index in others.indices { others[index].content = content }
         if var labels = try? store.contents.labels(of: content), let like = labels.first {
             var own = current
             own.content = content
-            for var version in others + [own] {
+            for var version in others + (isForgotten ? [] : [own]) {
                 if version.kind == .current { version.kind = .history }
                 labels.append(.init(version: version, path: like.path, place: like.place))
             }
             try? store.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
         }
         return others.map { .version($0) }
+    }
+
+    /// A document whose name came back has the content of its current version elsewhere until it is saved.
+    /// - Returns: whether the version is that of such a document, and its content is called otherwise now.
+    private func rename(_ version: Version, to content: ContentID) -> Bool {
+        guard let place = try? store.item(version.item)?.places.first, let document = try? documents.document(at: place)
+        else { return false }
+        return document.state.withLock { state in
+            guard state.current?.id == version.id, state.isReturning, !state.isKept else { return false }
+            state.current?.content = content
+            return true
+        }
+    }
+
+    /// Other items' versions had their content in the file of a document that is forgotten: it is another one's now.
+    private func handOn(_ former: Document.State, to target: inout Document.State) -> [VersionStore.Mutation] {
+        guard let current = former.current, let holder = target.current?.content else { return [] }
+        target.sharesContent = true
+        return current.content == holder ? [] : share(holder, with: current, of: former, for: target.item, isForgotten: true)
     }
 
     /// The item of a file that was renamed over another keeps its history; its last version is what the other's file
@@ -132,10 +189,10 @@ extension LiveContainer {
         let (rows, wasEphemeral) = former.state.withLock { state -> ([VersionStore.Mutation], Bool) in
             guard var current = state.current else { return ([], true) }
             let wasEphemeral = state.maker != nil
-            guard !state.isKept, let holder = target.current?.content else { return ([], wasEphemeral) }
+            guard !state.isKept, !state.isReturning, let holder = target.current?.content else { return ([], wasEphemeral) }
             target.sharesContent = true
             guard current.content != holder else { return ([], wasEphemeral) }
-            let prefixes = share(holder, with: current, of: state)
+            let prefixes = share(holder, with: current, of: state, for: target.item)
             current.content = holder
             state.current = current
             current.kind = .history

@@ -90,14 +90,16 @@ extension LiveContainer {
     func attributesChanged(_ node: Node, _ document: Document?, _ caller: Caller) {
         guard !node.isForeign, let name = nodes.location(node).name else { return }
         let item: ItemID? = document?.state.withLock { state in
-            state.isUnannounced || state.isUnversioned || state.created != nil || state.current == nil ? nil : state.item
+            state.isUnannounced || state.isUnversioned || state.created != nil || state.current == nil
+                ? nil : state.item
         }
         if document != nil, item == nil { return }
         let event = change(.attributes, in: name.parent, name.name, item: item, by: requester(caller))
         record(name.parent, [.change(event)])
     }
 
-    /// A version has the mode and owner that its file had last: what was made private must not stay readable as history.
+    /// A version has the mode and owner that its file had last: what was made
+    /// private must not stay readable as history.
     func noteAttributes(_ document: Document, _ node: Node, _ handle: UInt64? = nil) {
         guard let stat = try? statLocked(node, handle: handle) else { return }
         let rows = document.state.withLock { attributeRows(&$0, stat) }
@@ -146,6 +148,9 @@ extension LiveContainer {
             if let open { try willChange(open, appends: false) }
             return _ = try Backing.check { ftruncate(descriptor.raw, size) }
         }
+        // Who works with a database has it open for reading, too.
+        let isStranger = open.map { $0.flags & O_ACCMODE == O_WRONLY } ?? true
+        if isStranger, node.hasWriters { captureAhead(node) }
         let document = try document(of: node, try Backing.stat(descriptor.raw))
         try document.state.withLock { state throws(Errno) in
             guard case .live = nodes.location(node).whereabouts, knownDocument(of: node) === document else {
@@ -162,19 +167,10 @@ extension LiveContainer {
                 return
             }
             if open == nil { try refuseIfStale(&state, name.parent, name.name, requester(caller)) }
-            // What others have written and not saved is a version before it goes.
-            if stat.size > 0, open == nil || node.writers.contains(where: { $0 !== open }),
-                state.contentDiffers(from: stat) || state.isAppendedTo && state.differs(from: stat)
-            {
-                try saveUnfinished(&state, node, file: descriptor.raw)
+            if isStranger {
+                captureBeforeLoss(&state, node, name.name, in: name.parent)
             }
-            let isOwnSave = open?.state.withLock { $0.saved != nil && $0.saved == state.current?.id } ?? false
-            if !state.contentDiffers(from: stat), !isOwnSave {
-                do throws(Errno) { try keepCopy(&state, of: node, from: descriptor.raw) } catch {
-                    guard UInt64(size) < stat.size else { throw error }
-                    try truncatesAllTheSame(&state, of: node, by: open?.requester ?? requester(caller), error)
-                }
-            }
+            try keepBeforeTruncation(&state, node, stat, descriptor, to: size, open, caller)
             try Backing.check { ftruncate(descriptor.raw, size) }
             state.isAppendedTo = false
             if let open {
@@ -187,6 +183,27 @@ extension LiveContainer {
                 try save(
                     &state, node, in: name.parent, name.name, file: descriptor.raw,
                     PendingSave(kind: .appendOrInPlace, requester: requester(caller), isSealed: true))
+                if node.writers.contains(where: { mayWriteUnseen($0) }) { try keepCopy(&state, of: node, from: descriptor.raw) }
+            }
+        }
+    }
+
+    private func keepBeforeTruncation(
+        _ state: inout Document.State, _ node: Node, _ stat: FileStat, _ descriptor: SharedDescriptor, to size: off_t,
+        _ open: OpenFile?, _ caller: Caller
+    ) throws(Errno) {
+        // What others have written and not saved is a version before it goes. (One that was closed has saved it.)
+        if stat.size > 0,
+            open == nil || node.writers.contains(where: { $0 !== open && !$0.state.withLock(\.isFlushed) }),
+            state.contentDiffers(from: stat) || state.isAppendedTo && state.differs(from: stat)
+        {
+            try saveUnfinished(&state, node, file: descriptor.raw)
+        }
+        let isOwnSave = open?.state.withLock { $0.saved != nil && $0.saved == state.current?.id } ?? false
+        if !state.contentDiffers(from: stat), !isOwnSave {
+            do throws(Errno) { try keepCopy(&state, of: node, from: descriptor.raw) } catch {
+                guard UInt64(size) < stat.size else { throw error }
+                try truncatesAllTheSame(&state, of: node, by: open?.requester ?? requester(caller), error)
             }
         }
     }
@@ -230,8 +247,8 @@ extension AttributeEdit {
 
 /// Which permission bits survive a change by somebody who may not keep set-id bits.
 enum SetIDRule {
-    /// The set-user-id bit goes; the set-group-id bit goes where the group may execute, and elsewhere if who changes the
-    /// file is not of its group (setattr_should_drop_sgid in the kernel's fs/attr.c).
+    /// The set-user-id bit goes; the set-group-id bit goes where the group may execute, and elsewhere if who changes
+    /// the file is not of its group (setattr_should_drop_sgid in the kernel's fs/attr.c).
     static func afterChange(_ mode: UInt32, byStranger: Bool) -> UInt32 {
         var mode = mode & ~UInt32(S_ISUID)
         if byStranger || mode & UInt32(S_IXGRP) != 0 { mode &= ~UInt32(S_ISGID) }
@@ -249,7 +266,9 @@ extension LiveContainer {
 
     /// Whether a caller has no claim to a file's group, so that a set-group-id bit may not stay.
     private func setIDIsBound(_ stat: FileStat, _ caller: Caller) -> Bool {
-        guard stat.permissions & UInt32(S_ISGID) != 0, caller.user != 0, caller.group != stat.raw.group else { return false }
+        guard stat.permissions & UInt32(S_ISGID) != 0, caller.user != 0, caller.group != stat.raw.group else {
+            return false
+        }
         let status = SystemProcReader().contents(of: "\(caller.thread)/status") ?? []
         let line = status.split(separator: 10).first { $0.starts(with: Array("Groups:".utf8)) } ?? []
         let groups = line.dropFirst(7).split { $0 == 32 || $0 == 9 }

@@ -53,7 +53,9 @@ extension LiveContainer {
         var lists: [IgnoreLists.List] = []
         var isRepository = false
         for directory in nodes.chain(parent).map(\.node) + [nodes.root] {
-            guard let descriptor = try? descriptor(of: directory), let path = nodes.path(directory) else { return false }
+            guard let descriptor = try? descriptor(of: directory), let path = nodes.path(directory) else {
+                return false
+            }
             if let text = smallFile(Array(".gitignore".utf8), in: descriptor) {
                 lists.append(.init(directory: path, patterns: IgnorePatterns(file: text)))
             }

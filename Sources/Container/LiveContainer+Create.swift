@@ -196,15 +196,26 @@ extension LiveContainer {
     func part(
         _ document: Document, _ state: inout Document.State, at other: Place
     ) throws(Errno) -> [VersionStore.Mutation] {
+        try leaveUnfinished(&state, at: other)
         guard let current = state.current else { return [] }
         var new = Document.State(item: .random(), places: [other])
         new.isVerified = true
-        new.stamp = state.stamp
         new.maker = state.maker
+        if state.isReturning {
+            // It came back with a file that nobody has saved: what is current is not in that.
+            (new.origin, new.created, new.isMarked) = (current.id, state.maker == nil ? now : nil, state.isMarked)
+            let unsaved = Document(new)
+            try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(unsaved, at: other) }
+            return []
+        }
+        new.stamp = state.stamp
         new.sharesContent = true
         state.hasParted = true
         new.isParted = true
         new.isKept = state.isKept
+        // What is being appended is appended to the file, which is the other one's now.
+        new.isAppendedTo = state.isAppendedTo
+        state.isAppendedTo = false
         var first = current
         first.id = .random()
         first.item = new.item

@@ -84,7 +84,8 @@ extension LiveContainer {
         }
         guard let current = state.current, !state.isKept, !state.isReturning, !state.isUnversioned else { return }
         // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
-        let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed)
+        // Nor what another item's version has its content in.
+        let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed) && !state.sharesContent
         if isOwn, !state.isAppendedTo { return }
         guard !state.contentDiffers(from: try Backing.stat(file.descriptor.raw)) else { return }
         try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
@@ -196,7 +197,8 @@ extension LiveContainer {
             }
             mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
         } catch {
-            logger.error("a save could not be recorded: \(error)", metadata: ["file": "\(nodes.path(file.node) ?? .root)"])
+            logger.error(
+                "a save could not be recorded: \(error)", metadata: ["file": "\(nodes.path(file.node) ?? .root)"])
         }
     }
 
@@ -218,17 +220,19 @@ extension LiveContainer {
         if wasFlushed, let leftBy { requester = leftBy }
         let isReplacing = hasReplaced && !(wasFlushed && leftBy != nil)
         if isCapturedLater(file, state, name.name, stat) { return captureLater(file.node, state.item, requester) }
-        // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet. Who
-        // replaces it has saved it with the close, whoever else has it open.
-        if !file.isAppending, !isReplacing, others.contains(where: { !isDone($0, for: file) }), state.differs(from: stat) {
+        // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
+        // Who replaces it has saved it with the close, whoever else has it open.
+        if !file.isAppending, !isReplacing, others.contains(where: { !isDone($0, for: file) }),
+            state.differs(from: stat)
+        {
             if isLast {
                 bequeath(file, to: others, state)
                 for other in others { other.state.withLock { $0.leftBy = requester } }
             }
             return
         }
-        // close(2) returns before its release: what changed since the save at the close is another opening's if that has
-        // had the saved content kept, only appends to it, or has saved since.
+        // close(2) returns before its release: what changed since the save at the close is another opening's if that
+        // has had the saved content kept, only appends to it, or has saved since.
         let own = file.state.withLock(\.saved)
         let isOthers = state.isKept || state.isAppendedTo && !file.isAppending || own != state.current?.id
         if isLast, wasFlushed || own != nil, isOthers, !others.isEmpty, state.differs(from: stat) { return }
@@ -244,21 +248,25 @@ extension LiveContainer {
         let saved = try save(
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
         if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
+        // It is this one's from now on: what another writes is not a part of it.
+        for other in others { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
         if state.current != nil, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
     }
 
-    /// Whether a handle writes to a database in place: that is a version once it is quiet, whoever closes it. A new one is at
-    /// its first close, unless somebody is at work in it.
-    private func isCapturedLater(_ file: OpenFile, _ state: Document.State, _ name: FileName, _ stat: FileStat) -> Bool {
+    /// Whether a handle writes to a database in place: that is a version once it is quiet, whoever closes it. A new one
+    /// is at its first close, unless somebody is at work in it.
+    private func isCapturedLater(_ file: OpenFile, _ state: Document.State, _ name: FileName, _ stat: FileStat) -> Bool
+    {
         guard file.flags & O_ACCMODE == O_RDWR, file.flags & O_TRUNC == 0, !state.isUnversioned, stat.size > 0,
             isDatabase(name, file.descriptor.raw)
         else { return false }
         return state.current != nil || file.node.writers.count > 1
     }
 
-    /// A copy that was made before a writer could change the file is nobody's if it did not, and the document has no rows.
+    /// A copy that was made before a writer could change the file is nobody's
+    /// if it did not, and the document has no rows.
     private func dropUnneededCopy(_ state: inout Document.State, _ file: OpenFile) {
         guard !file.node.hasWriters, state.isKept, !state.isRecorded, let current = state.current,
             let stat = try? Backing.stat(file.descriptor.raw), !state.contentDiffers(from: stat)
@@ -267,8 +275,8 @@ extension LiveContainer {
         state.isKept = false
     }
 
-    /// What a writer has synchronised before the others are done is amended by them, unless they only append to it: then
-    /// it is the beginning of the file still, and a version of its own.
+    /// What a writer has synchronised before the others are done is amended by them, unless they only append to it:
+    /// then it is the beginning of the file still, and a version of its own.
     private func bequeath(_ file: OpenFile, to others: [OpenFile], _ state: Document.State) {
         guard let saved = file.state.withLock(\.saved), saved == state.current?.id, !state.isAppendedTo else { return }
         for other in others {
@@ -276,15 +284,15 @@ extension LiveContainer {
         }
     }
 
-    /// Whether another writer is as good as gone: what the same program has closed is done, though its release may be on its
-    /// way.
+    /// Whether another writer is as good as gone: what the same program has closed
+    /// is done, though its release may be on its way.
     private func isDone(_ other: OpenFile, for file: OpenFile) -> Bool {
         guard other.state.withLock(\.isFlushed), let actor = file.requester.actor?.ref else { return false }
         return other.requester.actor?.ref == actor
     }
 
-    /// Whether another writer may overwrite what was just saved without our seeing it. One that was closed is nearly always
-    /// done, and only its release is on its way.
+    /// Whether another writer may overwrite what was just saved without our seeing it. One that was closed is nearly
+    /// always done, and only its release is on its way.
     func mayWriteUnseen(_ other: OpenFile) -> Bool {
         !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated && !$0.isFlushed }
     }
@@ -296,7 +304,11 @@ extension LiveContainer {
         let mapped = WritableMappings.exist(on: check.raw)
         let mayBeMapped = file.node.openings.state.withLock { openings in
             // While others have it open for writing nothing can be told: what was so stays so.
-            if mapped { openings.maybeMapped = true } else if openings.writers.count <= 1 { openings.maybeMapped = false }
+            if mapped {
+                openings.maybeMapped = true
+            } else if openings.writers.count <= 1 {
+                openings.maybeMapped = false
+            }
             return mapped
         }
         knownDocument(of: file.node)?.state.withLock { $0.mayBeMapped = mayBeMapped }

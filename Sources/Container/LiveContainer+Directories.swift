@@ -63,7 +63,8 @@ extension LiveContainer {
 
     /// Gives entries behind `offset` to `take` until it answers false.
     public func list(
-        _ caller: Caller, node id: UInt64, handle: UInt64, offset: off_t, withAttributes: Bool, take: (ListedEntry) -> Bool
+        _ caller: Caller, node id: UInt64, handle: UInt64, offset: off_t, withAttributes: Bool,
+        take: (ListedEntry) -> Bool
     ) throws(Errno) {
         guard let open = openDirectories[handle] else { throw .badFileDescriptor }
         let node = open.node
@@ -86,7 +87,9 @@ extension LiveContainer {
         }
     }
 
-    private func snapshot(of open: OpenDirectory, _ directory: SharedDescriptor, renew: Bool) throws(Errno) -> [RawEntry] {
+    private func snapshot(of open: OpenDirectory, _ directory: SharedDescriptor, renew: Bool) throws(Errno)
+        -> [RawEntry]
+    {
         if !renew, let known = open.entries.withLock({ $0 }) { return known }
         var entries = try Backing.list(directory.raw)
         if open.node.id == Node.rootID { entries.removeAll { $0.name.bytes == Self.stateName } }

@@ -25,9 +25,9 @@ final class StaleOpens: Sendable {
 }
 
 extension LiveContainer {
-    /// A writer comes to a file that has lost its name. Once it is sent back to find the file which has the name now; if that
-    /// is gone again, it gets the file that it has found, as POSIX has it, and what it saves there is a save that closes on a
-    /// file whose name another one has taken (DESIGN 5.1).
+    /// A writer comes to a file that has lost its name. Once it is sent back to find the file which has the name now;
+    /// if that is gone again, it gets the file that it has found, as POSIX has it, and what it saves there is a save
+    /// that closes on a file whose name another one has taken (DESIGN 5.1).
     ///
     /// - Throws: ESTALE, for the kernel to look the name up again.
     func admitDisplaced(_ caller: Caller, _ node: Node) throws(Errno) {
@@ -53,7 +53,9 @@ extension LiveContainer {
             guard case .gone = nodes.location(node).whereabouts, let document = try? documents.document(at: last.place)
             else { return }
             let stamp = hasChanged ? nil : (try? statLocked(node)).map { Stamp($0) }
-            orphans.addIfAbsent(node) { Orphan(document: document, parent: last.parent, name: last.name, stamp: stamp, base: nil) }
+            orphans.addIfAbsent(node) {
+                Orphan(document: document, parent: last.parent, name: last.name, stamp: stamp, base: nil)
+            }
         }
     }
 

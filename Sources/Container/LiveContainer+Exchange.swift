@@ -10,7 +10,9 @@ import VersionStore
 extension LiveContainer {
     /// Each name keeps its item and gets the other's content as a new version.
     func exchange(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
-        guard move.source.stat.isRegular, target.stat.isRegular else { return try exchangeOther(move, target, requester) }
+        guard move.source.stat.isRegular, target.stat.isRegular else {
+            return try exchangeOther(move, target, requester)
+        }
         let first = try moved(move)
         let second = try moved(
             Move(
@@ -24,6 +26,9 @@ extension LiveContainer {
         first.state.withLock { _ in second.state.withLock { _ in moveNodes(move, target) } }
         try savedByExchange(first, move.source, requester)
         try savedByExchange(second, target, requester)
+        // Saved where they are, they are at home there: what comes to a name they had before is something else.
+        tombstones.forget(first)
+        tombstones.forget(second)
     }
 
     private func keep(_ document: Document, _ entry: Entry) throws(Errno) {
@@ -32,9 +37,11 @@ extension LiveContainer {
         let node = entry.node ?? intern(entry.stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         try document.state.withLock { state throws(Errno) in
-            try captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
+            captureBeforeLoss(&state, node, entry.name, in: entry.parent)
             // What somebody is writing just now is not what was saved.
-            if state.current != nil, state.contentDiffers(from: try Backing.stat(file)) { try saveUnfinished(&state, node, file: file) }
+            if state.current != nil, state.contentDiffers(from: try Backing.stat(file)) {
+                try saveUnfinished(&state, node, file: file)
+            }
             try keepCopy(&state, of: node, from: file)
         }
     }
@@ -46,10 +53,11 @@ extension LiveContainer {
         let node = intern(stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         try document.state.withLock { state throws(Errno) in
             state.stamp = nil
-            let saved = try save(
+            try save(
                 &state, node, in: entry.parent, entry.name, file: file,
                 PendingSave(kind: .replacing, requester: requester, isSealed: true))
-            for file in node.writers { file.state.withLock { $0.saved = saved } }
+            // Whoever has it open from before goes on writing to it.
+            if node.writers.contains(where: { mayWriteUnseen($0) }) { try keepCopy(&state, of: node, from: file) }
         }
     }
 
@@ -57,7 +65,9 @@ extension LiveContainer {
         try Backing.rename(move)
         moveNodes(move, target)
         var rows: [VersionStore.Mutation] = []
-        if move.source.stat.isDirectory { rows += recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace) }
+        if move.source.stat.isDirectory {
+            rows += recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
+        }
         if target.stat.isDirectory { rows += recordedDirectories.moved(fileID(target.stat), to: move.source.place) }
         try store(throwing: .ioError) { () throws(StoreError) in
             let first = try documents.document(at: move.source.place)

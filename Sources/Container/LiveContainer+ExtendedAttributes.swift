@@ -127,7 +127,9 @@ extension LiveContainer {
             guard node.isDirectory, !node.isForeign else { return Array("0".utf8) }
             let count = try store(throwing: .ioError) { () throws(StoreError) in
                 var count = 0
-                for item in try store.itemsWithOtherVersions(in: node.file) { count += try store.conflicts(of: item.id).count }
+                for item in try store.itemsWithOtherVersions(in: node.file) {
+                    count += try store.conflicts(of: item.id).count
+                }
                 return count
             }
             return Array(String(count).utf8)
@@ -146,8 +148,10 @@ extension LiveContainer {
         let place = try location(of: node)
         let isOwn = place.path.isEmpty
         let path = isOwn
-            ? Array(Backing.reopening(place.directory.raw).utf8) : Backing.descriptorPath(place.directory.raw, place.path)
-        return try CText.lend(path) { text throws(Errno) in try body(AttributePath(text: text, follows: isOwn ? 1 : 0)) }
+            ? Array(Backing.reopening(place.directory.raw).utf8)
+            : Backing.descriptorPath(place.directory.raw, place.path)
+        return try CText.lend(path) { text throws(Errno) in try body(AttributePath(text: text, follows: isOwn ? 1 : 0))
+        }
     }
 
     /// Calls once for the size and once for the value, again if it grew in between.

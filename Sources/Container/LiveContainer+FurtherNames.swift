@@ -78,7 +78,9 @@ extension LiveContainer {
                 try? store.deletedArea.remove(id)
                 return deletion
             }
-            guard let holder = try deletedFile(of: deletion) else { return try copyOut(deletion, to: name, in: directory) }
+            guard let holder = try deletedFile(of: deletion) else {
+                return try copyOut(deletion, to: name, in: directory)
+            }
             deletion = try exchangeRoles(deletion, holder)
         }
         try store.deletedArea.moveOut(id, to: name, of: FileDescriptor(rawValue: directory.raw))
@@ -177,7 +179,9 @@ extension LiveContainer {
             return paths
         }
         for path in paths {
-            guard let stat = try? Backing.stat(path.bytes, in: root.raw), fileID(stat) == deletion.file else { continue }
+            guard let stat = try? Backing.stat(path.bytes, in: root.raw), fileID(stat) == deletion.file else {
+                continue
+            }
             return Location(directory: root, path: path.bytes)
         }
         return nil

@@ -32,7 +32,8 @@ extension LiveContainer {
                 isDurable: isDurable)
         }
         state.isKept = true
-        // What was written while it was copied, or since it was hashed, is of the version too: it is what was kept of it.
+        // What was written while it was copied, or since it was hashed, is of
+        // the version too: it is what was kept of it.
         guard node.mayChange, let kept = asKept(current, size: current.size), kept != current else { return }
         state.current = kept
         relabel(kept)
@@ -47,7 +48,9 @@ extension LiveContainer {
         guard let stat = try? Backing.stat(kept.rawValue) else { return nil }
         var version = version
         version.size = min(size ?? .max, stat.size)
-        if version.size <= Self.hashedAtOnce { version.hash = ContentHash.sha256(of: kept.rawValue, size: version.size) }
+        if version.size <= Self.hashedAtOnce {
+            version.hash = ContentHash.sha256(of: kept.rawValue, size: version.size)
+        }
         return version
     }
 
@@ -74,7 +77,8 @@ extension LiveContainer {
             } catch .notPermitted {
                 // fs.protected_hardlinks, or a file system without links: copied below.
             } catch .fileExists {
-                // A copy from before this mount, made for a write that did not come. One that is torn is made anew below.
+                // A copy from before this mount, made for a write that did not come.
+                // One that is torn is made anew below.
                 if store.isWhole(current) {
                     state.isKept = true
                     return false
@@ -89,9 +93,12 @@ extension LiveContainer {
 
     /// Whether another item that names the same content has had it kept.
     private func isKeptByOther(_ state: inout Document.State) -> Bool {
-        guard state.sharesContent, var current = state.current, store.contents.contains(current.content) else { return false }
+        guard state.sharesContent, var current = state.current, store.contents.contains(current.content) else {
+            return false
+        }
         let place = store.contents.name(of: current.content)
-        if let kept = try? Backing.stat(Array(place.name.utf8), in: place.directory.rawValue), kept.size >= current.size {
+        if let kept = try? Backing.stat(Array(place.name.utf8), in: place.directory.rawValue), kept.size >= current.size
+        {
             state.isKept = true
             return true
         }
@@ -113,7 +120,9 @@ extension LiveContainer {
     ) -> (first: ContentStore.Label, others: [ContentStore.Label]) {
         let own = label(of: version, state, node)
         let beginning = state.hasGrownSinceLabelled ? synchronised(version, own, file) : []
-        guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else { return (own, beginning) }
+        guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else {
+            return (own, beginning)
+        }
         let others = beginning + sharing.filter { $0.id != version.id }.compactMap { other -> ContentStore.Label? in
             guard let item = try? store.item(other.item) else { return nil }
             // One without a name stays so.
@@ -125,7 +134,8 @@ extension LiveContainer {
         return (own, others)
     }
 
-    /// What of a version was synchronised before more was appended to it: if the rest does not reach the disk, it is that.
+    /// What of a version was synchronised before more was appended to it: if
+    /// the rest does not reach the disk, it is that.
     private func synchronised(_ version: Version, _ own: ContentStore.Label, _ file: Int32) -> [ContentStore.Label] {
         store.contents.labels(live: FileDescriptor(rawValue: file)).filter {
             $0.version.id == version.id && $0.version.content == version.content && $0.version.size < version.size

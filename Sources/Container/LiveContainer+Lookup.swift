@@ -50,7 +50,9 @@ extension LiveContainer {
     func name(_ bytes: [UInt8], in parent: Node, forChange: Bool = false) throws(Errno) -> FileName {
         guard bytes.count <= 255 else { throw .fileNameTooLong }
         guard let name = FileName(bytes: bytes) else { throw .invalidArgument }
-        if parent.id == Node.rootID, bytes == Self.stateName { throw forChange ? .permissionDenied : .noSuchFileOrDirectory }
+        if parent.id == Node.rootID, bytes == Self.stateName {
+            throw forChange ? .permissionDenied : .noSuchFileOrDirectory
+        }
         if forChange, bytes == Self.browseName { throw .permissionDenied }
         return name
     }

@@ -111,7 +111,9 @@ extension LiveContainer {
                 let rows = document.state.withLock { state in
                     if !isNameless { state.places.append(new) }
                     state.linked = requester.actor.map { ($0.ref, now) }
-                    guard state.isUnannounced, !observers.isEphemeral(name, requester) else { return itemRows(state, stat) }
+                    guard state.isUnannounced, !observers.isEphemeral(name, requester) else {
+                        return itemRows(state, stat)
+                    }
                     defer { state.maker = nil }
                     return publication(&state, in: parent, name, stat, by: requester)
                 }
@@ -121,8 +123,8 @@ extension LiveContainer {
         }
     }
 
-    /// The document of a file that was made without a name (O_TMPFILE) and has got one: its first version is the one that
-    /// its writer closes.
+    /// The document of a file that was made without a name (O_TMPFILE) and has got one: its first version is the one
+    /// that its writer closes.
     private func newborn(_ node: Node, at place: Place) -> Document {
         var state = Document.State(item: .random(), places: [place])
         state.isVerified = true

@@ -1,4 +1,5 @@
-// Opening files: what is observed, what is kept before a writer may change it, and how the kernel is to serve the handle.
+// Opening files: what is observed, what is kept before a writer may change
+// it, and how the kernel is to serve the handle.
 
 import CLinux
 import Coordination
@@ -30,14 +31,15 @@ public struct Creation: Sendable {
 
 extension LiveContainer {
     /// Opens a file that exists. `flags` as in open(2), O_TRUNC included.
-    /// - Parameter waiting: answers later if the open has to wait for others that replace the file; without one it never
-    ///   waits.
+    /// - Parameter waiting: answers later if the open has to wait for others that
+    ///   replace the file; without one it never waits.
     /// - Returns: nil if it waits.
     public func open(
         _ caller: Caller, node id: UInt64, flags: Int32, waiting: (any WaitingOpen)? = nil
     ) throws(Errno) -> OpenReply? {
         let node = try node(id)
-        // The kernel opens pipes and devices by itself: a pipe would hold up a worker until somebody opens its other end.
+        // The kernel opens pipes and devices by itself: a pipe would hold up
+        // a worker until somebody opens its other end.
         guard node.isRegular else { throw Errno(rawValue: ENXIO) }
         if isLive(node) {
             do throws(Errno) {
@@ -50,8 +52,8 @@ extension LiveContainer {
         return try openPlain(caller, node, flags)
     }
 
-    /// Whether an open failed because another save took the name meanwhile: the caller opens what it looked up, as POSIX has
-    /// it.
+    /// Whether an open failed because another save took the name meanwhile: the
+    /// caller opens what it looked up, as POSIX has it.
     private func isGone(_ error: Errno, _ node: Node) -> Bool {
         (error == .noSuchFileOrDirectory || error.rawValue == ESTALE) && !isLive(node)
     }
@@ -150,6 +152,7 @@ extension LiveContainer {
         let file = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags, requester: writing.requester,
             claim: writing.claim, isReplacing: flags & O_TRUNC != 0)
+        if flags & O_TRUNC != 0, node.hasWriters { captureAhead(node) }
         do throws(Errno) {
             let isMediated = try document.state.withLock { state throws(Errno) in
                 let isMediated = try prepare(&state, writing)
@@ -183,12 +186,14 @@ extension LiveContainer {
                 // As good as created: it may be the backup of what was just read.
                 observers.created(name.name, in: name.parent.file, by: writing.requester)
             }
+            if let name { captureBeforeLoss(&state, writing.node, name.name, in: name.parent) }
             try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat, by: writing.requester)
             store.contents.takeOverWriting(of: FileDescriptor(rawValue: writing.descriptor.raw))
             if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
-            // A mapping may write unseen: keep the content before anyone can make one. Nothing orders such writes, and what
-            // they overwrite may have been synchronised: the copy is durable first, which costs nothing where it is a reflink.
+            // A mapping may write unseen: keep the content before anyone can make one. Nothing orders such writes, and
+            // what they overwrite may have been synchronised: the copy is durable first,
+            // which costs nothing where it is a reflink.
             if !state.contentDiffers(from: stat) {
                 do throws(Errno) {
                     try keepCopy(&state, of: writing.node, from: writing.descriptor.raw, isDurable: true)
@@ -221,7 +226,8 @@ extension LiveContainer {
         state.isAppendedTo = false
     }
 
-    /// Somebody is still writing what is about to go, or a mapping has changed it unseen: it becomes a version as it is.
+    /// Somebody is still writing what is about to go, or a mapping has changed
+    /// it unseen: it becomes a version as it is.
     func saveUnfinished(_ state: inout Document.State, _ node: Node, file: Int32) throws(Errno) {
         guard let name = nodes.location(node).name else { return }
         let other = node.writers.first
@@ -332,8 +338,8 @@ extension LiveContainer {
         }
     }
 
-    /// The node's registration for passthrough, made if there is none; 0 if the file is to be served without. The opening
-    /// has been counted.
+    /// The node's registration for passthrough, made if there is none; 0 if the file is to be served without. The
+    /// opening has been counted.
     private func registration(of node: Node, _ descriptor: SharedDescriptor?) -> Int32 {
         let known: Int32? = node.openings.state.withLock { state in
             guard state.backing == 0, !state.cached else { return state.cached ? 0 : state.backing }

@@ -59,33 +59,65 @@ extension LiveContainer {
             guard isDeleted(file.node, deletion) else { return false }
             var rows: [VersionStore.Mutation] = [.deletion(entry)]
             defer { store.commit(rows) }
-            guard var current = state.current, hash == nil || hash != current.hash || stat.size != current.size else {
+            guard var current = state.current else {
+                // It was never saved under its name. The last to close it leaves it in the file; what others go on with is not that.
+                guard stat.size > 0, !state.isUnversioned, file.node.writers.contains(where: { $0 !== file }) else { return true }
+                let first = settled(state, stat, hash, requester, content: .random(), parents: state.origin.map { [$0] } ?? [])
+                install(first, &state, stat, isShared: false)
+                copyIfWritten(&state, file, isWrittenUnseen)
+                rows += [.version(state.current ?? first)] + itemRows(state, stat)
                 return true
             }
+            guard hash == nil || hash != current.hash || stat.size != current.size else { return true }
             // What was appended to still begins the file: then both versions name its content.
             let isHere = !state.isKept && !state.isReturning && !store.contents.contains(current.content)
-            let isAppended = isHere && stat.size >= current.size
-                && (current.hash == nil || begins(file.descriptor.raw, stat, with: current))
-            if isHere, !isAppended, !isElsewhere(current) { current.flags.insert(.contentLost) }
-            let version = Version(
-                id: .random(), item: state.item, kind: .current, content: isAppended ? current.content : .random(),
-                size: stat.size, modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
-                author: requester.author, parents: [current.id], base: nil, hash: hash, attributes: Attributes(stat),
-                flags: .sealed)
-            current.kind = .history
-            state.current = version
-            state.isRecorded = true
-            (state.isKept, state.sharesContent, state.isReturning) = (false, isAppended, false)
-            state.siblings.doubt()
-            // Somebody else may go on writing to it at any time.
-            if isWrittenUnseen {
-                do throws(Errno) {
-                    try keepCopy(&state, of: file.node, from: file.descriptor.raw)
-                } catch { logger.error("what was written to a deleted file could not be copied: \(error)") }
+            if isHere, file.state.withLock(\.saved) == current.id, !current.flags.contains(.sealed), !state.sharesContent {
+                // It goes on with what it has saved itself.
+                (current.size, current.modified, current.saved) = (stat.size, stat.modified, now)
+                (current.hash, current.attributes) = (hash, Attributes(stat))
+                install(current, &state, stat, isShared: false)
+            } else {
+                let isAppended = isHere && stat.size >= current.size
+                    && (current.hash == nil || begins(file.descriptor.raw, stat, with: current))
+                if isHere, !isAppended, !isElsewhere(current) { current.flags.insert(.contentLost) }
+                let next = settled(
+                    state, stat, hash, requester, content: isAppended ? current.content : .random(), parents: [current.id])
+                current.kind = .history
+                rows.append(.version(current))
+                install(next, &state, stat, isShared: isAppended)
             }
-            rows += [.version(current), .version(state.current ?? version)] + itemRows(state, stat)
+            copyIfWritten(&state, file, isWrittenUnseen)
+            if let current = state.current { rows.append(.version(current)) }
+            rows += itemRows(state, stat)
             return true
         }
+    }
+
+    /// A version that is in a deleted file.
+    private func settled(
+        _ state: Document.State, _ stat: FileStat, _ hash: [UInt8]?, _ requester: Requester, content: ContentID,
+        parents: [VersionID]
+    ) -> Version {
+        Version(
+            id: .random(), item: state.item, kind: .current, content: content, size: stat.size, modified: stat.modified,
+            saved: now, time: time.next(), device: store.identity.device, author: requester.author, parents: parents,
+            hash: hash, attributes: Attributes(stat), flags: .sealed)
+    }
+
+    private func install(_ version: Version, _ state: inout Document.State, _ stat: FileStat, isShared: Bool) {
+        state.current = version
+        state.stamp = Stamp(stat)
+        state.isRecorded = true
+        (state.isKept, state.sharesContent, state.isReturning, state.isAppendedTo) = (false, isShared, false, false)
+        state.siblings.doubt()
+    }
+
+    /// Somebody else may go on writing to a deleted file at any time.
+    private func copyIfWritten(_ state: inout Document.State, _ file: OpenFile, _ isWrittenUnseen: Bool) {
+        guard isWrittenUnseen else { return }
+        do throws(Errno) {
+            try keepCopy(&state, of: file.node, from: file.descriptor.raw)
+        } catch { logger.error("what was written to a deleted file could not be copied: \(error)") }
     }
 
     private func isDeleted(_ node: Node, _ deletion: DeletionID) -> Bool {

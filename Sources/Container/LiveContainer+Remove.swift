@@ -11,22 +11,41 @@ extension LiveContainer {
     public func unlink(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
-        try names.writing { () throws(Errno) in
-            let directory = try descriptor(of: parent)
-            let stat = try Backing.stat(name.bytes, in: directory.raw)
-            guard !stat.isDirectory else { throw .isDirectory }
-            let entry = Entry(parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key))
-            if parent.isForeign || stat.key.device != rootKey.device {
-                hold(entry)
-                try Backing.unlink(name.bytes, in: directory.raw)
-                leave(entry, now: .gone)
-            } else if stat.isRegular {
-                try unlinkDocument(entry, requester(caller))
-            } else {
-                try unlinkOther(entry, requester(caller))
-            }
+        do throws(Errno) {
+            try unlink(caller, name, in: parent, unprotected: nil)
+        } catch {
+            // Where even the record of a deletion has no room, what nobody wants to keep goes for good.
+            let item = error.isFull ? unprotectedItem(at: Place(directory: parent.file, name: name)) : nil
+            guard let item else { throw error }
+            try unlink(caller, name, in: parent, unprotected: item)
         }
         noteIgnoreFile(name, in: parent)
+    }
+
+    private func unlink(
+        _ caller: Caller, _ name: FileName, in parent: Node, unprotected: ItemID?
+    ) throws(Errno) {
+        try capturingAhead { isCaptured throws(Errno) in
+            try names.writing { () throws(Errno) -> Node? in
+                let directory = try descriptor(of: parent)
+                let stat = try Backing.stat(name.bytes, in: directory.raw)
+                guard !stat.isDirectory else { throw .isDirectory }
+                let entry = Entry(
+                    parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key),
+                    unprotected: unprotected)
+                if parent.isForeign || stat.key.device != rootKey.device {
+                    hold(entry)
+                    try Backing.unlink(name.bytes, in: directory.raw)
+                    leave(entry, now: .gone)
+                } else if stat.isRegular {
+                    if !isCaptured, isCapturedAhead(entry) { return entry.node }
+                    try unlinkDocument(entry, requester(caller))
+                } else {
+                    try unlinkOther(entry, requester(caller))
+                }
+                return nil
+            }
+        }
     }
 
     /// Symlinks go to the deleted area too, but for those that a program uses as locks (`.#f`).
@@ -71,6 +90,8 @@ extension LiveContainer {
         var directory: SharedDescriptor
         var stat: FileStat
         var node: Node?
+        /// What may go for good if there is no room for its deletion.
+        var unprotected: ItemID?
 
         var place: Place { Place(directory: parent.file, name: name) }
     }
@@ -85,8 +106,8 @@ extension LiveContainer {
         guard entry.stat.links == 1 else {
             return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
         }
-        try document.state.withLock { state throws(Errno) in
-            try captureBeforeLoss(&state, node, entry.name, in: entry.directory, parent: entry.parent)
+        document.state.withLock { state in
+            captureBeforeLoss(&state, node, entry.name, in: entry.parent)
         }
         observers.unlinked(entry.place, item: document.item, by: requester)
         if vanishes(entry, document, requester) {
@@ -110,7 +131,8 @@ extension LiveContainer {
         let (maker, isRecorded) = document.state.withLock { ($0.removableBy, $0.isRecorded) }
         if let maker, observers.isMaker(maker, requester, now: now) { return true }
         // What it was before it was ignored stays a version.
-        return isIgnored(entry.name, in: entry.parent) && !isRecorded || isJournal(entry.name, in: entry.parent, of: requester)
+        return isIgnored(entry.name, in: entry.parent) && !isRecorded
+            || isJournal(entry.name, in: entry.parent, of: requester)
             || isRepositorys(entry.parent, requester)
     }
 

@@ -20,34 +20,51 @@ extension LiveContainer {
         if let replaced = try? documents.document(at: Place(directory: newParent.file, name: newName)) {
             learnSiblings(of: replaced, for: requester)
         }
-        let saved: SavedByRename? = try names.writing { () throws(Errno) in
-            let from = try descriptor(of: parent)
-            let to = try descriptor(of: newParent)
-            let source = entry(name, parent, from, try Backing.stat(name.bytes, in: from.raw))
-            let target = try Backing.statIfPresent(newName.bytes, in: to.raw).map { entry(newName, newParent, to, $0) }
-            let move = Move(source: source, newParent: newParent, newName: newName, newDirectory: to, flags: flags)
-            guard !isForeign(source), !newParent.isForeign, target.map({ !isForeign($0) }) ?? true else {
-                try movePlainly(move, target)
+        var saved: SavedByRename?
+        try capturingAhead { isCaptured throws(Errno) in
+            try names.writing { () throws(Errno) -> Node? in
+                let move = try self.move(name, in: parent, to: newName, in: newParent, flags)
+                if let target = move.target, !isCaptured, isCapturedAhead(target) { return target.node }
+                saved = try rename(move.move, onto: move.target, requester)
                 return nil
             }
-            if flags & linux_RENAME_EXCHANGE != 0 {
-                guard let target else { throw .noSuchFileOrDirectory }
-                try exchange(move, target, requester)
-                return nil
-            }
-            guard let target else { return try moveToNew(move, requester) }
-            if target.stat.key == source.stat.key {
-                try Backing.rename(move)
-                return nil
-            }
-            if source.stat.isRegular, target.stat.isRegular { return try moveOver(move, target, requester) }
-            try moveOverOther(move, target, requester)
-            return nil
         }
         catchUp()
         noteIgnoreFile(name, in: parent)
         noteIgnoreFile(newName, in: newParent)
         if let saved { mergeIfConflicting(saved.document, saved.node, saved: saved.version, by: requester) }
+    }
+
+    private func move(
+        _ name: FileName, in parent: Node, to newName: FileName, in newParent: Node, _ flags: UInt32
+    ) throws(Errno) -> (move: Move, target: Entry?) {
+        let from = try descriptor(of: parent)
+        let to = try descriptor(of: newParent)
+        let source = entry(name, parent, from, try Backing.stat(name.bytes, in: from.raw))
+        let target = try Backing.statIfPresent(newName.bytes, in: to.raw).map { entry(newName, newParent, to, $0) }
+        let move = Move(source: source, newParent: newParent, newName: newName, newDirectory: to, flags: flags)
+        return (move, target)
+    }
+
+    private func rename(_ move: Move, onto target: Entry?, _ requester: Requester) throws(Errno) -> SavedByRename? {
+        let (source, newParent, flags) = (move.source, move.newParent, move.flags)
+        guard !isForeign(source), !newParent.isForeign, target.map({ !isForeign($0) }) ?? true else {
+            try movePlainly(move, target)
+            return nil
+        }
+        if flags & linux_RENAME_EXCHANGE != 0 {
+            guard let target else { throw .noSuchFileOrDirectory }
+            try exchange(move, target, requester)
+            return nil
+        }
+        guard let target else { return try moveToNew(move, requester) }
+        if target.stat.key == source.stat.key {
+            try Backing.rename(move)
+            return nil
+        }
+        if source.stat.isRegular, target.stat.isRegular { return try moveOver(move, target, requester) }
+        try moveOverOther(move, target, requester)
+        return nil
     }
 
     /// A save that a rename made.
@@ -236,13 +253,14 @@ extension LiveContainer {
         }
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester)
-            try captureBeforeLoss(&state, node, target.name, in: target.directory, parent: target.parent)
+            captureBeforeLoss(&state, node, target.name, in: target.parent)
             let isWritten = node.hasWriters
             var found = target.stat
             // Whoever wrote to it may have saved, and be gone, since it was looked at.
             if isWritten || state.contentDiffers(from: found) {
                 found = try Backing.stat(target.name.bytes, in: target.directory.raw)
             }
+            if isWritten { found = try amendUnfinished(&state, node, target.name, in: target.directory, parent: target.parent) ?? found }
             let wasClean = !state.contentDiffers(from: found)
             var isLinked = false
             if !wasClean, !isWritten, state.isRecorded {
@@ -276,6 +294,8 @@ extension LiveContainer {
             }
             let content = state.current?.content
             leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
+            // Saved where it is, it is at home there: what comes to a name it had before is something else.
+            tombstones.forget(document)
             return try takeOver(&state, document, move, marked, requester)
         }
     }

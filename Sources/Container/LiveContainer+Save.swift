@@ -39,7 +39,8 @@ extension LiveContainer {
     /// - Returns: the version that is current now.
     @discardableResult
     func save(
-        _ state: inout Document.State, _ node: Node, in parent: Node, _ name: FileName, file: Int32, _ save: PendingSave,
+        _ state: inout Document.State, _ node: Node, in parent: Node, _ name: FileName, file: Int32,
+        _ save: PendingSave,
         stat known: FileStat? = nil
     ) throws(Errno) -> VersionID? {
         var stat: FileStat
@@ -62,7 +63,9 @@ extension LiveContainer {
             // What was written may reach the disk after the file itself does.
             SaveMark.whole(file, size: stat.size, hash: hash, now: now).set(on: file)
             // Only the time of the attribute has changed, unless something else has too: then it is another save.
-            if let after = try? Backing.stat(file), after.modified == stat.modified, after.size == stat.size { stat = after }
+            if let after = try? Backing.stat(file), after.modified == stat.modified, after.size == stat.size {
+                stat = after
+            }
         }
         if canAmend(state, save, stat) {
             amend(&state, parent, name, stat, hash, save)
@@ -187,43 +190,21 @@ extension LiveContainer {
             isQuiet: base != nil && base != current.id && isQuiet(parent, name))
         // Whatever it is called, it is saved over: it is a document like others.
         if state.isUnannounced { state.created = state.maker?.time }
-        var mutations: [VersionStore.Mutation] = []
         var events: [VersionStore.Mutation] = []
         var loser = current
         switch decision {
-        case .nothing:
-            var rows: [VersionStore.Mutation] = []
-            // The file holds C again; a copy of it that was kept serves the next time it is displaced.
-            state.stamp = Stamp(stat)
-            state.current?.hash = current.hash
-            if state.isReturning, !state.isKept {
-                state.isKept = store.contents.contains(current.content)
-                // Or else another item's file has it: this one's is a content of its own from now on.
-                if !state.isKept { rows += ownContent(&state) }
-            }
-            state.isReturning = false
-            // A content that was kept has a version that names it, also if nothing else has ever happened to the document.
-            if state.isKept, !state.isRecorded, let current = state.current {
-                state.isRecorded = true
-                rows.append(.version(current))
-            }
-            // What is appended from now on is appended to what was just replaced.
-            if save.kind == .replacing { state.appended = nil }
-            observers.saved(current.id, of: state.item, by: actor, now: now)
-            record(parent, save.accompanying + rows + itemRows(state, stat))
-            return
-        case .supersede, .orphan:
-            loser.kind = .history
+        case .nothing: return saveUnchanged(current, &state, parent, stat, save)
+        case .supersede, .orphan: loser.kind = .history
         case .conflict(let base):
-            loser.kind = .conflict
-            loser.base = base
+            (loser.kind, loser.base) = (.conflict, base)
             events.append(
                 .change(change(.conflict, in: parent, name, item: state.item, version: loser.id, by: save.requester)))
         }
         var sharing = save
         // A copy may be there from before this mount, made for a write that did not come.
-        if save.isAppend, !state.isKept, !state.isReturning, stat.size >= current.size,
-            !store.contents.contains(current.content)
+        if !state.isKept, !state.isReturning, stat.size >= current.size, !store.contents.contains(current.content),
+            // Whoever replaces the file may be the first to close it after another has appended to it.
+            save.isAppend || state.isAppendedTo && begins(file, stat, with: current)
         {
             // What is appended to stays the beginning of the file: both versions name one content, C its first bytes.
             sharing.content = current.content
@@ -233,6 +214,7 @@ extension LiveContainer {
         }
         // The losing version stays a head of its own; a conflict that the author carried on into this save does not.
         var parents: [VersionID] = if case .conflict(let base) = decision { [base] } else { [current.id] }
+        var mutations: [VersionStore.Mutation] = []
         if save.kind == .replacing, let base, base != current.id, let row = settle(base, &state) {
             mutations.append(row)
             if !parents.contains(base) { parents.append(base) }
@@ -250,6 +232,30 @@ extension LiveContainer {
         state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
         record(save, version, &state, parent, name, stat, before: .version(loser), mutations, behind: events)
         hashLater(version)
+    }
+
+    /// The file holds C again; a copy of it that was kept serves the next time it is displaced.
+    private func saveUnchanged(
+        _ current: Version, _ state: inout Document.State, _ parent: Node, _ stat: FileStat, _ save: PendingSave
+    ) {
+        var rows: [VersionStore.Mutation] = []
+        state.stamp = Stamp(stat)
+        state.current?.hash = current.hash
+        if state.isReturning, !state.isKept {
+            state.isKept = store.contents.contains(current.content)
+            // Or else another item's file has it: this one's is a content of its own from now on.
+            if !state.isKept { rows += ownContent(&state) }
+        }
+        state.isReturning = false
+        // A content that was kept has a version that names it, also if nothing else has ever happened to the document.
+        if state.isKept, !state.isRecorded, let current = state.current {
+            state.isRecorded = true
+            rows.append(.version(current))
+        }
+        // What is appended from now on is appended to what was just replaced.
+        if save.kind == .replacing { state.appended = nil }
+        observers.saved(current.id, of: state.item, by: save.requester?.actor, now: now)
+        record(parent, save.accompanying + rows + itemRows(state, stat))
     }
 
     /// The current version gets a content that no other has.
@@ -272,7 +278,8 @@ extension LiveContainer {
 
     /// Makes `version` the current one.
     private func install(
-        _ version: Version, _ state: inout Document.State, _ stat: FileStat, _ save: PendingSave, isRecorded: Bool = true
+        _ version: Version, _ state: inout Document.State, _ stat: FileStat, _ save: PendingSave,
+        isRecorded: Bool = true
     ) {
         state.current = version
         state.isRecorded = isRecorded
@@ -304,7 +311,9 @@ extension LiveContainer {
     private func hashOfKept(_ current: Version, _ state: Document.State, _ appended: Int32?) -> [UInt8]? {
         guard current.size <= Self.hashedAtOnce else { return nil }
         if let appended { return ContentHash.sha256(of: appended, size: current.size) }
-        guard state.isKept || state.isReturning, let kept = try? store.contents.open(current.content) else { return nil }
+        guard state.isKept || state.isReturning, let kept = try? store.contents.open(current.content) else {
+            return nil
+        }
         defer { try? kept.close() }
         return ContentHash.sha256(of: kept.rawValue, size: current.size)
     }

@@ -66,11 +66,11 @@ extension LiveContainer {
     private func merge(
         _ document: Document, _ node: Node, mine: Version, loser id: VersionID, _ requester: Requester
     ) throws(Errno) {
-        guard let loser = try store(throwing: .ioError, { () throws(StoreError) in try store.version(id) }),
-            let baseID = loser.base,
-            let base = try store(throwing: .ioError, { () throws(StoreError) in try store.version(baseID) }),
-            let name = nodes.location(node).name
-        else { return }
+        let versions = try store(throwing: .ioError) { () throws(StoreError) in try store.versions(of: mine.item) }
+        // Not what the saver had started from: of the loser it may be no ancestor, if an earlier merge did not come about.
+        guard let baseID = MergeBase.of(mine.id, and: id, in: versions.map { HistoryNode($0) }),
+            let base = versions.first(where: { $0.id == baseID }), let loser = versions.first(where: { $0.id == id })
+        else { return logger.info("not merged, the conflict stays: from what the two parted is not known any more") }
         let file = try openForMerge(node)
         let (baseFile, otherFile) = (try openContent(of: base), try openContent(of: loser))
         let texts = MergeInput(
@@ -78,11 +78,12 @@ extension LiveContainer {
             base: try ContentText.read(baseFile.raw, size: base.size),
             other: try ContentText.read(otherFile.raw, size: loser.size))
         guard let merged = ThreeWayMerge.merge(texts) else { return }
-        try document.state.withLock { state throws(Errno) in
-            // Somebody may have saved meanwhile: then there is nothing to merge any more.
-            guard state.current?.id == mine.id, !state.differs(from: try Backing.stat(file.raw)) else { return }
+        _ = try withLiveDocument(of: node) { (state, found, name) throws(Errno) in
+            // Somebody may have saved meanwhile, or the name is another file's: then there is nothing to merge any more.
+            guard found === document, state.current?.id == mine.id, !state.differs(from: try Backing.stat(file.raw))
+            else { return }
             try keepCopy(&state, of: node, from: file.raw)
-            try ContentText.replace(file.raw, with: merged)
+            try replace(file, texts.mine, with: merged)
             let stat = try Backing.stat(file.raw)
             var version = mine
             version.kind = .history
@@ -105,6 +106,16 @@ extension LiveContainer {
                     + [.change(saved), .change(resolved)])
         }
         kernelChanged(node)
+    }
+
+    /// On a full disk the file is what it was.
+    private func replace(_ file: SharedDescriptor, _ old: [UInt8], with new: [UInt8]) throws(Errno) {
+        do throws(Errno) {
+            try ContentText.replace(file.raw, with: new)
+        } catch {
+            try ContentText.replace(file.raw, with: old)
+            throw error
+        }
     }
 
     private func openForMerge(_ node: Node) throws(Errno) -> SharedDescriptor {

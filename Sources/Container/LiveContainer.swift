@@ -110,6 +110,7 @@ public final class LiveContainer: Sendable {
         guard store.identity.isUnsettled else { return }
         survivors.find()
         try CrashRecovery(self).run()
+        finishReturn()
     }
 
     /// Begins the background work.

@@ -48,8 +48,8 @@ final class Observers: Sendable {
 
     func program(of actor: ActorRef) -> String { processes?.program(of: actor.process) ?? "" }
 
-    /// - Parameter isOpening: what is asked for will be saved later, and the program is looked at anew then: a second open
-    ///   by the same process reads nothing from /proc.
+    /// - Parameter isOpening: what is asked for will be saved later, and the program is looked at anew then: a second
+    ///   open by the same process reads nothing from /proc.
     func requester(thread: pid_t, user: uid_t, isOpening: Bool = false) -> Requester {
         let actor = actor(thread: thread)
         let program = actor.map {

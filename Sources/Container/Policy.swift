@@ -15,7 +15,8 @@ final class Policy: Sendable {
         init(_ settings: Settings, ignoreFile: [UInt8]) {
             self.settings = settings
             self.ignoreFile = ignoreFile
-            let lines = settings.ignorePatterns + ignoreFile.split(separator: 10).map { String(decoding: $0, as: UTF8.self) }
+            let lines =
+                settings.ignorePatterns + ignoreFile.split(separator: 10).map { String(decoding: $0, as: UTF8.self) }
             ignore = IgnorePatterns(lines: lines)
             quiet = settings.quietPatterns.map { QuietRule(patterns: $0) } ?? QuietRule()
         }

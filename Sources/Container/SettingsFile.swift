@@ -29,7 +29,7 @@ public struct SettingsFile {
         ("deleted.keep", "\"30d\""), ("deleted.share", "\"10%\""), ("ignore.patterns", "[]"),
         (
             "conflicts.quiet",
-            "[\"*_history\", \".lesshst\", \".viminfo*\", \"workspace.xml\", \"workspace*.json\", \"*.log\", \"*.pid\", \"*.lock\"]"
+            #"["*_history", ".lesshst", ".viminfo*", "workspace.xml", "workspace*.json", "*.log", "*.pid", "*.lock"]"#
         ),
         ("actors.boundaries", Boundaries.standard.toml), ("packages.extensions", "[]"),
     ]
@@ -97,7 +97,8 @@ public struct SettingsFile {
     public func settings() throws(SettingsError) -> Settings {
         var result = Settings()
         result.staleWrites = try choice("stale-writes") ?? result.staleWrites
-        result.replaceWaitNanoseconds = try duration("replace-wait", atMost: Self.longestWait) ?? result.replaceWaitNanoseconds
+        result.replaceWaitNanoseconds =
+            try duration("replace-wait", atMost: Self.longestWait) ?? result.replaceWaitNanoseconds
         result.plainReads = try choice("plain-reads") ?? result.plainReads
         result.documentScopes = try texts("scopes.documents", "paths from the root such as \"/\" or \"/Letters\"") {
             $0.hasPrefix("/") && !$0.split(separator: "/").contains { $0 == "." || $0 == ".." }
@@ -108,7 +109,9 @@ public struct SettingsFile {
         result.deletedShare = try share("deleted.share") ?? result.deletedShare
         result.ignorePatterns = try texts("ignore.patterns", Self.patterns) ?? []
         result.quietPatterns = try texts("conflicts.quiet", Self.patterns)
-        result.actorBoundaries = try texts("actors.boundaries", "names of programs such as \"tmux\"") { !$0.contains("/") }
+        result.actorBoundaries = try texts("actors.boundaries", "names of programs such as \"tmux\"") {
+            !$0.contains("/")
+        }
         result.packageExtensions = try texts("packages.extensions", "endings such as \"rtfd\"") {
             !$0.contains("/") && $0 != "."
         }?.map { ($0.hasPrefix(".") ? String($0.dropFirst()) : $0).lowercased() } ?? []
@@ -197,7 +200,8 @@ public struct SettingsFile {
             "a time such as \"2s\" or \"30d\""
         ).map { Int64($0) }
         if let time, let limit, time > limit.nanoseconds {
-            throw SettingsError(key: key, description: "\(key) is at most \"\(limit.text)\", not \"\(try word(key) ?? "")\"")
+            throw SettingsError(
+                key: key, description: "\(key) is at most \"\(limit.text)\", not \"\(try word(key) ?? "")\"")
         }
         return time
     }

@@ -11,7 +11,8 @@ public final class ControlCall: Sendable {
 
     /// - Parameter progress: takes what ``report(done:of:unit:)`` reports; may be called from any thread.
     public init(
-        peer: Peer, progress: @escaping @Sendable (_ done: UInt64, _ total: UInt64?, _ unit: String) -> Void = { _, _, _ in }
+        peer: Peer,
+        progress: @escaping @Sendable (_ done: UInt64, _ total: UInt64?, _ unit: String) -> Void = { _, _, _ in }
     ) {
         self.peer = peer
         self.progress = progress

@@ -24,8 +24,8 @@ public enum Databases {
         return nil
     }
 
-    /// Whether a rollback journal holds a transaction that is not over, or was cut short: one that is done with is removed,
-    /// emptied, or begins with zeros.
+    /// Whether a rollback journal holds a transaction that is not over, or was cut short: one that is done with is
+    /// removed, emptied, or begins with zeros.
     public static func isHot(journal header: [UInt8]) -> Bool {
         header.starts(with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
     }
@@ -33,6 +33,14 @@ public enum Databases {
     /// The names of the journals that a database may have beside it.
     public static func journals(of name: FileName) -> [FileName] {
         suffixes.compactMap { FileName(bytes: name.bytes + $0) }
+    }
+
+    /// Whether a journal is a write-ahead log.
+    public static func isLog(_ journal: FileName) -> Bool { journal.bytes.suffix(4).elementsEqual("-wal".utf8) }
+
+    /// Whether it is what readers and writers of such a log share, and is made anew where it is missing.
+    public static func isSharedMemory(_ journal: FileName) -> Bool {
+        journal.bytes.suffix(4).elementsEqual("-shm".utf8)
     }
 
     private static let suffixes = ["-journal", "-wal", "-shm"].map { Array($0.utf8) }

@@ -34,7 +34,7 @@ public struct HistoryNode: Hashable, Sendable {
 
     /// Whether this one gives way to the other. A total order: empty creations rank below all contents, so that no
     /// three heads beat one another in a ring.
-    fileprivate func givesWay(to other: HistoryNode) -> Bool {
+    func givesWay(to other: HistoryNode) -> Bool {
         if isDeletion != other.isDeletion { return isDeletion }
         if isEmptyCreation != other.isEmptyCreation { return isEmptyCreation }
         return (time, device, id) < (other.time, other.device, other.id)
@@ -52,27 +52,5 @@ public enum HeadRule {
     /// The head that is in the file; nil only without heads. If it is a deletion, all are.
     public static func current(of heads: some Collection<HistoryNode>) -> HistoryNode? {
         heads.max { $0.givesWay(to: $1) }
-    }
-
-    /// The newest version that both go back to: the base of a three-way merge; nil if they have none in common.
-    public static func commonAncestor(
-        of one: VersionID, and other: VersionID, in nodes: some Collection<HistoryNode>
-    ) -> VersionID? {
-        let byID = Dictionary(nodes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let shared = ancestors(of: one, in: byID).intersection(ancestors(of: other, in: byID))
-        // An ancestor of another shared one says less; what is left of a criss-cross is decided by time.
-        let superseded = Set(shared.compactMap { byID[$0] }.flatMap(\.parents))
-        return shared.subtracting(superseded).compactMap { byID[$0] }.max { $0.givesWay(to: $1) }?.id
-    }
-
-    /// A version and all it goes back to.
-    private static func ancestors(of start: VersionID, in nodes: [VersionID: HistoryNode]) -> Set<VersionID> {
-        var found: Set<VersionID> = []
-        var pending = [start]
-        while let next = pending.popLast() {
-            guard found.insert(next).inserted else { continue }
-            pending += nodes[next]?.parents ?? []
-        }
-        return found
     }
 }

@@ -2,8 +2,8 @@
 
 /// Comparison of program names.
 public enum ProgramName {
-    /// The programs that a name as the system gives it (an executable's last component, or a thread's name) may mean, in
-    /// lower case: the whole name, and each beginning of it that something other than a letter follows.
+    /// The programs that a name as the system gives it (an executable's last component, or a thread's name) may mean,
+    /// in lower case: the whole name, and each beginning of it that something other than a letter follows.
     public static func meanings(of name: String) -> [String] {
         let bytes = name.utf8.map(\.lowercased)
         return bytes.indices.filter { $0 + 1 == bytes.count || !bytes[$0 + 1].isLetter }

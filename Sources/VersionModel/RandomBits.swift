@@ -16,8 +16,8 @@ struct RandomBits: RandomNumberGenerator {
     private static let stock = Mutex(Stock())
     private static let neighbours = Atomic<UInt64>(UInt64.random(in: 0...UInt64(UInt32.max)))
 
-    /// From now on the same numbers for the same seed: for tests that repeat a run, where something may depend on the order of
-    /// identities.
+    /// From now on the same numbers for the same seed: for tests that repeat a run, where
+    /// something may depend on the order of identities.
     static func `repeat`(from seed: UInt64) {
         stock.withLock { $0 = Stock(repeated: seed) }
         neighbours.store(seed, ordering: .relaxed)

@@ -20,8 +20,9 @@ public enum TemporaryNames {
         }
     }
 
-    /// Whether a name has a shape that some program makes up; says nothing about who made it. Quick, because it is asked
-    /// at every creation: which program it was has to be read from /proc only where this is so. Rather too often than not.
+    /// Whether a name has a shape that some program makes up; says nothing about who made it. Quick, because it is
+    /// asked at every creation: which program it was has to be read from /proc only
+    /// where this is so. Rather too often than not.
     public static func mayBeEphemeral(_ name: FileName) -> Bool {
         name.bytes.withUnsafeBufferPointer { bytes in
             guard let first = bytes.first, let last = bytes.last else { return false }
@@ -38,7 +39,8 @@ public enum TemporaryNames {
         }
     }
 
-    /// The same for names without a dot: 4913, eight hexadecimal digits, JetBrains' underscores, and what mkstemp fills in.
+    /// The same for names without a dot: 4913, eight hexadecimal digits, JetBrains'
+    /// underscores, and what mkstemp fills in.
     private static func mayBeUndotted(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         if bytes.count == 8, bytes.allSatisfy(\.isHexDigit) { return true }
         if bytes.count <= 6, bytes.allSatisfy(\.isDigit) { return true }
@@ -153,8 +155,9 @@ public enum TemporaryNames {
         Rule(
             makers: vim + ["nano", "pico"],
             patterns: [
-                // .swp, then .swo to .swa, then .svz and so on; .swx is a probe.
-                [.text("."), .anything, .text(".s"), .random(2)], [.text(".sw"), .random(1)],
+                // .swp, then .swo to .swa, then .svz and so on; .swx is a probe, and .swpx of a name without a dot.
+                [.text("."), .anything, .text(".s"), .random(2)],
+                [.text("."), .anything, .text(".s"), .random(2), .text("x")], [.text(".sw"), .random(1)],
                 [.text(".viminf"), .random(1), .text(".tmp")], [.text("viminf"), .random(1), .text(".tmp")],
                 [.anything, .text(".shada.tmp."), .random(1)],
             ]),

@@ -1,4 +1,5 @@
-// SQLite's write-ahead log: which pages of a database the transactions committed there have changed (sqlite.org/fileformat2).
+// SQLite's write-ahead log: which pages of a database the transactions committed there have changed
+// (sqlite.org/fileformat2).
 
 /// The committed part of a log. The database together with these pages is what a reader sees.
 public struct WriteAheadLog: Hashable, Sendable {

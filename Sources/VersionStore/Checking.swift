@@ -137,18 +137,6 @@ final class StoreCheck {
                 repair: "mark it as history"
             ) { [.kind(version.id, .history)] }
         }
-        for version in versions where version.kind == .conflict {
-            if let base = version.base, try store.version(base) == nil {
-                report(
-                    .conflictWithoutBase, version.id.hex, path: path, "the common ancestor \(base.short) is gone",
-                    repair: "record the conflict without an ancestor"
-                ) {
-                    var version = version
-                    version.base = nil
-                    return [.version(version)]
-                }
-            }
-        }
         if !item.places.isEmpty, path == nil {
             try report(
                 .pathUnknown, item.id.hex, "the item's directory is not recorded",
@@ -159,8 +147,7 @@ final class StoreCheck {
 
     private func isSound(_ item: Item, _ versions: [Version]) -> Bool {
         guard versions.contains(where: { $0.id == item.current && ($0.kind == .current || item.places.isEmpty) }),
-            !versions.contains(where: { $0.kind == .current && $0.id != item.current }),
-            !versions.contains(where: { $0.kind == .conflict && $0.base != nil })
+            !versions.contains(where: { $0.kind == .current && $0.id != item.current })
         else { return false }
         return item.places.isEmpty || ((try? store.path(of: item)) ?? nil) != nil
     }

@@ -16,7 +16,6 @@ public struct Finding: Hashable, Sendable {
         case currentMissing = "current-missing"
         case severalCurrents = "several-currents"
         case versionWithoutItem = "version-without-item"
-        case conflictWithoutBase = "conflict-without-base"
         case pathUnknown = "path-unknown"
     }
 

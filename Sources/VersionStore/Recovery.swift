@@ -123,6 +123,8 @@ struct Recovery {
         for var label in labels {
             // A known version may have been amended since the catalog's end.
             if known.contains(where: { $0.id == label.version.id && $0.time >= label.version.time }) { continue }
+            // Synchronised while it was current, and among the objects now.
+            if label.version.kind == .current { label.version.kind = .history }
             // Directories may have been renamed since. Nothing is at the root's path.
             if let directories { label.path = directories(label.place.directory)?.appending(label.place.name) ?? .root }
             unknown[label.version.item, default: []].append(label)

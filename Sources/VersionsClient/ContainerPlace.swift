@@ -49,7 +49,9 @@ public struct ContainerPlace: Hashable, Sendable {
         do {
             resolved = try ResolvedPath(typed, followingLastLink: followingLastLink)
         } catch where error.errno == ENOTCONN {
-            guard let mount = MountTable.current().last(where: { $0.contains(absolutePath(typed)) }) else { throw error }
+            guard let mount = MountTable.current().last(where: { $0.contains(absolutePath(typed)) }) else {
+                throw error
+            }
             return mount.place(of: absolutePath(typed), state: .dead)
         }
         if let place = mounted(resolved) { return place }

@@ -67,7 +67,8 @@ public enum MountTable {
             fields.count > dash + 2, let id = Int(String(decoding: fields[0], as: UTF8.self))
         else { return nil }
         return Mount(
-            id: id, device: String(decoding: fields[2], as: UTF8.self), root: unescape(fields[3]), point: unescape(fields[4]),
+            id: id, device: String(decoding: fields[2], as: UTF8.self), root: unescape(fields[3]),
+            point: unescape(fields[4]),
             type: String(decoding: fields[dash + 1], as: UTF8.self), source: unescape(fields[dash + 2]),
             owner: fields.count > dash + 3 ? owner(fields[dash + 3]) : nil)
     }

@@ -28,7 +28,8 @@ enum UnixSocket {
         guard isTrusted(socket) else {
             close(socket)
             throw ControlError(
-                .denied, "the control socket belongs to another user", path: path, advice: "mount the directory yourself")
+                .denied, "the control socket belongs to another user", path: path,
+                advice: "mount the directory yourself")
         }
         return socket
     }

@@ -83,6 +83,14 @@ struct Session {
         if case .path(let path) = target { path } else { nil }
     }
 
+    /// Throws if there is nothing at a path that was typed.
+    func requireThere(_ typed: TypedPath?, advice: String? = nil) throws(ControlError) {
+        guard let typed, targetPath != nil, !Files.exists(typed.path), errno == ENOENT || errno == ENOTDIR else {
+            return
+        }
+        throw ControlError(.notFound, "no such file or directory", path: typed.path, advice: advice)
+    }
+
     /// Another typed path as one of this container.
     /// - Returns: nil if it lies outside.
     func inside(_ other: TypedPath) throws(ControlError) -> Path? {
@@ -108,8 +116,23 @@ struct Session {
             }
             return (found, .path(found.path))
         }
-        let place = try ContainerPlace.find(typed ?? Path("."), followingLastLink: followingLastLink)
+        guard let typed else {
+            let place = try here()
+            return (place, .path(place.path))
+        }
+        let place = try ContainerPlace.find(typed, followingLastLink: followingLastLink)
         return (place, .path(place.path))
+    }
+
+    /// The container of the current directory.
+    private static func here() throws(ControlError) -> ContainerPlace {
+        do { return try ContainerPlace.find(Path(".")) } catch {
+            guard error.code == .noContainer else { throw error }
+            var error = error
+            error.message = "the current directory is not in a container"
+            error.advice = "cd into one, or name it with --container"
+            throw error
+        }
     }
 
     private static func isID(_ path: Path) -> Bool {

@@ -1,5 +1,5 @@
-// Several programs at once at one file, each in its way, with the releases of their handles at any time: the content of every
-// version is what was saved, and what was renamed into place is never lost.
+// Several programs at once at one file, each in its way, with the releases of their handles at any time: the content of
+// every version is what was saved, and what was renamed into place is never lost.
 
 import CLinux
 import Foundation
@@ -17,29 +17,39 @@ import VersionStore
     enum Way: String, Sendable { case renaming, truncating, appending, patching, mapping, unlinking }
 
     @Test("whoever else is at the file, each version holds what was saved", arguments: [
-        [Way.renaming, .truncating], [.renaming, .renaming, .mapping, .patching], [.renaming, .renaming, .appending, .truncating],
-        [.renaming, .mapping, .mapping], [.truncating, .truncating, .appending], [.unlinking, .truncating, .mapping, .renaming],
+            [Way.renaming, .truncating], [.renaming, .renaming, .mapping, .patching],
+            [.renaming, .renaming, .appending, .truncating],
+            [.renaming, .mapping, .mapping], [.truncating, .truncating, .appending],
+            [.unlinking, .truncating, .mapping, .renaming],
         [.patching, .mapping, .appending, .truncating],
     ])
     func together(ways: [Way]) throws {
         let tree = try BrowsedContainer()
         tree.container.kernel.connect(PassingKernel())
         try tree.save("x", "base\n")
-        let workers = try ways.enumerated().map { try ConcurrentSaver(number: $0.offset, way: $0.element, tree) }
+        let seed =
+            ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
+            ?? .random(in: 0...0xffff_ffff)
+        print("concurrent saves: seed \(seed)")
+        let workers = try ways.enumerated().map {
+            try ConcurrentSaver(number: $0.offset, way: $0.element, tree, seed: seed &+ UInt64($0.offset))
+        }
         defer { for worker in workers { worker.end() } }
         let rounds = Workplace.count(1_000)
         DispatchQueue.concurrentPerform(iterations: workers.count) { workers[$0].work(rounds) }
         for worker in workers { worker.releaseAll() }
-        for worker in workers { #expect(worker.problems == []) }
+        for worker in workers { #expect(worker.problems == [], "seed \(seed)") }
         let findings = try tree.findings()
-        #expect(findings.isEmpty, "\(findings.joined(separator: "\n"))")
+        #expect(findings.isEmpty, "seed \(seed): \(findings.joined(separator: "\n"))")
         let texts = try tree.texts()
         let words = Set(texts.flatMap { $0.split(separator: "\n").map(String.init) })
-        // Who writes to a file that others write to has saved it once it is closed, if they have left it whole until then.
+        // Who writes to a file that others write to has saved it once it is closed,
+        // if they have left it whole until then.
         let isAlone = ways.filter { $0 != .renaming && $0 != .unlinking }.count == 1
         for worker in workers where worker.way == .renaming || isAlone {
             let lost = worker.saved.filter { !words.contains($0) }
-            #expect(lost.isEmpty, "\(lost.count) saves of \(worker.way) are in no version: \(lost.prefix(8))")
+            #expect(
+                lost.isEmpty, "seed \(seed): \(lost.count) saves of \(worker.way) are in no version: \(lost.prefix(8))")
         }
     }
 }
@@ -57,7 +67,11 @@ final class ConcurrentSaver: @unchecked Sendable {
     private(set) var saved: [String] = []
     private(set) var problems: [String] = []
 
-    init(number: Int, way: ConcurrentSavesTests.Way, _ tree: BrowsedContainer) throws {
+    /// What decides when handles are released; how the workers come to run beside one another it does not.
+    private var dice: SeededGenerator
+
+    init(number: Int, way: ConcurrentSavesTests.Way, _ tree: BrowsedContainer, seed: UInt64) throws {
+        dice = SeededGenerator(seed: seed)
         (self.number, self.way, self.tree) = (number, way, tree)
         process = try Child(Child.Start("/bin/sleep", ["600"]))
         caller = Caller(user: getuid(), group: getgid(), thread: process.pid, umask: 0o022)
@@ -66,7 +80,6 @@ final class ConcurrentSaver: @unchecked Sendable {
     func end() { process.kill() }
 
     func work(_ rounds: Int) {
-        var dice = SystemRandomNumberGenerator()
         for round in 0..<rounds {
             let word = "\(way)-\(number)-\(round)"
             do {
@@ -117,7 +130,9 @@ final class ConcurrentSaver: @unchecked Sendable {
     private func open(_ flags: Int32) throws -> (node: UInt64, handle: UInt64)? {
         // As the kernel does: what has lost its name meanwhile is looked up again, and the second answer counts.
         for isLast in [false, true] {
-            guard let found = try tree.container.lookup(caller, parent: Node.rootID, name: Self.shared) else { return nil }
+            guard let found = try tree.container.lookup(caller, parent: Node.rootID, name: Self.shared) else {
+                return nil
+            }
             do {
                 guard let reply = try tree.container.open(caller, node: found.node, flags: flags) else { return nil }
                 return (found.node, reply.handle)

@@ -103,13 +103,16 @@ import VersionModel
 
     @Test("whatever comes between a close and its release, every save is a version and the check is clean")
     func anyOrder() throws {
-        let seed = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...0xffff_ffff)
+        let seed =
+            ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
+            ?? .random(in: 0...0xffff_ffff)
         print("late releases: seed \(seed)")
         var dice = SeededGenerator(seed: seed)
         for round in 0..<Workplace.count(2000) {
             var scene = try LateReleaseScene(dice.next())
             let problems = try scene.play()
-            #expect(problems.isEmpty, "seed \(seed), round \(round): \(problems)\n\(scene.story.joined(separator: "\n"))")
+            #expect(
+                problems.isEmpty, "seed \(seed), round \(round): \(problems)\n\(scene.story.joined(separator: "\n"))")
             if !problems.isEmpty { return }
         }
     }
@@ -117,7 +120,9 @@ import VersionModel
 
 /// A few saves in a row of one document, in every way, whose releases come when they come.
 private struct LateReleaseScene {
-    private enum Way: CaseIterable { case truncating, appending, patching, overwriting, renaming, unlinking, moving, movingOver, exchanging }
+    private enum Way: CaseIterable {
+        case truncating, appending, patching, overwriting, renaming, unlinking, moving, movingOver, exchanging
+    }
 
     private let tree: BrowsedContainer
     private var dice: SeededGenerator
@@ -239,7 +244,8 @@ private struct LateReleaseScene {
     private mutating func rename(_ name: String, to target: String, _ flags: UInt32 = 0) throws {
         story.append("rename \(name) to \(target)\(flags == 0 ? "" : ", exchanging")")
         try tree.container.rename(
-            tree.caller, parent: Node.rootID, name: Array(name.utf8), newParent: Node.rootID, newName: Array(target.utf8),
+            tree.caller, parent: Node.rootID, name: Array(name.utf8), newParent: Node.rootID,
+            newName: Array(target.utf8),
             flags: flags)
     }
 
@@ -252,50 +258,5 @@ private struct LateReleaseScene {
         let (node, handle, what) = late.remove(at: index)
         story.append("release \(handle) of \(what)")
         tree.container.release(node: node, handle: handle)
-    }
-}
-
-extension BrowsedContainer {
-    func write(_ text: String, _ node: UInt64, _ handle: UInt64, at offset: off_t) throws {
-        let written = try Array(text.utf8).withUnsafeBytes {
-            try container.write(caller, node: node, handle: handle, $0, offset: offset)
-        }
-        #expect(written == text.utf8.count)
-    }
-
-    /// Writes to the file beneath, as a mapping does.
-    func poke(_ text: String, _ path: String, at offset: Int) throws {
-        let file = try FileDescriptor.open("\(self.path)/\(path)", .writeOnly)
-        defer { try? file.close() }
-        try file.writeAll(toAbsoluteOffset: Int64(offset), Array(text.utf8))
-    }
-
-    /// The texts of all versions of everything.
-    func texts() throws -> [String] {
-        let store = container.store
-        store.flush()
-        return try store.allItems().flatMap { try store.versions(of: $0.id) }.map { version in
-            guard let file = try StoreCheck(store: store, repairs: false).open(version) else { return "(nothing)" }
-            defer { try? file.close() }
-            var buffer = [UInt8](repeating: 0, count: Int(clamping: version.size))
-            let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0) }
-            return String(decoding: buffer.prefix(count), as: UTF8.self)
-        }
-    }
-
-    /// All versions, for whoever looks for what went wrong.
-    func summary() throws -> [String] {
-        try container.store.allItems().flatMap { item in
-            ["\(item.id.short) at \(item.places.map(\.name))"]
-                + (try container.store.versions(of: item.id)).map {
-                    "    \($0.id) \($0.kind) \($0.content.short) \($0.size) \($0.flags.rawValue)"
-                }
-        }
-    }
-
-    func findings() throws -> [String] {
-        // What is younger than five seconds is not looked at.
-        clock.advance(seconds: 10)
-        return try container.store.check(repair: false).map { "\($0.kind): \($0.text) (\($0.subject))" }
     }
 }

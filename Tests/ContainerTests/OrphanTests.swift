@@ -1,5 +1,5 @@
-// Files that lose their names while somebody has them open: what was saved before stays what it was, and what is written
-// afterwards is a version too.
+// Files that lose their names while somebody has them open: what was saved before stays what it was, and what is
+// written afterwards is a version too.
 
 import Glibc
 import SystemPackage
@@ -10,37 +10,6 @@ import VersionStore
 @testable import Container
 
 @Suite struct OrphanTests {
-    /// An open handle of the test.
-    private struct Writer {
-        let tree: BrowsedContainer
-        let node: UInt64
-        let handle: UInt64
-
-        init(_ tree: BrowsedContainer, _ path: String, _ flags: Int32 = O_RDWR) throws {
-            self.tree = tree
-            node = try tree.node(path)
-            handle = try #require(try tree.container.open(tree.caller, node: node, flags: flags)).handle
-        }
-
-        func write(_ text: String, at offset: off_t) throws {
-            let written = try Array(text.utf8).withUnsafeBytes {
-                try tree.container.write(tree.caller, node: node, handle: handle, $0, offset: offset)
-            }
-            #expect(written == text.utf8.count)
-        }
-
-        /// Writes past the container, as the kernel does through a handle that it passes through.
-        func poke(_ text: String, at offset: off_t) throws {
-            let file = try #require(tree.container.openFiles[handle])
-            #expect(pwrite(file.descriptor.raw, text, text.utf8.count, offset) == text.utf8.count)
-        }
-
-        func close() {
-            tree.container.flush(tree.caller, handle: handle)
-            tree.container.release(node: node, handle: handle)
-        }
-    }
-
     /// The texts of all versions that the store has, sorted; nil where a content is missing.
     private func texts(_ tree: BrowsedContainer, of item: ItemID) throws -> [String] {
         tree.container.store.flush()

@@ -1,4 +1,5 @@
-// What a power cut leaves, made by hand: the catalog as it was earlier, no redo log, and files that have not arrived whole.
+// What a power cut leaves, made by hand: the catalog as it was earlier, no
+// redo log, and files that have not arrived whole.
 
 import CLinux
 import Foundation
@@ -13,7 +14,9 @@ import VersionModel
 @Suite struct PowerCutTests {
     private let catalog = ["catalog.sqlite", "catalog.sqlite-wal"]
 
-    private func state(_ tree: BrowsedContainer, _ name: String) -> URL { URL(fileURLWithPath: "\(tree.path)/.versionsfs/\(name)") }
+    private func state(_ tree: BrowsedContainer, _ name: String) -> URL {
+        URL(fileURLWithPath: "\(tree.path)/.versionsfs/\(name)")
+    }
 
     /// The catalog as it is now.
     private func snapshot(_ tree: BrowsedContainer) throws -> [Data] {
@@ -22,7 +25,9 @@ import VersionModel
     }
 
     /// Ends a container; the next one finds that catalog, and in some files what is given.
-    private func cut(_ tree: BrowsedContainer, _ snapshot: [Data], _ files: [String: String] = [:], later seconds: Int64 = 0) throws -> BrowsedContainer {
+    private func cut(
+        _ tree: BrowsedContainer, _ snapshot: [Data], _ files: [String: String] = [:], later seconds: Int64 = 0
+    ) throws -> BrowsedContainer {
         tree.close()
         for (name, bytes) in zip(catalog, snapshot) { try bytes.write(to: state(tree, name)) }
         try? FileManager.default.removeItem(at: state(tree, "catalog.sqlite-shm"))
@@ -43,8 +48,28 @@ import VersionModel
 
     private func move(_ tree: BrowsedContainer, _ name: String, to target: String) throws {
         try tree.container.rename(
-            tree.caller, parent: Node.rootID, name: Array(name.utf8), newParent: Node.rootID, newName: Array(target.utf8),
+            tree.caller, parent: Node.rootID, name: Array(name.utf8), newParent: Node.rootID,
+            newName: Array(target.utf8),
             flags: 0)
+    }
+
+    @Test("what had come back under another name when the daemon was killed has its history there")
+    func returning() throws {
+        let before = try BrowsedContainer()
+        for words in ["one", "two"] { try before.save("f", words) }
+        let item = try before.item("f").id
+        try before.unlink("f")
+        let path = try #require(TreePath(bytes: "f".utf8)), target = try #require(TreePath(bytes: "g".utf8))
+        let deletion = try #require(try before.container.deletions(at: path).first)
+        // All but the rows of the return.
+        before.container.noteReturn(of: deletion, to: target)
+        let root = FileDescriptor(rawValue: before.container.root.raw)
+        try before.container.store.deletedArea.moveOut(deletion.id, to: try #require(target.name), of: root)
+        let tree = try cut(before, snapshot(before))
+        #expect(try tree.item("g").id == item)
+        #expect(try tree.container.store.versions(of: item).count == 2)
+        #expect(try tree.texts().contains("two") && tree.live("g") == "two")
+        #expect(try tree.findings() == [])
     }
 
     @Test("a document that had lost its name when the catalog ended, and had it back, has its last whole version")
@@ -69,13 +94,61 @@ import VersionModel
         let catalog = try snapshot(before)
         try before.save("x.new", "three")
         let node = try before.node("x")
-        let handle = try #require(try before.container.open(before.caller, node: node, flags: O_WRONLY | O_TRUNC)).handle
+        let handle = try #require(try before.container.open(before.caller, node: node, flags: O_WRONLY | O_TRUNC))
+            .handle
         try before.write("two", node, handle, at: 0)
         before.container.flush(before.caller, handle: handle)
         try move(before, "x.new", to: "x")
         before.container.release(node: node, handle: handle)
         let tree = try cut(before, catalog)
         #expect(try tree.live("x") == "three")
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    private func synchronize(_ tree: BrowsedContainer, _ name: String) throws {
+        let node = try tree.node(name)
+        let handle = try #require(try tree.container.open(tree.caller, node: node, flags: O_WRONLY)).handle
+        try tree.container.synchronize(node: node, handle: handle, dataOnly: false)
+        tree.container.flush(tree.caller, handle: handle)
+        tree.container.release(node: node, handle: handle)
+    }
+
+    @Test("what was moved away and back, and has lost what was appended to it, has one current version")
+    func appendedMovedAndBack() throws {
+        let before = try BrowsedContainer()
+        try before.save("b", "base")
+        try synchronize(before, "b")
+        try before.save("b", " more", flags: O_APPEND)
+        try before.save("a", "another")
+        try move(before, "b", to: "a")
+        try before.save("b", "new")
+        try move(before, "a", to: "b")
+        let tree = try cut(before, snapshot(before), ["b": "base\0\0\0\0\0"])
+        #expect(try tree.live("b").hasPrefix("base"))
+        let versions = try tree.container.store.versions(of: try tree.item("b").id)
+        #expect(versions.filter { $0.kind == .current }.count == 1)
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("what was appended to, was moved over another file and has lost its end is what its item says, and what was synchronised is there")
+    func appendedAndMovedOver() throws {
+        let before = try BrowsedContainer()
+        try before.save("a", "another")
+        try before.save("b", "base")
+        try synchronize(before, "b")
+        try before.save("b", " more", flags: O_APPEND)
+        try move(before, "b", to: "a")
+        _ = try before.container.create(
+            before.caller, parent: Node.rootID, name: Array("b".utf8), mode: 0o644, flags: O_WRONLY)
+        let tree = try cut(before, snapshot(before), ["a": "base"])
+        let item = try tree.item("a")
+        let current = try #require(try tree.container.store.version(item.current))
+        let live = try tree.live("a")
+        #expect(live == "base" || live == "another")
+        #expect(Int(current.size) == live.utf8.count && Int(item.file.size) == live.utf8.count)
+        #expect(try tree.texts().contains("base"))
         #expect(try tree.findings() == [])
         tree.close()
     }
@@ -98,7 +171,9 @@ import VersionModel
         tree.close()
     }
 
-    @Test("what was synchronised of a file that was appended to and then replaced is there, though the rest has not arrived", arguments: [
+    @Test(
+        "what was synchronised of a file that was appended to and then replaced is there, though the rest has not arrived",
+        arguments: [
         true, false,
     ])
     func appendedAndReplaced(isKnown: Bool) throws {
@@ -107,7 +182,8 @@ import VersionModel
         var catalog = try snapshot(before)
         let node = try before.node("x")
         for (text, offset, syncs) in [(" more", 4, true), (" and more", 9, false)] {
-            let handle = try #require(try before.container.open(before.caller, node: node, flags: O_WRONLY | O_APPEND)).handle
+            let handle = try #require(try before.container.open(before.caller, node: node, flags: O_WRONLY | O_APPEND))
+                .handle
             try before.write(text, node, handle, at: off_t(offset))
             if syncs { try before.container.synchronize(node: node, handle: handle, dataOnly: false) }
             before.container.flush(before.caller, handle: handle)
@@ -124,7 +200,9 @@ import VersionModel
         tree.close()
     }
 
-    @Test("the catalog's end may be on the disk before the names that it tells of: what has the name is current again", arguments: [
+    @Test(
+        "the catalog's end may be on the disk before the names that it tells of: what has the name is current again",
+        arguments: [
         1, 2,
     ])
     func namesBehindTheCatalog(saves: Int) throws {
@@ -151,14 +229,17 @@ import VersionModel
         tree.close()
     }
 
-    @Test("what had not arrived is found, however long after the power cut the container is mounted, and what else recovery finds", arguments: [
+    @Test(
+        "what had not arrived is found, however long after the power cut the container is mounted, and what else recovery finds",
+        arguments: [
         0, 1000,
     ])
     func longAfterwards(seconds: Int64) throws {
         let before = try BrowsedContainer()
         for (name, text) in [("x", "one"), ("x", "two"), ("a", "a"), ("b", "b")] { try before.save(name, text) }
         let catalog = try snapshot(before)
-        let one = try #require(try before.container.store.versions(of: try before.item("x").id).first { $0.kind == .history })
+        let one = try #require(
+            try before.container.store.versions(of: try before.item("x").id).first { $0.kind == .history })
         try move(before, "a", to: "b")
         let object = ".versionsfs/objects/\(before.container.store.contents.name(of: one.content).name)"
         let tree = try cut(before, catalog, [object: ""], later: seconds)
@@ -167,7 +248,9 @@ import VersionModel
         tree.close()
     }
 
-    @Test("the catalog's end may be on the disk before what was done to a file in place: what the file holds is current again")
+    @Test(
+        "the catalog's end may be on the disk before what was done to a file in place: what the file holds is current again"
+    )
     func contentBehindTheCatalog() throws {
         let before = try BrowsedContainer()
         for text in ["one", "two!"] { try before.save("x", text) }
@@ -180,7 +263,8 @@ import VersionModel
         let file = try FileDescriptor.open("\(before.path)/x", .writeOnly, options: .truncate)
         try file.writeAll("two!".utf8)
         let time = timespec(
-            tv_sec: Int(two.modified.nanoseconds / 1_000_000_000), tv_nsec: Int(two.modified.nanoseconds % 1_000_000_000))
+            tv_sec: Int(two.modified.nanoseconds / 1_000_000_000),
+            tv_nsec: Int(two.modified.nanoseconds % 1_000_000_000))
         #expect(futimens(file.rawValue, [time, time]) == 0)
         try file.close()
         let tree = try cut(before, catalog)
@@ -223,7 +307,8 @@ import VersionModel
         let catalog = try snapshot(before)
         let node = try before.node("x")
         for (flags, text, offset) in [(O_TRUNC, "base", 0), (O_APPEND, " more", 4)] {
-            let handle = try #require(try before.container.open(before.caller, node: node, flags: O_WRONLY | flags)).handle
+            let handle = try #require(try before.container.open(before.caller, node: node, flags: O_WRONLY | flags))
+                .handle
             try before.write(text, node, handle, at: off_t(offset))
             try before.container.synchronize(node: node, handle: handle, dataOnly: false)
             before.container.flush(before.caller, handle: handle)

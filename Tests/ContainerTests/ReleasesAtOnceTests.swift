@@ -1,4 +1,5 @@
-// The kernel sends releases by as many threads as there are: two of them at once, or one in the middle of another close.
+// The kernel sends releases by as many threads as there are: two of them
+// at once, or one in the middle of another close.
 
 import Dispatch
 import Foundation
@@ -12,7 +13,9 @@ import VersionModel
 @testable import VersionStore
 
 @Suite struct ReleasesAtOnceTests {
-    @Test("a close saves what its program has written, though the release of the opening before is under way", arguments: [
+    @Test(
+        "a close saves what its program has written, though the release of the opening before is under way",
+        arguments: [
         O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC,
     ])
     func closeWithinARelease(flags: Int32) throws {

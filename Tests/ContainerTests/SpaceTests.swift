@@ -33,7 +33,8 @@ import VersionStore
 
     private func path(_ text: String) throws -> TreePath { try #require(TreePath(bytes: text.utf8)) }
 
-    private func settings(history: Settings.Share = .percent(100), deleted: Settings.Share = .percent(100)) -> Settings {
+    private func settings(history: Settings.Share = .percent(100), deleted: Settings.Share = .percent(100)) -> Settings
+    {
         var settings = Settings()
         (settings.historyShare, settings.deletedShare) = (history, deleted)
         return settings
@@ -45,8 +46,8 @@ import VersionStore
         return String(repeating: words, count: Self.megabyte / words.utf8.count + 1).prefix(Self.megabyte).description
     }
 
-    /// What the schedule leaves of saves, by the words of DESIGN 7: all for an hour, the last of each hour for a day, of
-    /// each day for a month, of each week after.
+    /// What the schedule leaves of saves, by the words of DESIGN 7: all for an hour, the last of each hour for a day,
+    /// of each day for a month, of each week after.
     private func expected(_ saves: [Int64], now: Int64) -> Set<Int64> {
         let (hour, day): (Int64, Int64) = (3_600_000_000_000, 86_400_000_000_000)
         var last: [String: Int64] = [:]
@@ -177,7 +178,9 @@ import VersionStore
         try tree.unlink("b")
         // As fallocate(2) may ask for, whatever its size.
         let attempt = { () throws(Errno) in
-            try tree.container.retryingWhenFull(wanted: 1 << 62, mayWait: true) { () throws(Errno) in throw Errno.noSpace }
+            try tree.container.retryingWhenFull(wanted: 1 << 62, mayWait: true) { () throws(Errno) in
+                throw Errno.noSpace
+            }
         }
         #expect(throws: Errno.noSpace) { try attempt() }
         #expect(try tree.container.document(at: path("a"), as: my).versions.count == 2)

@@ -36,7 +36,9 @@ struct ContainerPlaceTests {
         symlink("nowhere", directory + "/root/dangling")
         #expect(try ContainerPlace.find(Path(directory + "/link/./b/../x")).path == Path("a/x"))
         #expect(try ContainerPlace.find(Path(directory + "/link")).path == Path("a"))
-        #expect(throws: ControlError.self) { try ContainerPlace.find(Path(directory + "/link"), followingLastLink: false) }
+        #expect(throws: ControlError.self) {
+            try ContainerPlace.find(Path(directory + "/link"), followingLastLink: false)
+        }
         #expect(try ContainerPlace.find(Path(directory + "/root/dangling")).path == Path("dangling"))
     }
 

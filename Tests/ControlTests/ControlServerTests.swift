@@ -76,7 +76,9 @@ struct ControlServerTests {
         let raw = try RawClient(service.socket)
         raw.send(#"{"jsonrpc":"2.0","id":9,"method":"check","params":{"repair":false}}"# + "\n")
         for await _ in started { break }
-        #expect(raw.text() == #"{"jsonrpc":"2.0","method":"progress","params":{"done":1,"request":9,"total":2,"unit":"bytes"}}"#)
+        #expect(
+            raw.text()
+                == #"{"jsonrpc":"2.0","method":"progress","params":{"done":1,"request":9,"total":2,"unit":"bytes"}}"#)
         let client = try await client(service)
         #expect(try await client.call(StatusRequest()).items == 12)
         raw.close()
@@ -180,7 +182,9 @@ struct ControlServerTests {
     @Test("malformed lines are each answered, nothing crashes and no descriptor is left")
     func malformed() async throws {
         // In a process of its own, where nobody else opens descriptors.
-        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { try sendNonsense() }
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try sendNonsense()
+        }
         if let words = result?.standardErrorContent, !words.isEmpty { print(String(decoding: words, as: UTF8.self)) }
     }
 }

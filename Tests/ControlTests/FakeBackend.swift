@@ -29,7 +29,9 @@ final class FakeBackend: ControlBackend {
     /// Called by `check` in place of a check.
     let checking: @Sendable (ControlCall) throws(ControlError) -> Void
 
-    init(checking: @escaping @Sendable (ControlCall) throws(ControlError) -> Void = { _ in }) { self.checking = checking }
+    init(checking: @escaping @Sendable (ControlCall) throws(ControlError) -> Void = { _ in }) {
+        self.checking = checking
+    }
 
     var log: [String] { state.withLock { $0.log } }
 
@@ -79,7 +81,9 @@ final class FakeBackend: ControlBackend {
         guard case .path(let path) = request.target else { throw ControlError(.notFound, "no such item") }
         return DocumentHistory(path: path, versions: state.withLock { $0.versions })
     }
-    func show(_ request: ShowRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo { try find(request.version) }
+    func show(_ request: ShowRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
+        try find(request.version)
+    }
     func deleted(_ request: DeletedRequest, _ call: ControlCall) throws(ControlError) -> [DeletedEntry] {
         note("deleted \(name(request.target))", call)
         return state.withLock { $0.deleted }
@@ -105,7 +109,9 @@ final class FakeBackend: ControlBackend {
         note("undelete \(name(request.target))", call)
         throw ControlError(.exists, "exists", path: Path("doc.txt"), advice: "--to PATH puts it elsewhere")
     }
-    func pin(_ request: PinRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo { try find(request.version) }
+    func pin(_ request: PinRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
+        try find(request.version)
+    }
     func thin(_ request: ThinRequest, _ call: ControlCall) throws(ControlError) -> Removed {
         Removed(versions: [], versionCount: 2, deletedCount: 0, bytes: 2048)
     }
@@ -165,7 +171,8 @@ struct FakeService {
         self.backend = backend
         directory = try temporaryDirectory()
         server = try ControlServer(
-            at: SocketPlace(path: directory + "/c.sock"), backend: backend, limits: limits, logger: Logger(label: "test"))
+            at: SocketPlace(path: directory + "/c.sock"), backend: backend, limits: limits,
+            logger: Logger(label: "test"))
     }
 
     func stop() {

@@ -45,7 +45,9 @@ struct GoldenJSONTests {
     func conflicts() throws {
         var document = Samples.conflict
         let text = try json(document)
-        #expect(text.hasPrefix(#"{"base":{"#) && text.contains(#","current":{"#) && text.contains(#","path":"Notes/todo.txt","versions":[{"#))
+        #expect(
+            text.hasPrefix(#"{"base":{"#) && text.contains(#","current":{"#)
+                && text.contains(#","path":"Notes/todo.txt","versions":[{"#))
         #expect(try survives(document))
         document.base = nil
         #expect(try json(document).hasPrefix(#"{"base":null,"#))
@@ -103,7 +105,8 @@ struct GoldenJSONTests {
         let plain = WatchEvent(sequence: 1, event: .versionLost, path: Path("a"))
         #expect(try json(plain) == #"{"event":"version-lost","path":"a","sequence":1}"#)
         let renamed = WatchEvent(
-            sequence: .max, event: .renamed, path: Path("b"), from: Path("a"), version: VersionID(high: 0, low: 1), pid: 3,
+            sequence: .max, event: .renamed, path: Path("b"), from: Path("a"), version: VersionID(high: 0, low: 1),
+            pid: 3,
             program: "mv")
         #expect(try json(renamed) == """
             {"event":"renamed","from":"a","path":"b","pid":3,"program":"mv","sequence":18446744073709551615,\

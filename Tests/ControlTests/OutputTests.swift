@@ -110,7 +110,8 @@ struct OutputTests {
     }
 
     @Test("paths are said as they were typed", arguments: [
-        (nil, "", "a/b", "a/b"), ("Notes", "Notes", "Notes/x", "Notes/x"), ("./Notes/", "Notes", "Notes/x", "./Notes/x"),
+            (nil, "", "a/b", "a/b"), ("Notes", "Notes", "Notes/x", "Notes/x"),
+            ("./Notes/", "Notes", "Notes/x", "./Notes/x"),
         ("../n/a.txt", "a.txt", "a.txt", "../n/a.txt"), ("sub", "sub", "other", "other"), (".", "", "a", "a"),
         ("link", "sub", "other", "/mnt/other"), (nil, "sub", "sub/x", "x"), (nil, "sub", "other", "/mnt/other"),
         ("../n/a.txt", "a.txt", "a 2.txt", "../n/a 2.txt"), ("/mnt/sub", "sub", "other", "/mnt/other"),
@@ -133,7 +134,8 @@ struct OutputTests {
 @Suite("Arguments as bytes")
 struct ArgumentBytesTests {
     @Test("any bytes come back as they were", arguments: [
-        [], [0x61], [0xFF], [0xC3, 0xA9], [0xC3], [0xF4, 0x8F, 0xBA, 0x80], [0xED, 0xA0, 0x80], [0x65, 0xCC, 0x81, 0xFF],
+            [], [0x61], [0xFF], [0xC3, 0xA9], [0xC3], [0xF4, 0x8F, 0xBA, 0x80], [0xED, 0xA0, 0x80],
+            [0x65, 0xCC, 0x81, 0xFF],
         Array(UInt8(1)...255),
     ] as [[UInt8]])
     func roundTrip(bytes: [UInt8]) {
@@ -188,6 +190,8 @@ struct ArgumentBytesTests {
         var version = Samples.version(2, path: Path("f"), file: Path("/f"), minutesAgo: 2)
         version.lost = true
         let printed = VersionText(style: .plain, now: Samples.noon, shown: { $0 }).versions([version])
-        #expect(printed.contains("content lost") && printed.contains("1 version without content: versionsctl show FILE --version ID says why"))
+        #expect(
+            printed.contains("content lost")
+                && printed.contains("1 version without content: versionsctl show FILE --version ID says why"))
     }
 }

@@ -15,7 +15,8 @@ enum Samples {
         return VersionInfo(
             id: VersionID(high: number << 32, low: number), item: ItemID(high: 1, low: 2), path: path, kind: kind,
             size: size, modified: saved, saved: saved, device: "desk", deviceID: DeviceID(high: 3, low: 4), user: "ann",
-            program: program, pid: 1234, parents: number > 1 ? [VersionID(high: (number - 1) << 32, low: number - 1)] : [],
+            program: program, pid: 1234,
+            parents: number > 1 ? [VersionID(high: (number - 1) << 32, low: number - 1)] : [],
             hash: nil, pinned: number == 1, sealed: true, file: file)
     }
 
@@ -25,7 +26,8 @@ enum Samples {
 
     static let status = ContainerStatus(
         container: ContainerID(high: 5, low: 6), mountpoint: Path("/mnt"), device: "desk", items: 12, versions: 40,
-        conflicts: 1, deleted: .init(count: 2, bytes: 2048), space: SpaceUse(live: 1 << 20, history: 4096, deleted: 2048),
+        conflicts: 1, deleted: .init(count: 2, bytes: 2048),
+        space: SpaceUse(live: 1 << 20, history: 4096, deleted: 2048),
         transport: .init(passthrough: true, ring: false), log: "syslog", version: "0.1.0",
         fileSystems: [.init(path: Path(""), type: "ext4", can: ["versions", "xattr"])], notes: ["the clock jumped"])
 }

@@ -56,7 +56,9 @@ struct TimeTextTests {
         #expect(TimeText.parse(text, now: now) == now - seconds * 1_000_000_000)
     }
 
-    @Test("a time without a zone is local", arguments: ["2026-11-21 10:33", "2026-11-21T10:33:00", "2026-11-21 10:33:00.0"])
+    @Test(
+        "a time without a zone is local",
+        arguments: ["2026-11-21 10:33", "2026-11-21T10:33:00", "2026-11-21 10:33:00.0"])
     func local(text: String) throws {
         var parts = tm()
         (parts.tm_year, parts.tm_mon, parts.tm_mday, parts.tm_hour, parts.tm_min) = (126, 10, 21, 10, 33)

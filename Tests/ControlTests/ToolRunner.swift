@@ -19,7 +19,9 @@ struct ToolRun {
 func toolPath() -> String {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let arguments = ProcessInfo.processInfo.arguments
-    let candidates = ([own] + arguments).map { URL(fileURLWithPath: $0).deletingLastPathComponent().path + "/versionsctl" }
+    let candidates = ([own] + arguments).map {
+        URL(fileURLWithPath: $0).deletingLastPathComponent().path + "/versionsctl"
+    }
     return candidates.first { access($0, X_OK) == 0 } ?? "versionsctl"
 }
 
@@ -35,7 +37,9 @@ func runTool(bytes: [[UInt8]], in directory: String, environment: [String: Strin
     let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { (files + [input]).forEach { close($0) } }
     let status = try Subprocess.run(
-        "sh", [Path("-c"), Path("cd \"$0\" && exec \"$@\""), Path(directory), Path(toolPath())] + bytes.map { Path(bytes: $0) },
+        "sh",
+        [Path("-c"), Path("cd \"$0\" && exec \"$@\""), Path(directory), Path(toolPath())]
+            + bytes.map { Path(bytes: $0) },
         environment: environment.map { ($0.key, Path($0.value)) }, standard: [0: input, 1: files[0], 2: files[1]])
     return ToolRun(
         status: status, output: String(decoding: try Files.content(Path(place + "/output")), as: UTF8.self),

@@ -125,7 +125,9 @@ struct ToolTests {
         try world.write("loser.txt", "one loser\ntwo\nthree\n")
         let run = try world.run(["resolve", "doc.txt", "--merge"])
         #expect(run.status == 1)
-        #expect(run.errors.hasPrefix("versionsctl: doc.txt: the edits of 000000020000 and of the current version overlap: "))
+        #expect(
+            run.errors.hasPrefix("versionsctl: doc.txt: the edits of 000000020000 and of the current version overlap: ")
+        )
         #expect(try world.read("doc.txt") == "one current\ntwo\nthree\n")
         let tool = world.directory + "/merger"
         try writeProgram(tool, "#!/bin/sh\ncat \"$1\" \"$2\" \"$3\" > \"$4\"\n")
@@ -158,7 +160,11 @@ struct ToolTests {
         ])
         world.backend.state.withLock { $0.conflicts = [] }
         let none = try world.run(["resolve", "doc.txt", "--newest"])
-        #expect(none.status == 1 && none.errors == "versionsctl: doc.txt: there is no conflict to resolve: versionsctl conflicts lists the documents that have one\n")
+        #expect(
+            none.status == 1
+                && none.errors
+                    == "versionsctl: doc.txt: there is no conflict to resolve: versionsctl conflicts lists the documents that have one\n"
+        )
     }
 
     @Test("restore to a path inside asks the daemon, to one outside copies")
@@ -179,13 +185,19 @@ struct ToolTests {
         let world = try ToolWorld()
         defer { world.stop() }
         let clean = try world.run(["check"])
-        #expect(clean.status == 0 && clean.output == "clean: 3 older versions read and compared with what was saved; kept contents take 300 B on the disk\n")
+        #expect(
+            clean.status == 0
+                && clean.output
+                    == "clean: 3 older versions read and compared with what was saved; kept contents take 300 B on the disk\n"
+        )
         let finding = CheckReport.Finding(
-            kind: "content-changed", subject: "00000002", problem: "the hash differs", document: Path("a.txt"), repair: "set the version aside", repaired: false)
+            kind: "content-changed", subject: "00000002", problem: "the hash differs", document: Path("a.txt"),
+            repair: "set the version aside", repaired: false)
         world.backend.state.withLock { $0.report.findings = [finding] }
         let found = try world.run(["check"])
         #expect(found.status == 1)
-        #expect(found.output.hasPrefix("found  a.txt: the hash differs: --repair would set the version aside\n1 finding: "))
+        #expect(
+            found.output.hasPrefix("found  a.txt: the hash differs: --repair would set the version aside\n1 finding: "))
         #expect(try runTool(["check", "--container", "/nowhere"]).status == 2)
     }
 
@@ -226,7 +238,8 @@ struct ToolTests {
         defer { remove(directory) }
         mkdir(directory + "/.versionsfs", 0o700)
         // What `versionsfs --offline DIR` would say, in a shell.
-        let hello = #"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"version":"0.1.0","container":"00000000000000050000000000000006"}}"#
+        let hello =
+            #"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"version":"0.1.0","container":"00000000000000050000000000000006"}}"#
         let status = String(decoding: try Wire.line(replying: Samples.status, to: .number(2)), as: UTF8.self)
         let script = "#!/bin/sh\n[ \"$1\" = --offline ] && [ \"$2\" = \(directory) ] || exit 1\n"
             + "read -r call; echo '\(hello)'; read -r call; printf '%s' '\(status)'\n"

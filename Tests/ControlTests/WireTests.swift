@@ -71,7 +71,8 @@ struct MessageTests {
     }
 
     @Test("what is no message is answered with the right code and id", arguments: [
-        ("nonsense", -32700, nil), ("{", -32700, nil), ("\u{0}", -32700, nil), ("[]", -32600, nil), ("null", -32600, nil),
+            ("nonsense", -32700, nil), ("{", -32700, nil), ("\u{0}", -32700, nil), ("[]", -32600, nil),
+            ("null", -32600, nil),
         ("{}", -32600, nil), (#"{"id":3,"method":"status"}"#, -32600, RequestID.number(3)),
         (#"{"jsonrpc":"1.0","id":"a","method":"status"}"#, -32600, .text("a")),
         (#"{"jsonrpc":"2.0","id":{},"method":"status"}"#, -32600, nil),
@@ -98,8 +99,10 @@ struct MessageTests {
     @Test("JSON is told from what is not", arguments: [
         ("{}", true), ("[]", true), (" [ 1 , -0.5e+3 , true , false , null , \"\\u00e9\\n\" ] ", true), ("0", true),
         (#"{"a":{"b":[{}]},"c":[]}"#, true), (#""\ud83d\ude00""#, true), (#""\ud83d""#, false), (#""\ude00""#, false),
-        ("", false), ("[", false), ("[1,]", false), ("{\"a\"}", false), ("{\"a\":1,}", false), ("[1}", false), ("01", false),
-        ("1.", false), ("-", false), ("1 2", false), ("\"a\tb\"", false), ("\"", false), ("tru", false), ("{1:2}", false),
+            ("", false), ("[", false), ("[1,]", false), ("{\"a\"}", false), ("{\"a\":1,}", false), ("[1}", false),
+            ("01", false),
+            ("1.", false), ("-", false), ("1 2", false), ("\"a\tb\"", false), ("\"", false), ("tru", false),
+            ("{1:2}", false),
         (String(repeating: "[", count: 64) + String(repeating: "]", count: 64), true),
         (String(repeating: "[", count: 65) + String(repeating: "]", count: 65), false),
     ])

@@ -42,8 +42,20 @@ final class RecordedDisk {
     func detach() throws {
         guard isAttached else { return }
         isAttached = false
-        for path in [beneath, path, place + "/recorder"] { try mustRun("umount", [path], seconds: 60) }
+        for path in [beneath, path, place + "/recorder"] { try unmount(path) }
         try recorder.wait(.after(seconds: 20))
+    }
+
+    /// What the kernel still does for a file system, or a process that has just ended, makes it busy for a moment; nothing
+    /// tells when that is over.
+    private func unmount(_ path: String) throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while umount2(path, 0) != 0 {
+            guard errno == EBUSY, ContinuousClock.now < end else {
+                throw Failure("umount \(path): \(String(cString: strerror(errno)))", evidence: try run("fuser", ["-vm", path]).text)
+            }
+            poll(nil, 0, 50)
+        }
     }
 
     func remove() {

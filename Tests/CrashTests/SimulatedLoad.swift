@@ -34,10 +34,9 @@ final class SimulatedLoad {
         var offset: Int
     }
 
-    /// Doings that are not wanted, for whoever looks for what is wrong; `late` are saves that take their time. What is restored
-    /// and then changes places with another file is lost now and then (docs/testing.md, what is not whole yet).
+    /// Doings that are not wanted, for whoever looks for what is wrong; `late` are saves that take their time.
     private static let leftOut = Set(
-        (ProcessInfo.processInfo.environment["VERSIONSFS_LEAVE_OUT"] ?? "restore").split(separator: ",").map(String.init))
+        (ProcessInfo.processInfo.environment["VERSIONSFS_LEAVE_OUT"] ?? "").split(separator: ",").map(String.init))
 
     init(_ seed: UInt64) throws {
         dice = Dice(seed: seed)

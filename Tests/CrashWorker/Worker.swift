@@ -202,8 +202,8 @@ struct Worker {
 
     // MARK: Beyond the crash
 
-    /// Writes through a descriptor and a mapping that it has had from before a crash, and finishes when told to: what it
-    /// wrote has to be there then.
+    /// Writes through a descriptor and a mapping that it has had from before a crash, and finishes when told to: what
+    /// it wrote has to be there then.
     mutating func survive() {
         do {
             try check("chdir", chdir(root))

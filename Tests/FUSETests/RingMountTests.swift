@@ -64,8 +64,8 @@ extension MountTests {
                 }
                 threads.append(try ringThreads())
             }
-            // As many as were at work at a time (each reader, and its RELEASE in the background), eight for each processor
-            // that are free, and the keeper.
+            // As many as were at work at a time (each reader, and its RELEASE in the background), eight for each
+            // processor that are free, and the keeper.
             let most = 2 * count + 8 * (ProcessorList.possible ?? 1) + 1
             #expect(threads.allSatisfy { $0 <= most }, "\(threads), not over \(most)")
         }
@@ -94,7 +94,8 @@ extension MountTests {
                 }
                 served.with { $0 = true }
             }
-            // Nothing else lets the slow ones go, so without this the test would never end: its time limit is the bound.
+            // Nothing else lets the slow ones go, so without this the test would
+            // never end: its time limit is the bound.
             served.wait { $0 ? () : nil }
             #expect(system.state.with { $0.slow } == 3)
             system.state.with { $0.slowMayGo = true }

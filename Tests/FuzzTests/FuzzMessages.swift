@@ -35,9 +35,14 @@ struct FuzzMessages {
     static let entries: Set<UInt32> = [1, 6, 8, 9, 13, 35, 51]
     static let openings: Set<UInt32> = [14, 27]
 
-    private static let names = ["a", "b", "c.txt", "f~", "d", "e", "link", ".versions", ".versionsfs", "..", ".", "a/b", ""]
-        .map { Array($0.utf8) } + [[UInt8](repeating: 120, count: 255), [UInt8](repeating: 120, count: 256), [0xff, 0xfe]]
-    private static let attributes = ["user.x", "user.versions.item", "user.versionsfs.label", "system.posix_acl_access", ""]
+    private static let names =
+        ["a", "b", "c.txt", "f~", "d", "e", "link", ".versions", ".versionsfs", "..", ".", "a/b", ""]
+        .map { Array($0.utf8) } + [
+            [UInt8](repeating: 120, count: 255), [UInt8](repeating: 120, count: 256), [0xff, 0xfe],
+        ]
+    private static let attributes = [
+        "user.x", "user.versions.item", "user.versionsfs.label", "system.posix_acl_access", "",
+    ]
         .map { Array($0.utf8) }
 
     private var dice: SeededGenerator
@@ -59,7 +64,9 @@ struct FuzzMessages {
         return message(initialize, unique: 2, node: 0, body.bytes + [UInt8](repeating: 0, count: 44))
     }
 
-    static func message(_ opcode: UInt32, unique: UInt64, node: UInt64, user: UInt32 = 0, thread: UInt32 = 1, _ body: [UInt8])
+    static func message(
+        _ opcode: UInt32, unique: UInt64, node: UInt64, user: UInt32 = 0, thread: UInt32 = 1, _ body: [UInt8]
+    )
         -> [UInt8]
     {
         let header = Layout() + UInt32(40 + body.count) + opcode + unique + node + user + user + thread + UInt32(0)
@@ -80,7 +87,8 @@ struct FuzzMessages {
 
     /// The end of the session, and another beginning, are the transport's and not the stream's.
     private static func isHarmful(_ message: [UInt8]) -> Bool {
-        message.count >= 8 && message.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self) } == destroy
+        message.count >= 8
+            && message.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self) } == destroy
     }
 
     private mutating func damage(_ message: inout [UInt8]) {
@@ -108,19 +116,25 @@ struct FuzzMessages {
     }
 
     private mutating func name() -> [UInt8] {
-        (dice.oneIn(8) ? (0..<dice.below(20)).map { _ in UInt8(1 + dice.below(255)) } : dice.pick(Self.names) ?? []) + [0]
+        (dice.oneIn(8) ? (0..<dice.below(20)).map { _ in UInt8(1 + dice.below(255)) } : dice.pick(Self.names) ?? []) + [
+            0
+        ]
     }
 
     private mutating func handle() -> UInt64 { dice.oneIn(10) ? dice.next() : dice.pick(handles) ?? 0 }
     private mutating func offset() -> UInt64 { dice.oneIn(10) ? dice.next() : UInt64(dice.below(5000)) }
-    private mutating func size() -> UInt32 { dice.oneIn(10) ? UInt32(truncatingIfNeeded: dice.next()) : UInt32(dice.below(9000)) }
+    private mutating func size() -> UInt32 {
+        dice.oneIn(10) ? UInt32(truncatingIfNeeded: dice.next()) : UInt32(dice.below(9000))
+    }
     private mutating func node() -> UInt64 { dice.pick(nodes) ?? 1 }
     private mutating func word() -> UInt32 { UInt32(truncatingIfNeeded: dice.next()) }
     private mutating func mode(_ types: [UInt32]) -> UInt32 { (dice.pick(types) ?? 0) | UInt32(dice.below(0o1000)) }
     private mutating func openFlags() -> UInt32 {
         dice.pick([0, 1, 2, 0o1001, 0o1002, 0o2001, 0o102, 0o101_001]) ?? 0
     }
-    private mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: dice.next()) } }
+    private mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+    }
 
     private mutating func body(_ opcode: UInt32) -> [UInt8] {
         let empty = Layout()
@@ -131,12 +145,16 @@ struct FuzzMessages {
         case 3: return (empty + UInt32(dice.below(2)) + UInt32(0) + handle()).bytes
         case 4: return attributeChange()
         case 6: return name() + name()
-        case 8: return (empty + mode([0o100000, 0o010000, 0o140000, 0o020000]) + UInt32(0x103) + UInt32(0o22) + UInt32(0) + name()).bytes
+        case 8:
+            return
+                (empty + mode([0o100000, 0o010000, 0o140000, 0o020000]) + UInt32(0x103) + UInt32(0o22) + UInt32(0)
+                + name()).bytes
         case 9: return (empty + mode([0]) + UInt32(0o22) + name()).bytes
         case 12: return (empty + node() + name() + name()).bytes
         case 13: return (empty + node() + name()).bytes
         case 14, 27: return (empty + openFlags() + UInt32(0)).bytes
-        case 15, 28, 44: return (empty + handle() + offset() + size() + UInt32(0) + UInt64(0) + openFlags() + UInt32(0)).bytes
+        case 15, 28, 44:
+            return (empty + handle() + offset() + size() + UInt32(0) + UInt64(0) + openFlags() + UInt32(0)).bytes
         case 16:
             let data = bytes(dice.below(3000))
             let head = empty + handle() + offset() + UInt32(data.count) + UInt32(dice.below(8)) + UInt64(0)
@@ -145,19 +163,29 @@ struct FuzzMessages {
         case 20, 30: return (empty + handle() + UInt32(dice.below(2)) + UInt32(0)).bytes
         case 21:
             let value = bytes(dice.below(100))
-            return (empty + UInt32(value.count) + UInt32(dice.below(3)) + ((dice.pick(Self.attributes) ?? []) + [0]) + value).bytes
+            return
+                (empty + UInt32(value.count) + UInt32(dice.below(3)) + ((dice.pick(Self.attributes) ?? []) + [0])
+                + value).bytes
         case 22: return (empty + UInt32(dice.below(200)) + UInt32(0) + ((dice.pick(Self.attributes) ?? []) + [0])).bytes
         case 23: return (empty + UInt32(dice.below(200)) + UInt32(0)).bytes
         case 35: return (empty + openFlags() + mode([0o100000]) + UInt32(0o22) + UInt32(dice.below(2)) + name()).bytes
         case 36: return (empty + (unique &- UInt64(dice.below(10)))).bytes
-        case 39: return (empty + handle() + UInt32(0) + (dice.pick([0x8008_6601, 0x801c_581f, 7]) ?? 7) + UInt64(0) + UInt32(0) + UInt32(dice.below(64))).bytes
+        case 39:
+            return
+                (empty + handle() + UInt32(0) + (dice.pick([0x8008_6601, 0x801c_581f, 7]) ?? 7) + UInt64(0) + UInt32(0)
+                + UInt32(dice.below(64))).bytes
         case 42:
             let count = dice.below(4)
-            return (0..<count).reduce(empty + UInt32(count) + UInt32(0)) { layout, _ in layout + node() + UInt64(1) }.bytes
-        case 43: return (empty + handle() + offset() + UInt64(dice.below(100_000)) + UInt32(dice.below(4)) + UInt32(0)).bytes
+            return (0..<count).reduce(empty + UInt32(count) + UInt32(0)) { layout, _ in layout + node() + UInt64(1) }
+                .bytes
+        case 43:
+            return (empty + handle() + offset() + UInt64(dice.below(100_000)) + UInt32(dice.below(4)) + UInt32(0)).bytes
         case 45: return (empty + node() + UInt32(dice.below(8)) + UInt32(0) + name() + name()).bytes
         case 46: return (empty + handle() + offset() + UInt32(dice.below(6)) + UInt32(0)).bytes
-        case 47: return (empty + handle() + offset() + node() + handle() + offset() + UInt64(dice.below(100_000)) + UInt64(0)).bytes
+        case 47:
+            return
+                (empty + handle() + offset() + node() + handle() + offset() + UInt64(dice.below(100_000)) + UInt64(0))
+                .bytes
         case 51: return (empty + openFlags() + mode([0o100000]) + UInt32(0o22) + UInt32(0) + name()).bytes
         case 52: return (empty + UInt32(dice.below(2)) + UInt32(0) + handle() + UInt32(0) + UInt32(0xfff)).bytes
         default: return bytes(dice.below(80))

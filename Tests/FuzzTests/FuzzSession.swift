@@ -31,7 +31,9 @@ final class CountingTransport: Transport {
             ($0.loadUnaligned(as: UInt32.self), $0.loadUnaligned(fromByteOffset: 4, as: Int32.self),
              $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         }
-        if Int(length) != bytes.count { malformed.withLock { $0.append("\(unique): says \(length), has \(bytes.count) bytes") } }
+        if Int(length) != bytes.count {
+            malformed.withLock { $0.append("\(unique): says \(length), has \(bytes.count) bytes") }
+        }
         if error > 0 || error <= -1000 { malformed.withLock { $0.append("\(unique): error \(error)") } }
         if error != 0, bytes.count != 16 { malformed.withLock { $0.append("\(unique): error \(error) with a body") } }
         answers.withLock { $0[unique, default: []].append(Answer(error: error, body: Array(bytes[16...]))) }

@@ -78,7 +78,8 @@ import VersionStore
                 Self.learn(opcode, answer, &messages)
             } else if answers.isEmpty, opcode == 14 {
                 late[unique] = opcode
-            } else if answers.count != (FuzzMessages.isAnswered(opcode) ? 1 : 0), !(opcode == 36 && answers.count <= 1) {
+            } else if answers.count != (FuzzMessages.isAnswered(opcode) ? 1 : 0), !(opcode == 36 && answers.count <= 1)
+            {
                 problems.append("opcode \(opcode): \(answers.count) answers to \(message.count) bytes")
             }
         }
@@ -89,7 +90,9 @@ import VersionStore
         try? opened.root.close()
         let names = try FileManager.default.contentsOfDirectory(atPath: place).sorted()
         if names != ["container", "outside"] { problems.append("beside the container: \(names)") }
-        if try String(contentsOfFile: place + "/outside", encoding: .utf8) != "outside" { problems.append("a file outside was changed") }
+        if try String(contentsOfFile: place + "/outside", encoding: .utf8) != "outside" {
+            problems.append("a file outside was changed")
+        }
         return problems
     }
 
@@ -114,7 +117,8 @@ import VersionStore
     private static func learn(_ opcode: UInt32, _ answer: CountingTransport.Answer, _ messages: inout FuzzMessages) {
         guard answer.error == 0 else { return }
         let number = { (offset: Int) -> UInt64? in
-            answer.body.count >= offset + 8 ? answer.body.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) } : nil
+            answer.body.count >= offset + 8
+                ? answer.body.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) } : nil
         }
         if FuzzMessages.entries.contains(opcode), let node = number(0) { messages.learn(node: node) }
         if opcode == 35 || opcode == 51, let handle = number(128) { messages.learn(handle: handle) }

@@ -18,13 +18,15 @@ import Testing
             // Under way before the others take the processors: its own start is not to be measured.
             let neighbour = try ActorProcess("neighbour", in: container.path)
             try neighbour.must("stat", "f")
-            // Twenty programs that compute hold up anyone on two processors: what is measured is waiting for one another.
+            // Twenty programs that compute hold up anyone on two processors: what
+            // is measured is waiting for one another.
             for actor in actors { _ = try run("renice", ["-n", "19", "-p", String(actor.pid)], seconds: 10) }
             for (index, actor) in actors.enumerated() {
                 try actor.begin("patterns", ["f", String(index), String(rounds), String(Self.length)])
             }
             let slow = try slowCalls(of: neighbour, while: actors)
-            // A disk that still writes what other tests have left holds up any file system: the default run only says so.
+            // A disk that still writes what other tests have left holds up any
+            // file system: the default run only says so.
             var problems = Workplace.isFull ? slow : []
             for call in slow { print("ManySaversTests: \(call)") }
             for actor in actors {

@@ -79,7 +79,8 @@ import Testing
             #expect(before != after)
             let device = { (name: String) in
                 try JSONDecoder().decode(
-                    HistoryRecord.self, from: Data(try ctl("history", name + "/f", "--json", in: place).stdout)).versions
+                    HistoryRecord.self, from: Data(try ctl("history", name + "/f", "--json", in: place).stdout)
+                ).versions
             }
             let versions = try device("d")
             #expect(versions.count == 2)
@@ -119,7 +120,9 @@ import Testing
             let history = Data(try ctl("history", "c/f", "--json", in: place).stdout)
             let oldest = try JSONDecoder().decode(HistoryRecord.self, from: history).versions.last?.id ?? ""
             try mustUnmount("c", in: place)
-            let before = try shell("find c -printf '%p %s %T@ %C@\\n' | sort; sha256sum c/.versionsfs/catalog.sqlite", in: place).text
+            let before = try shell(
+                "find c -printf '%p %s %T@ %C@\\n' | sort; sha256sum c/.versionsfs/catalog.sqlite", in: place
+            ).text
             _ = try mustMount("c", options: "ro", in: place)
             #expect(try shell("cat c/.versions/f/history/*", in: place).text == "one")
             for command in ["echo x > c/f", "rm c/f", "touch c/new", "mv c/.versions/.deleted/gone c/back"] {
@@ -127,12 +130,15 @@ import Testing
                 #expect(output.status != 0 && output.errors.contains("Read-only"), "\(command): \(output.errors)")
             }
             for words in [
-                ["restore", "c/f", "--version", oldest], ["undelete", "c/gone"], ["purge", "c/f"], ["purge", "--deleted", "--container", "c"],
+                ["restore", "c/f", "--version", oldest], ["undelete", "c/gone"], ["purge", "c/f"],
+                ["purge", "--deleted", "--container", "c"],
                 ["config", "stale-writes", "merge", "--container", "c"], ["pin", "c/f", "--version", oldest],
             ] { expectLine(try run(Workplace.control, words, in: place), "read-only", "without -o ro") }
             #expect(try ctl("status", "c", in: place).text.contains("read-only"))
             try mustUnmount("c", in: place)
-            let after = try shell("find c -printf '%p %s %T@ %C@\\n' | sort; sha256sum c/.versionsfs/catalog.sqlite", in: place).text
+            let after = try shell(
+                "find c -printf '%p %s %T@ %C@\\n' | sort; sha256sum c/.versionsfs/catalog.sqlite", in: place
+            ).text
             #expect(after == before)
         }
     }
@@ -180,7 +186,8 @@ import Testing
     @Test("An ordinary user without passthrough keeps versions all the same, and status says so")
     func withoutPassthrough() throws {
         try withContainer(named: "user", asUser: 65534) { container in
-            try mustRun("sh", ["-ec", "cd \(container.path); echo one > f; echo two > f; rm f; echo three > f"], asUser: 65534)
+            try mustRun(
+                "sh", ["-ec", "cd \(container.path); echo one > f; echo two > f; rm f; echo three > f"], asUser: 65534)
             // Not `must`: root, who starts it, may not enter the mount.
             let status = try mustRun(Workplace.control, ["status", container.path], asUser: 65534).text
             var problems: [String] = []
@@ -198,7 +205,9 @@ import Testing
         try withPlace { place in
             let actor = try ActorProcess("oldshell", in: place + "/c")
             let mounted = try mustMount("c", in: place)
-            #expect(mounted.errors.contains("oldshell (\(actor.pid))") && mounted.errors.contains("cd . again"), "\(mounted.errors)")
+            #expect(
+                mounted.errors.contains("oldshell (\(actor.pid))") && mounted.errors.contains("cd . again"),
+                "\(mounted.errors)")
             #expect(!mounted.errors.contains("\n"), "\(mounted.errors)")
             try mustUnmount("c", in: place)
         }
@@ -235,7 +244,9 @@ import Testing
             #expect(text(place + "/c/f") == "three\n")
             // A signal ends both as well.
             let child = try Child(.init(Workplace.daemon, [place + "/c", place + "/m", "-f"]))
-            let came = try Mounts.wait(.after(seconds: 20), watching: child) { all in all.count { $0.path.hasPrefix(place) } == 2 }
+            let came = try Mounts.wait(.after(seconds: 20), watching: child) { all in
+                all.count { $0.path.hasPrefix(place) } == 2
+            }
             #expect(came)
             Foundation.kill(child.pid, SIGTERM)
             #expect(try child.wait(.after(seconds: 30)) == 0)
@@ -251,7 +262,8 @@ import Testing
     @Test("list-versions shows .versions in the root's listing, and nowhere else")
     func listVersions() throws {
         try withPlace { place in
-            try shell("mkdir c/sub; for i in $(seq 1 300); do echo $i > c/sub/file-with-a-long-name-$i; done", in: place)
+            try shell(
+                "mkdir c/sub; for i in $(seq 1 300); do echo $i > c/sub/file-with-a-long-name-$i; done", in: place)
             _ = try mustMount("c", options: "list-versions", in: place)
             try shell("echo two > c/f", in: place)
             #expect(try shell("ls -a c", in: place).text.split(separator: "\n") == [".", "..", ".versions", "f", "sub"])

@@ -7,7 +7,8 @@ import Testing
 @Suite struct ClaimTests {
     @Test("a program that replaces a file in place, and one that waits for it, are listed; afterwards nobody is")
     func holderAndWaiter() throws {
-        try withContainer(named: "claims", files: ["X": "old"], settings: ["replace-wait": "20s"], level: .versioned) { container in
+        try withContainer(named: "claims", files: ["X": "old"], settings: ["replace-wait": "20s"], level: .versioned) {
+            container in
             let (holder, waiter) = (
                 try ActorProcess("code", in: container.path), try ActorProcess("claude", in: container.path)
             )
@@ -21,10 +22,12 @@ import Testing
                 claims = try container.decode(["claims"])
             } while claims.count < 2 && !patience.isOver
             let expected = [false, true].map { isWaiting in
-                [isWaiting ? "\(waiter.pid)" : "\(holder.pid)", "X", "write", "replacing", "\(isWaiting)"].joined(separator: " ")
+                [isWaiting ? "\(waiter.pid)" : "\(holder.pid)", "X", "write", "replacing", "\(isWaiting)"].joined(
+                    separator: " ")
             }
             let found = claims.map { claim in
-                ["\(claim.pid)", claim.paths.joined(), claim.kind, claim.options.joined(), "\(claim.waiting)"].joined(separator: " ")
+                ["\(claim.pid)", claim.paths.joined(), claim.kind, claim.options.joined(), "\(claim.waiting)"].joined(
+                    separator: " ")
             }
             var problems = found == expected ? [] : ["listed: \(claims)"]
             try holder.must("close", "h")

@@ -6,11 +6,13 @@ import Testing
 
 @Suite struct CommandJSONTests {
     private static let version: Set = [
-        "id", "item", "path", "name", "kind", "size", "modified", "saved", "device", "deviceID", "user", "program", "pid",
+        "id", "item", "path", "name", "kind", "size", "modified", "saved", "device", "deviceID", "user", "program",
+        "pid",
         "parents", "hash", "local", "pinned", "sealed", "file",
     ]
     private static let status: Set = [
-        "container", "mountpoint", "device", "items", "versions", "conflicts", "deleted", "space", "hub", "transport", "log",
+        "container", "mountpoint", "device", "items", "versions", "conflicts", "deleted", "space", "hub", "transport",
+        "log",
         "version", "fileSystems", "notes",
     ]
     private static let removed: Set = ["versions", "versionCount", "deletedCount", "bytes"]
@@ -18,8 +20,8 @@ import Testing
     private static let resolution: Set = ["document", "current", "resolved", "written", "remaining"]
     private static let conflicted: Set = ["path", "current", "base", "versions"]
 
-    /// Commands in an order in which each finds what it needs, with the keys of what they print: of the object, or of the
-    /// first of a list. `$OLD` is the oldest version of `c/f`.
+    /// Commands in an order in which each finds what it needs, with the keys of what they print: of the object, or of
+    /// the first of a list. `$OLD` is the oldest version of `c/f`.
     private static let rows: [(line: String, isList: Bool, keys: Set<String>)] = [
         ("status c", false, status),
         ("history c/f", false, ["path", "versions"]),
@@ -43,12 +45,15 @@ import Testing
         ("config --container c", true, ["key", "value", "standard"]),
     ]
 
-    @Test("Every command prints one document with the keys of the contract and of the protocol's page, and nothing on stderr")
+    @Test(
+        "Every command prints one document with the keys of the contract and of the protocol's page, and nothing on stderr"
+    )
     func keys() throws {
         try Place.with { place in
             let mounted = try place.bash("$CTL mount c --json")
             #expect(try keys(of: mounted, isList: false) == ["directory", "mountpoint", "detached", "beneath"])
-            try shell("mkdir c/d; echo 2 > c/f; echo 3 > c/f; echo x > c/d/x; echo g > c/gone; rm c/gone", in: place.path)
+            try shell(
+                "mkdir c/d; echo 2 > c/f; echo 3 > c/f; echo x > c/d/x; echo g > c/gone; rm c/gone", in: place.path)
             let history = try JSONDecoder().decode(
                 HistoryRecord.self, from: Data(try place.ctl("history", "c/f", "--json").stdout))
             let old = try #require(history.versions.last?.id)

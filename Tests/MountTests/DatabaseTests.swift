@@ -7,31 +7,6 @@ import Testing
 @Suite struct DatabaseTests {
     private static let modes = ["delete", "truncate", "persist", "wal"]
 
-    private func sql(_ container: TestContainer, _ text: String, _ file: String = "data.db") throws -> String {
-        try mustRun("sqlite3", [container.file(file), ".timeout 10000", text]).text
-    }
-
-    /// What a version says when it is opened as a database of its own.
-    private func sql(_ version: VersionRecord, in container: TestContainer, _ text: String) throws -> String {
-        let copy = container.path + "-copy.db"
-        defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copy + suffix) } }
-        FileManager.default.createFile(atPath: copy, contents: Data(try container.content(of: version)))
-        return try mustRun("sqlite3", [copy, text]).text
-    }
-
-    /// Waits until a document has so many versions; there is no event for what has not happened yet.
-    private func versions(
-        of file: String, _ container: TestContainer, atLeast count: Int, seconds: Double = 30
-    ) throws -> [VersionRecord] {
-        let deadline = Deadline.after(seconds: seconds)
-        while true {
-            let output = try container.ctl(["history", container.file(file), "--json"])
-            let found = output.status == 0 ? try container.history(of: file).versions : []
-            if found.count >= count || deadline.isOver { return found }
-            _ = Deadline.after(seconds: 0.2).poll([])
-        }
-    }
-
     @Test("A burst of transactions is one version, once the database is quiet", arguments: modes)
     func burst(_ mode: String) throws {
         try withContainer(named: "quiet") { container in
@@ -44,18 +19,24 @@ import Testing
             if during.count > 2 { problems.append("\(during.count) versions while it was busy") }
             let after = try versions(of: "data.db", container, atLeast: during.count + 1)
             if after.count != during.count + 1 { problems.append("\(after.count) versions, \(during.count) before") }
-            if after.first?.program != "sqlite3" || after.first?.sealed != true { problems.append("by \(after.first?.program ?? "-")") }
+            if after.first?.program != "sqlite3" || after.first?.sealed != true {
+                problems.append("by \(after.first?.program ?? "-")")
+            }
             for number in 31...35 { _ = try sql(container, "INSERT INTO t VALUES(\(number), 'x');") }
             let last = try versions(of: "data.db", container, atLeast: after.count + 1)
             for version in last {
                 let rows = version.id == after.first?.id ? "30" : version.kind == "current" ? "35" : nil
                 let said = try sql(version, in: container, "PRAGMA integrity_check; SELECT count(*) FROM t;")
-                if !said.hasPrefix("ok") || rows != nil && said != "ok\n\(rows ?? "")" { problems.append("\(version.kind): \(said)") }
+                if !said.hasPrefix("ok") || rows != nil && said != "ok\n\(rows ?? "")" {
+                    problems.append("\(version.kind): \(said)")
+                }
             }
             if first.count > 1 { problems.append("\(first.count) versions at first") }
             let names = try container.namesWithVersions()
             if names != ["data.db"] { problems.append("versions of \(names)") }
-            if try !container.deleted().isEmpty { problems.append("in the deleted area: \(try container.deleted().map(\.path))") }
+            if try !container.deleted().isEmpty {
+                problems.append("in the deleted area: \(try container.deleted().map(\.path))")
+            }
             return problems + (try container.checkAtRest())
         }
     }
@@ -85,11 +66,17 @@ import Testing
             var problems: [String] = []
             _ = try sql(container, "PRAGMA journal_mode=wal; CREATE TABLE t(a); INSERT INTO t VALUES(0);")
             let before = try versions(of: "data.db", container, atLeast: 1).count
-            try session(container, "INSERT INTO t VALUES(1); INSERT INTO t VALUES(2);", then: "INSERT INTO t VALUES(3);") {
+            try session(
+                container, "INSERT INTO t VALUES(1); INSERT INTO t VALUES(2);", then: "INSERT INTO t VALUES(3);"
+            ) {
                 let open = try versions(of: "data.db", container, atLeast: before + 1)
                 if open.count != before + 1 { problems.append("\(open.count) versions while it is open") }
-                let refused = try container.ctl(["restore", container.file("data.db"), "--version", open.last?.id ?? "-"])
-                if refused.status != 1 || !refused.errors.contains("is open") { problems.append("restore: \(refused.errors)") }
+                let refused = try container.ctl([
+                    "restore", container.file("data.db"), "--version", open.last?.id ?? "-",
+                ])
+                if refused.status != 1 || !refused.errors.contains("is open") {
+                    problems.append("restore: \(refused.errors)")
+                }
             }
             let after = try versions(of: "data.db", container, atLeast: before + 2)
             let history = after.filter { $0.kind == "history" }
@@ -109,7 +96,8 @@ import Testing
             var problems: [String] = []
             _ = try sql(container, "CREATE TABLE t(a, b); INSERT INTO t VALUES(0, 0);")
             let before = try versions(of: "data.db", container, atLeast: 1).count
-            let spilling = "PRAGMA cache_size=2; BEGIN; WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 500)"
+            let spilling =
+                "PRAGMA cache_size=2; BEGIN; WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 500)"
                 + " INSERT INTO t SELECT x, randomblob(2000) FROM n;"
             try session(container, spilling, then: "COMMIT;") {
                 let during = try versions(of: "data.db", container, atLeast: before + 1, seconds: 8)
@@ -119,7 +107,9 @@ import Testing
             if after.count != before + 1 { problems.append("\(after.count) versions") }
             for version in after {
                 let said = try sql(version, in: container, "PRAGMA integrity_check; SELECT count(*) FROM t;")
-                if said != (version.kind == "current" ? "ok\n501" : "ok\n1") { problems.append("\(version.kind): \(said)") }
+                if said != (version.kind == "current" ? "ok\n501" : "ok\n1") {
+                    problems.append("\(version.kind): \(said)")
+                }
             }
             return problems + (try container.checkAtRest())
         }
@@ -135,7 +125,9 @@ import Testing
                     _ = try sql(container, "CREATE TABLE IF NOT EXISTS t(a); INSERT INTO t VALUES(\(number));", name)
                 }
             }
-            try shell("rm removed.db; echo other > other; mv other replaced.db; echo emptied > emptied.db", in: container.path)
+            try shell(
+                "rm removed.db; echo other > other; mv other replaced.db; echo emptied > emptied.db", in: container.path
+            )
             try container.remount()
             try container.must("undelete", container.file("removed.db"))
             for name in ["unmounted.db", "removed.db"] {
@@ -143,7 +135,8 @@ import Testing
                 if said != "3" { problems.append("\(name): \(said)") }
             }
             for name in ["replaced.db", "emptied.db"] {
-                guard let version = try container.history(of: name).versions.first(where: { $0.kind == "history" }) else {
+                guard let version = try container.history(of: name).versions.first(where: { $0.kind == "history" })
+                else {
                     problems.append("\(name) has no history")
                     continue
                 }
@@ -156,14 +149,17 @@ import Testing
         }
     }
 
-    @Test("A database that was captured with its log is the same after a remount; a bigger one keeps what it was before")
+    @Test(
+        "A database that was captured with its log is the same after a remount; a bigger one keeps what it was before")
     func remounted() throws {
         try withContainer(named: "quiet") { container in
             guard container.isVersioned else { return [] }
             var problems: [String] = []
-            _ = try sql(container, "PRAGMA journal_mode=wal; CREATE TABLE t(a, b); INSERT INTO t VALUES(1, zeroblob(3000000));")
+            _ = try sql(
+                container, "PRAGMA journal_mode=wal; CREATE TABLE t(a, b); INSERT INTO t VALUES(1, zeroblob(3000000));")
             let first = try versions(of: "data.db", container, atLeast: 1)
-            let program = "import os, sqlite3; c = sqlite3.connect('data.db'); c.execute('INSERT INTO t VALUES(2, 0)'); c.commit(); os._exit(0)"
+            let program =
+                "import os, sqlite3; c = sqlite3.connect('data.db'); c.execute('INSERT INTO t VALUES(2, 0)'); c.commit(); os._exit(0)"
             try mustRun("python3", ["-c", program], in: container.path)
             let before = try versions(of: "data.db", container, atLeast: first.count + 1)
             try container.remount()
@@ -189,9 +185,12 @@ import Testing
             _ = try sql(container, "PRAGMA journal_mode=wal; CREATE TABLE t(a); INSERT INTO t VALUES(1);")
             let first = try versions(of: "data.db", container, atLeast: 1)
             // As a crash of the program leaves it: the log holds what the database does not.
-            let program = "import os, sqlite3; c = sqlite3.connect('data.db'); c.execute('INSERT INTO t VALUES(2)'); c.commit(); os._exit(0)"
+            let program =
+                "import os, sqlite3; c = sqlite3.connect('data.db'); c.execute('INSERT INTO t VALUES(2)'); c.commit(); os._exit(0)"
             try mustRun("python3", ["-c", program], in: container.path)
-            if try container.names() != ["data.db", "data.db-shm", "data.db-wal"] { problems.append("no log: \(try container.names())") }
+            if try container.names() != ["data.db", "data.db-shm", "data.db-wal"] {
+                problems.append("no log: \(try container.names())")
+            }
             let two = try versions(of: "data.db", container, atLeast: first.count + 1)
             try container.must("restore", container.file("data.db"), "--version", first.first?.id ?? "-")
             let said = try sql(container, "PRAGMA integrity_check; SELECT max(a) FROM t")

@@ -39,7 +39,8 @@ import Testing
             try shell("mv d/g d/f", in: container.path)
             try container.must("restore", "d", "--at", time, "--to", "copy")
             var problems: [String] = []
-            for (name, text) in ["copy/f": "f two\n", "copy/g": "g two\n", "d/f": "g two\n"] where container.text(of: name) != text {
+            for (name, text) in ["copy/f": "f two\n", "copy/g": "g two\n", "d/f": "g two\n"]
+            where container.text(of: name) != text {
                 problems.append("\(name) holds \(container.text(of: name) ?? "nothing")")
             }
             try container.must("restore", "d", "--at", time)
@@ -53,7 +54,9 @@ import Testing
     @Test("What is renamed over another name, as logs are turned, goes on with its history when its name comes back")
     func turnedLog() throws {
         try withContainer(named: "turned") { container in
-            try shell("echo a > notes; echo b > notes; echo x > notes.1; mv notes notes.1; echo c > notes", in: container.path)
+            try shell(
+                "echo a > notes; echo b > notes; echo x > notes.1; mv notes notes.1; echo c > notes", in: container.path
+            )
             let versions = try container.history(of: "notes").versions
             let contents = try versions.map { String(decoding: try container.content(of: $0), as: UTF8.self) }
             return contents == ["c\n", "b\n", "a\n"] ? try container.checkFindings() : ["notes has \(contents)"]
@@ -185,7 +188,9 @@ import Testing
                 try manifest(tree) + shell("find . -printf '%p %u:%g %n\\n' | sort", in: tree).text
             }
             let before = try look()
-            try mustRun("bash", ["-ec", "chmod 700 tree/c; rm -rf tree/a; chmod 500 tree/c"], in: container.path, asUser: nobody)
+            try mustRun(
+                "bash", ["-ec", "chmod 700 tree/c; rm -rf tree/a; chmod 500 tree/c"], in: container.path, asUser: nobody
+            )
             guard container.isVersioned else { return [] }
             try container.must("undelete", container.file("tree/a"), asUser: nobody)
             let after = try look()

@@ -20,7 +20,10 @@ import Testing
         try shell("echo > the-end", in: container.path)
         let output = try run(
             "bash",
-            ["-c", "exec 3< <(exec \"$CTL\" watch --json --after 0); watcher=$!; sed '/saved.*the-end/q; /the-end.*saved/q' <&3; kill $watcher"],
+            [
+                "-c",
+                "exec 3< <(exec \"$CTL\" watch --json --after 0); watcher=$!; sed '/saved.*the-end/q; /the-end.*saved/q' <&3; kill $watcher",
+            ],
             in: container.path, environment: ["CTL": Workplace.control], seconds: 30)
         return try output.text.split(separator: "\n").map { try JSONDecoder().decode(Event.self, from: Data($0.utf8)) }
             .filter { $0.path != "the-end" }
@@ -67,7 +70,8 @@ import Testing
         try withContainer(named: "events") { container in
             guard container.isVersioned else { return [] }
             try shell(
-                gitIdentity + "; git init -q r; cd r; echo a > a; git add a; git commit -qm one; echo b > b; git add b; git commit -qm two; cd ..;"
+                gitIdentity
+                    + "; git init -q r; cd r; echo a > a; git add a; git commit -qm one; echo b > b; git add b; git commit -qm two; cd ..;"
                     + " d=$(mktemp -d); cp /bin/ln $d/emacs; $d/emacs -s me@host.1:2 .#c; cp -f /bin/rm $d/emacs; $d/emacs .#c; rm -r $d; echo x > /dev/shm/events-$$; rsync /dev/shm/events-$$ copied; rm /dev/shm/events-$$; echo c > c; sed -i s/c/d/ c;"
                     + " python3 -c 'import os; n = \"new.tmp.%d\" % os.getpid(); open(n, \"w\").write(\"1\"); os.rename(n, \"new\")'",
                 in: container.path)
@@ -75,7 +79,10 @@ import Testing
             var problems: [String] = []
             for event in told {
                 for name in [event.path, event.from].compactMap({ $0 }) where
-                    ["tmp_obj", ".lock", "/sed", ".copied.", "new.tmp", ".#c"].contains(where: { "/\(name)".contains($0) }) {
+                    ["tmp_obj", ".lock", "/sed", ".copied.", "new.tmp", ".#c"].contains(where: {
+                        "/\(name)".contains($0)
+                    })
+                {
                     problems.append(event.text)
                 }
             }

@@ -43,7 +43,8 @@ import Testing
         }
     }
 
-    @Test("a removed .versionsignore ignores nothing, and what was saved before it was ignored stays when it is removed")
+    @Test(
+        "a removed .versionsignore ignores nothing, and what was saved before it was ignored stays when it is removed")
     func ignored() throws {
         try withContainer(named: "ignored", files: ["a.o": "1\n"], level: .versioned) { container in
             let shell = try Terminal.shell(in: container.path)

@@ -49,7 +49,8 @@ struct Place {
     /// A line of bash that may use $CTL and $DAEMON, for names that are not UTF-8.
     func bash(_ line: String) throws -> Output {
         try run(
-            "bash", ["-c", line], in: path, environment: ["CTL": Workplace.control, "DAEMON": Workplace.daemon], seconds: 60)
+            "bash", ["-c", line], in: path, environment: ["CTL": Workplace.control, "DAEMON": Workplace.daemon],
+            seconds: 60)
     }
 
     func mount(_ name: String = "c", _ options: String = "defaults") throws {
@@ -63,8 +64,8 @@ struct Place {
     }
 }
 
-/// It failed with this status and one line on standard error that has these words; a line says what, why and what to do,
-/// so it has three parts.
+/// It failed with this status and one line on standard error that has these words; a line says what, why and what to
+/// do, so it has three parts.
 func expectOneLine(_ output: Output, _ words: String..., status: Int32 = 1, from line: Int = #line) {
     #expect(output.status == status, "line \(line): status \(output.status): \(output.errors)")
     #expect(!output.errors.contains("\n"), "line \(line): more than one line: \(output.errors)")

@@ -1,5 +1,5 @@
-// The POSIX suite: Tests/Posix runs the same operations on a bare directory and on the mount; whatever differs must be listed
-// here, with its reason, and in docs/posix.md.
+// The POSIX suite: Tests/Posix runs the same operations on a bare directory and on the mount; whatever differs must be
+// listed here, with its reason, and in docs/posix.md.
 
 import Foundation
 import Support
@@ -29,7 +29,9 @@ import Testing
             reason: "FUSE knows neither FALLOC_FL_COLLAPSE_RANGE nor FALLOC_FL_INSERT_RANGE: EOPNOTSUPP"),
         Difference(
             cases: "set-id .* chown self|chown -1 -1|times after chown", lines: ".*",
-            reason: "chown(path, -1, -1) is not passed to a file system in user space: it changes nothing, not even ctime or set-id bits"),
+            reason:
+                "chown(path, -1, -1) is not passed to a file system in user space: it changes nothing, not even ctime or set-id bits"
+        ),
         Difference(
             cases: "rename (directory|full) to full whiteout", lines: "  from: .*",
             reason: "ext4 touches the directory although RENAME_WHITEOUT onto a full directory fails"),
@@ -38,10 +40,14 @@ import Testing
             reason: "without passthrough O_DIRECT takes any length and alignment"),
         Difference(
             cases: ".*", lines: "(.*: )?blocks: [0-9]+",
-            reason: "a file may carry attributes of ours (its label, or the mark of a save in progress), which may take a block"),
+            reason:
+                "a file may carry attributes of ours (its label, or the mark of a save in progress), which may take a block"
+        ),
         Difference(
             cases: "unlinked and open", lines: "reopen: .*",
-            reason: "an unlinked file cannot be opened for writing again through /proc/self/fd: what was deleted does not change"),
+            reason:
+                "an unlinked file cannot be opened for writing again through /proc/self/fd: what was deleted does not change"
+        ),
         Difference(
             cases: "working directory replaced", lines: "stat: .*",
             reason: "a directory that was replaced shows the size 0 of a removed one"),
@@ -51,12 +57,14 @@ import Testing
     ]
 
     /// Runs the suite in a directory; the outcome of each case by its name, in the order run.
-    private func outcomes(in directory: String, asUser user: UInt32? = nil) throws -> [(name: String, lines: [String])] {
+    private func outcomes(in directory: String, asUser user: UInt32? = nil) throws -> [(name: String, lines: [String])]
+    {
         struct Outcome: Decodable {
             var `case`: String
             var lines: [String]
         }
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Posix/posix.py").standardized.path
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Posix/posix.py")
+            .standardized.path
         let output = try mustRun("/usr/bin/python3", ["-B", script, directory], asUser: user, seconds: 900)
         return try output.text.split(separator: "\n").map { line in
             let outcome = try JSONDecoder().decode(Outcome.self, from: Data(line.utf8))
@@ -65,7 +73,9 @@ import Testing
     }
 
     /// What differs between two runs and is not allowed to.
-    private func problems(_ bare: [(name: String, lines: [String])], _ mounted: [(name: String, lines: [String])]) -> [String] {
+    private func problems(_ bare: [(name: String, lines: [String])], _ mounted: [(name: String, lines: [String])])
+        -> [String]
+    {
         guard bare.map(\.name) == mounted.map(\.name) else {
             return ["not the same cases were run: \(bare.count) on the bare directory, \(mounted.count) on the mount"]
         }
@@ -89,7 +99,9 @@ import Testing
         let expected = try outcomes(in: bare)
         try withContainer(named: "posix", seconds: 900) { container in
             var problems = expected.count >= 1000 ? [] : ["only \(expected.count) cases were run"]
-            problems += expected.filter { $0.lines.contains { $0.hasPrefix("FAILED") } }.map { "\($0.name) is broken: \($0.lines)" }
+            problems += expected.filter { $0.lines.contains { $0.hasPrefix("FAILED") } }.map {
+                "\($0.name) is broken: \($0.lines)"
+            }
             problems += self.problems(expected, try outcomes(in: container.path))
             return problems + (try container.checkFindings())
         }
@@ -104,7 +116,8 @@ import Testing
         let expected = try outcomes(in: bare, asUser: user)
         try withContainer(named: "posix-user", asUser: user, seconds: 900) { container in
             let few = expected.count >= 1000 ? [] : ["only \(expected.count) cases were run"]
-            return few + problems(expected, try outcomes(in: container.path, asUser: user)) + (try container.checkFindings(asUser: user))
+            return few + problems(expected, try outcomes(in: container.path, asUser: user))
+                + (try container.checkFindings(asUser: user))
         }
         _ = try run("rm", ["-rf", bare], seconds: 60)
     }

@@ -9,7 +9,8 @@ import Testing
         let seed = UInt32.random(in: 0 ... .max)
         let count = Workplace.count(1_000_000)
         print("RandomFileTests: seed \(seed), \(count) operations")
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Posix/fsx.py").standardized.path
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Posix/fsx.py")
+            .standardized.path
         let seconds = Workplace.isFull ? 3600.0 : 900
         try withContainer(named: "fsx", asUser: user, seconds: seconds) { container in
             let words = ["-B", script, container.file("file"), "\(seed)", "\(count)"]

@@ -58,7 +58,8 @@ enum Replays {
             "unlink .~lock.$f#"),
         replay(
             "Word", program: "WINWORD.EXE",
-            "open l ~$$f w+creat+excl", "write l owner", "load $f", "open h ~wrd0001.tmp rw+creat+excl", "write h $text",
+            "open l ~$$f w+creat+excl", "write l owner", "load $f", "open h ~wrd0001.tmp rw+creat+excl",
+            "write h $text",
             "fsync h",
             "close h", "rename $f ~wrl0001.tmp", "rename ~wrd0001.tmp $f", "unlink ~wrl0001.tmp", "close l",
             "unlink ~$$f"),

@@ -19,14 +19,18 @@ import Testing
 
     @Test("A value that cannot be used is named with its file and key; config mends one after the other")
     func value() throws {
-        try with("replace-wait = 5\nstale-writes = \"maybe\"\nunknown = 1\n[history]\nshare = \"lots\"\n") { place, file in
+        try with("replace-wait = 5\nstale-writes = \"maybe\"\nunknown = 1\n[history]\nshare = \"lots\"\n") {
+            place, file in
             expectOneLine(try place.ctl("mount", "c"), file, "stale-writes is", "versionsctl config")
             let status = try place.ctl("status", "c")
             #expect(status.status == 0 && status.errors.isEmpty, "\(status.errors)")
-            for word in [file, "stale-writes is", "history.share is", "replace-wait is"] { #expect(status.text.contains(word), "\(status.text)") }
+            for word in [file, "stale-writes is", "history.share is", "replace-wait is"] {
+                #expect(status.text.contains(word), "\(status.text)")
+            }
             #expect(try place.ctl("check", "--container", "c").text.contains("clean"))
             let shown = try place.ctl("config", in: "c")
-            #expect(shown.status == 0 && shown.text.contains("# wrong: stale-writes is"), "\(shown.errors) \(shown.text)")
+            #expect(
+                shown.status == 0 && shown.text.contains("# wrong: stale-writes is"), "\(shown.errors) \(shown.text)")
             let mend = { (key: String, value: String) in try place.ctl("config", key, value, in: "c") }
             expectOneLine(try mend("stale-writes", "perhaps"), "\"keep\"", "perhaps")
             for (key, value) in [("stale-writes", "merge"), ("history.share", "5%"), ("replace-wait", "1s")] {
@@ -61,13 +65,16 @@ import Testing
             try place.mount()
             let values = [
                 ("stale-writes", "\"refuse\""), ("replace-wait", "\"10m\""), ("plain-reads", "\"wait\""),
-                ("scopes.documents", "[\"/\", \"/Letters\"]"), ("history.max-file", "\"2GiB\""), ("history.share", "\"20%\""),
+                ("scopes.documents", "[\"/\", \"/Letters\"]"), ("history.max-file", "\"2GiB\""),
+                ("history.share", "\"20%\""),
                 ("deleted.keep", "\"7d\""), ("deleted.share", "\"5GiB\""), ("ignore.patterns", "[\"*.iso\"]"),
-                ("conflicts.quiet", "[\"*.log\"]"), ("actors.boundaries", "[\"tmux\"]"), ("packages.extensions", "[\"rtfd\", \".pages\"]"),
+                ("conflicts.quiet", "[\"*.log\"]"), ("actors.boundaries", "[\"tmux\"]"),
+                ("packages.extensions", "[\"rtfd\", \".pages\"]"),
             ]
+            let later = ["plain-reads", "scopes.documents", "packages.extensions"]
             for (key, value) in values {
                 let set = try place.ctl("config", key, value, in: "c")
-                #expect(set.status == 0 && set.errors.isEmpty, "\(key): \(set.errors)")
+                #expect(set.status == 0 && set.errors.contains("no effect yet") == later.contains(key), "\(set.errors)")
             }
             try place.unmount()
             try place.mount()
@@ -83,11 +90,14 @@ import Testing
                 ("replace-wait", "5", "not \"5\""), ("replace-wait", "soon", "such as \"2s\""),
                 ("history.share", "10", "such as \"10%\""), ("stale-writes", "true", "\"merge\""),
                 ("ignore.patterns", "x", "list of texts"), ("nonsense", "x", "no setting nonsense"),
-                ("plain-reads", "sometimes", "\"observe\" or \"wait\", not \"sometimes\""), ("replace-wait", "100h", "at most \"10m\""),
+                ("plain-reads", "sometimes", "\"observe\" or \"wait\", not \"sometimes\""),
+                ("replace-wait", "100h", "at most \"10m\""),
                 ("replace-wait", "infs", "such as \"2s\""),
                 ("history.share", "101%", "at most 100%"), ("history.max-file", "1e30GiB", "a size such as"),
-                ("deleted.keep", "9999999999d", "a time such as"), ("scopes.documents", "[\"Letters\"]", "not \"Letters\""),
-                ("scopes.documents", "[\"/../x\"]", "paths from the root"), ("packages.extensions", "[\"a/b\"]", "not \"a/b\""),
+                ("deleted.keep", "9999999999d", "a time such as"),
+                ("scopes.documents", "[\"Letters\"]", "not \"Letters\""),
+                ("scopes.documents", "[\"/../x\"]", "paths from the root"),
+                ("packages.extensions", "[\"a/b\"]", "not \"a/b\""),
                 ("packages.extensions", "[1]", "list of texts"), ("conflicts.quiet", "[\"\"]", "patterns"),
                 ("actors.boundaries", "[\"/usr/bin/tmux\"]", "names of programs"),
             ] { expectOneLine(try place.ctl("config", key, value, in: "c"), words) }

@@ -21,7 +21,9 @@ import Testing
         }
     }
 
-    private func status(_ container: TestContainer) throws -> String { try container.must("status", container.path).text }
+    private func status(_ container: TestContainer) throws -> String {
+        try container.must("status", container.path).text
+    }
 
     /// Fills the file system from outside the mount until nothing is left.
     private func fill(_ path: String) throws {
@@ -55,12 +57,16 @@ import Testing
                 }
                 let after = try container.history(of: "a").versions
                 let current = FileManager.default.contents(atPath: container.file("a")) ?? Data()
-                if current != Data(repeating: 63, count: Self.megabyte) { problems.append("the last save is not whole") }
+                if current != Data(repeating: 63, count: Self.megabyte) {
+                    problems.append("the last save is not whole")
+                }
                 // Newest first: what is left are the newest, without a gap.
                 let left = Set(after.map(\.id)).intersection(before.map(\.id))
                 if left.isEmpty || left.count == before.count { problems.append("\(left.count) of 60 left") }
                 if Set(before.prefix(left.count).map(\.id)) != left { problems.append("not the oldest went") }
-                if after.count != left.count + 3 { problems.append("\(after.count) versions, \(left.count) from before") }
+                if after.count != left.count + 3 {
+                    problems.append("\(after.count) versions, \(left.count) from before")
+                }
                 // Deleted after the 30th save: it goes with those that are as old.
                 let deleted = try container.deleted().map(\.path)
                 if left.count < 30, !deleted.isEmpty { problems.append("older than what went: \(deleted)") }
@@ -102,7 +108,9 @@ import Testing
         ("touch", "touch small/4"), ("a save by rename, ready before", "mv small/new small/5"),
     ]
 
-    @Test("On a file system full of live files, what makes room works, and status says what to do", arguments: FileSystemType.allCases)
+    @Test(
+        "On a file system full of live files, what makes room works, and status says what to do",
+        arguments: FileSystemType.allCases)
     func fullOfLiveFiles(_ type: FileSystemType) throws {
         try withFileSystem(type, megabytes: type == .ext4 ? 100 : 320) { base in
             try withContainer(named: "live", on: base, seconds: 300) { container in
@@ -153,7 +161,9 @@ import Testing
                 try fillWithLiveFile(beneath + "/filler")
                 var problems: [String] = []
                 let refused = try run("rm", ["pinned"], in: container.path)
-                if refused.status == 0 || !refused.errors.contains("No space left") { problems.append("rm pinned: \(refused.errors)") }
+                if refused.status == 0 || !refused.errors.contains("No space left") {
+                    problems.append("rm pinned: \(refused.errors)")
+                }
                 for command in ["rm s", "rm p", "rmdir d", "rm f"] {
                     let output = try run("bash", ["-c", command], in: container.path)
                     if output.status != 0 { problems.append("\(command): \(output.errors)") }

@@ -5,10 +5,13 @@ import Support
 import Testing
 
 @Suite struct StandardStreamsTests {
-    @Test("Mounting, asking and unmounting end though streams are closed", arguments: ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+    @Test(
+        "Mounting, asking and unmounting end though streams are closed",
+        arguments: ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
     func closed(_ streams: String) throws {
         try Place.with { place in
-            let line = "timeout 20 $CTL mount c \(streams) && echo 1 > c/f && echo 2 > c/f && timeout 20 $CTL history c/f \(streams); "
+            let line =
+                "timeout 20 $CTL mount c \(streams) && echo 1 > c/f && echo 2 > c/f && timeout 20 $CTL history c/f \(streams); "
                 + "timeout 20 $CTL status c \(streams) && timeout 20 $CTL unmount c \(streams)"
             #expect(try place.bash(line).status == 0)
             #expect(try String(contentsOfFile: place.path + "/c/f", encoding: .utf8) == "2\n")

@@ -37,13 +37,17 @@ import Testing
             mkdir(place.path + "/m", 0o755)
             for again in [["c", "m"], ["c"]] {
                 let child = try place.serve("c", "m")
-                let covered = try Mounts.wait(.after(seconds: 20), watching: child) { $0.contains { $0.path == place.path + "/c" } }
+                let covered = try Mounts.wait(.after(seconds: 20), watching: child) {
+                    $0.contains { $0.path == place.path + "/c" }
+                }
                 #expect(covered)
                 child.kill()
                 let mounted = try run(Workplace.control, ["mount"] + again, in: place.path, seconds: 60)
-                #expect(mounted.status == 0 && mounted.errors.contains("a dead mount was detached"), "\(mounted.errors)")
+                #expect(
+                    mounted.status == 0 && mounted.errors.contains("a dead mount was detached"), "\(mounted.errors)")
                 #expect(!mounted.errors.contains("\n"), "\(mounted.errors)")
-                #expect((try? String(contentsOfFile: place.path + "/\(again.last ?? "")/f", encoding: .utf8)) == "one\n")
+                #expect(
+                    (try? String(contentsOfFile: place.path + "/\(again.last ?? "")/f", encoding: .utf8)) == "one\n")
                 try place.unmount(again.last ?? "")
                 #expect(try !Mounts.all().contains { $0.path.hasPrefix(place.path) })
             }
@@ -120,7 +124,9 @@ import Testing
             expectOneLine(try place.ctl("mount", "c/inner"), "in the container \(place.path)/c", "forget")
             expectOneLine(try place.ctl("mount", "c", "c/inner"), "in \(place.path)/c itself")
             // Nothing was left behind by those that were refused.
-            for name in [".versionsfs", "c/inner/.versionsfs"] { #expect(access(place.path + "/" + name, F_OK) != 0, "\(name)") }
+            for name in [".versionsfs", "c/inner/.versionsfs"] {
+                #expect(access(place.path + "/" + name, F_OK) != 0, "\(name)")
+            }
             // What only looks similar is no part of it.
             mkdir(place.path + "/cc", 0o755)
             try place.mount("cc")

@@ -21,7 +21,9 @@ import Testing
         if Int(told("conflicts", path) ?? "") == nil { problems.append("\(path): conflicts") }
         var names = [CChar](repeating: 0, count: 4096)
         let count = listxattr(path, &names, names.count)
-        let listed = names.prefix(max(0, count)).split(separator: 0).map { String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+        let listed = names.prefix(max(0, count)).split(separator: 0).map {
+            String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
         if listed.contains(where: { $0.hasPrefix("user.versions") }) { problems.append("\(path) lists \(listed)") }
         if setxattr(path, "user.versions.item", "x", 1, 0) == 0 { problems.append("\(path) can be set") }
         return problems
@@ -31,16 +33,20 @@ import Testing
     func everywhere() throws {
         try withContainer(named: "told", files: ["d/f": "one", "untouched": "x"]) { container in
             guard container.isVersioned else { return [] }
-            try shell("echo two > d/f; echo g > d/g; rm d/g; mkdir d/gone; rmdir d/gone; echo new > new", in: container.path)
+            try shell(
+                "echo two > d/f; echo g > d/g; rm d/g; mkdir d/gone; rmdir d/gone; echo new > new", in: container.path)
             try container.must("simulate", "conflict", container.file("d/f"))
-            let history = try shell("ls d/.versions/f/history", in: container.path).text.split(separator: "\n").map(String.init)
+            let history = try shell("ls d/.versions/f/history", in: container.path).text.split(separator: "\n").map(
+                String.init)
             var problems: [String] = []
             for name in [
                 "", "d", "d/f", "untouched", "new", ".versions", ".versions/.deleted", "d/.versions", "d/.versions/f",
                 "d/.versions/f/history", "d/.versions/f/conflicts", "d/.versions/f/base", "d/.versions/.deleted",
                 "d/.versions/.deleted/g", "d/.versions/.deleted/gone", "d/.versions/f/history/\(history.first ?? "-")",
             ] { problems += self.problems(of: container.file(name)) }
-            for (name, conflicts) in [("d", "1"), ("d/f", "1"), ("", "0"), ("untouched", "0"), ("d/.versions/f", "1"), ("d/.versions", "1")]
+            for (name, conflicts) in [
+                ("d", "1"), ("d/f", "1"), ("", "0"), ("untouched", "0"), ("d/.versions/f", "1"), ("d/.versions", "1"),
+            ]
             where told("conflicts", container.file(name)) != conflicts {
                 problems.append("\(name): \(told("conflicts", container.file(name)) ?? "-") conflicts")
             }
@@ -50,7 +56,9 @@ import Testing
             try shell("echo h > d/h", in: container.path)
             if told("version", container.file("d")) == before { problems.append("the directory's version stays") }
             // Empty, and there all the same.
-            if try shell("ls -A .versions/.deleted", in: container.path).text != "" { problems.append("something was deleted") }
+            if try shell("ls -A .versions/.deleted", in: container.path).text != "" {
+                problems.append("something was deleted")
+            }
             return problems
         }
     }

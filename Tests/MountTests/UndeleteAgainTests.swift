@@ -12,7 +12,9 @@ import Testing
         return try FileManager.default.contentsOfDirectory(atPath: directory).count
     }
 
-    @Test("After a kill in the middle of an undeletion nothing is lost, status says so, and undelete goes on", arguments: [
+    @Test(
+        "After a kill in the middle of an undeletion nothing is lost, status says so, and undelete goes on",
+        arguments: [
         ["c/d"], ["c/d", "--to", "c/e"],
     ])
     func killed(_ words: [String]) throws {
@@ -25,7 +27,8 @@ import Testing
                 """, in: place.path)
             let child = try place.serve("c")
             // Some with a history, all with identities of their own.
-            try shell("for i in 7 100 299; do echo new > c/d/$i; echo new > c/d/sub/$i; done; rm -r c/d", in: place.path)
+            try shell(
+                "for i in 7 100 299; do echo new > c/d/$i; echo new > c/d/sub/$i; done; rm -r c/d", in: place.path)
             var start = Child.Start(Workplace.control, ["undelete"] + words)
             start.directory = place.path
             let tool = try Child(start)
@@ -47,13 +50,18 @@ import Testing
                 #expect(again.status == 0, "\(again.errors)")
             }
             let files = try run(
-                "bash", ["-c", "cd \(target) && find . -type f | wc -l; cat * sub/* 2>/dev/null | sort | uniq -c | awk '{print $1}' | sort | uniq -c | tr -s ' '; stat -c '%a %y' sub"],
+                "bash",
+                [
+                    "-c",
+                    "cd \(target) && find . -type f | wc -l; cat * sub/* 2>/dev/null | sort | uniq -c | awk '{print $1}' | sort | uniq -c | tr -s ' '; stat -c '%a %y' sub",
+                ],
                 in: place.path).text
             #expect(files.hasPrefix("600\n"), "\(remaining) remained: \(files)")
             #expect(files.contains("2750 2020-01-01"), "\(files)")
             for name in ["7", "sub/7", "299", "sub/299"] {
                 let versions = try JSONDecoder().decode(
-                    HistoryRecord.self, from: Data(try place.ctl("history", "\(target)/\(name)", "--json").stdout)).versions
+                    HistoryRecord.self, from: Data(try place.ctl("history", "\(target)/\(name)", "--json").stdout)
+                ).versions
                 #expect(versions.count == 2, "\(name): \(versions.count) versions")
             }
             let found = try place.ctl("check", "--container", "c")

@@ -51,9 +51,15 @@ import Testing
             switch Int.random(in: 0..<6, using: &random) {
             case 0 where !bytes.isEmpty: bytes[place] = UInt8.random(in: 11...255, using: &random)
             case 1: bytes.removeLast(min(bytes.count, Int.random(in: 0..<20, using: &random)))
-            case 2: bytes.insert(contentsOf: [UInt8](repeating: 91, count: Int.random(in: 0..<200, using: &random)), at: min(place, bytes.count))
+            case 2:
+                bytes.insert(
+                    contentsOf: [UInt8](repeating: 91, count: Int.random(in: 0..<200, using: &random)),
+                    at: min(place, bytes.count))
             case 3: bytes += Self.seeds.randomElement(using: &random) ?? []
-            case 4: bytes = (0..<Int.random(in: 0..<300, using: &random)).map { _ in UInt8.random(in: 11...255, using: &random) }
+            case 4:
+                bytes = (0..<Int.random(in: 0..<300, using: &random)).map { _ in
+                    UInt8.random(in: 11...255, using: &random)
+                }
             default: bytes += [UInt8](repeating: 57, count: Int.random(in: 0..<400, using: &random))
             }
         }

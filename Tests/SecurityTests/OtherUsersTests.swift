@@ -1,4 +1,5 @@
-// What one user may not learn or do with another's versions and deleted files, through mount and socket (DESIGN 3.2, 3.4).
+// What one user may not learn or do with another's versions and deleted files,
+// through mount and socket (DESIGN 3.2, 3.4).
 
 import Foundation
 import Support
@@ -43,7 +44,9 @@ private let secret = "SECRET"
     }
 
     private func ids(_ container: TestContainer, of file: String) throws -> [String] {
-        struct History: Decodable { struct Version: Decodable { var id: String; var kind: String }; var versions: [Version] }
+        struct History: Decodable {
+            struct Version: Decodable { var id: String; var kind: String }; var versions: [Version]
+        }
         let output = try container.must("history", file, "--json", asUser: alice)
         return try JSONDecoder().decode(History.self, from: Data(output.stdout)).versions.map(\.id)
     }
@@ -112,7 +115,10 @@ private let secret = "SECRET"
                 attempts.append(Attempt(line: "\(ctl) restore once --version \(id) --to bobs/\(id)"))
             }
             for id in try ids(container, of: "public") + ids(container, of: "mine/file") {
-                for line in ["restore \(id) --version \(id)", "purge \(id)", "pin \(id) --version \(id)", "resolve \(id) --keep \(id)"] {
+                for line in [
+                    "restore \(id) --version \(id)", "purge \(id)", "pin \(id) --version \(id)",
+                    "resolve \(id) --keep \(id)",
+                ] {
                     attempts.append(Attempt(line: "\(ctl) \(line)"))
                 }
             }
@@ -123,7 +129,8 @@ private let secret = "SECRET"
                 attempts.append(Attempt(line: "\(ctl) purge \(id)"))
             }
             attempts += [
-                "resolve private --keep current", "resolve public --newest", "resolve public --keep all", "simulate conflict public",
+                "resolve private --keep current", "resolve public --newest", "resolve public --keep all",
+                "simulate conflict public",
                 "simulate conflict private", "restore mine --at 1h", "purge public", "purge mine/file",
                 "config stale-writes refuse", "check --repair", "restore closed --at 1s --to bobs/closed",
             ].map { Attempt(line: "\(ctl) \($0)") }
@@ -143,7 +150,9 @@ private let secret = "SECRET"
         for attempt in attempts {
             let output = try run("sh", ["-c", attempt.line], in: container.path, asUser: bob)
             if (output.text + output.errors).contains(secret) { problems.append("told a secret: \(attempt.line)") }
-            if output.status == 0, !attempt.isHarmless { problems.append("went through: \(attempt.line): \(output.text)") }
+            if output.status == 0, !attempt.isHarmless {
+                problems.append("went through: \(attempt.line): \(output.text)")
+            }
             if output.status > 125 { problems.append("\(attempt.line): status \(output.status)") }
             let found = try run("grep", ["-rl", secret, container.file("bobs")])
             if !found.text.isEmpty {
@@ -161,7 +170,9 @@ private let secret = "SECRET"
         try withContainer(named: "users") { container in
             try prepare(container)
             var problems: [String] = []
-            for line in ["deleted --json", "conflicts --json", "history closed/inner", "deleted closed", "space closed"] {
+            for line in [
+                "deleted --json", "conflicts --json", "history closed/inner", "deleted closed", "space closed",
+            ] {
                 let output = try run("sh", ["-c", "\(Workplace.control) \(line)"], in: container.path, asUser: bob)
                 for name in ["inner\"", "fallen", "child"] where output.text.contains(name) {
                     problems.append("\(line) tells of \(name): \(output.text)")
@@ -175,7 +186,8 @@ private let secret = "SECRET"
     func usersSocket() throws {
         try withContainer(named: "own", asUser: alice) { container in
             // Not `in:` the container: root, who starts it, may not even enter it.
-            try mustRun("sh", ["-ec", "cd \(container.path); printf 'SECRET 1' > f; printf 'SECRET 2' > f"], asUser: alice)
+            try mustRun(
+                "sh", ["-ec", "cd \(container.path); printf 'SECRET 1' > f; printf 'SECRET 2' > f"], asUser: alice)
             let link = try mustRun("readlink", [container.file(".versions/.socket")], asUser: alice).text
             let talk = """
                 import socket,sys
@@ -187,7 +199,9 @@ private let secret = "SECRET"
             let bobs = try run("/usr/bin/python3", ["-c", talk, link], asUser: bob)
             if bobs.status == 0, bobs.text.contains("versions") { problems.append("bob is served: \(bobs.text)") }
             let roots = try run("/usr/bin/python3", ["-c", talk, link])
-            if !roots.text.contains("\"versions\"") { problems.append("root is not served: \(roots.text) \(roots.errors)") }
+            if !roots.text.contains("\"versions\"") {
+                problems.append("root is not served: \(roots.text) \(roots.errors)")
+            }
             // Without allow_other the kernel lets nobody else in, root included.
             for user in [bob, nil] {
                 let looked = try run("ls", [container.path], asUser: user)

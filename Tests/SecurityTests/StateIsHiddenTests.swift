@@ -13,11 +13,14 @@ import Testing
         "ls .versions/.deleted/.versionsfs", "ls .versions/.deleted/../../.versionsfs",
         "ls .VERSIONSFS", "ls .versionsfs/", "ls .versionsfs//objects",
         "ln -s .versionsfs way && ls way/", "ln -s \"$PWD/.versionsfs/objects\" way2 && ls way2/",
-        "mkdir .versionsfs", "touch .versionsfs", "ln f .versionsfs", "ln -s f .versionsfs", "mv f .versionsfs", "mv sub .versionsfs",
-        "mknod .versionsfs p", "rm -r .versionsfs", "rmdir .versionsfs", "mv .versionsfs elsewhere", "ln .versionsfs/format format",
+        "mkdir .versionsfs", "touch .versionsfs", "ln f .versionsfs", "ln -s f .versionsfs", "mv f .versionsfs",
+        "mv sub .versionsfs",
+        "mknod .versionsfs p", "rm -r .versionsfs", "rmdir .versionsfs", "mv .versionsfs elsewhere",
+        "ln .versionsfs/format format",
         "exec 9< . && ls /proc/self/fd/9/.versionsfs", "cd sub && ls /proc/self/cwd/../.versionsfs",
         "ls /proc/$PPID/root$PWD/.versionsfs", "find . -name '.versionsfs' | grep .", "ls -a | grep versionsfs",
-        "ls -a .versions | grep versionsfs", "getfattr -n user.versionsfs.label f", "setfattr -n user.versionsfs.label -v x f",
+        "ls -a .versions | grep versionsfs", "getfattr -n user.versionsfs.label f",
+        "setfattr -n user.versionsfs.label -v x f",
         "python3 -B -c 'import os; os.rename(\"f\", \".versionsfs\")'",
         "python3 -B -c 'import ctypes, sys; l = ctypes.CDLL(None); sys.exit(l.renameat2(-100, b\"f\", -100, b\".versionsfs\", 2) == 0 and 0 or 1)'",
         "python3 -B -c 'import os; d = os.open(\".\", os.O_PATH); print(os.open(\".versionsfs\", os.O_RDONLY, dir_fd=d))'",
@@ -79,12 +82,14 @@ import Testing
             sys.exit(1 if reached else 0)
             """
         try withContainer(named: "handles", files: ["f": "1", "sub/g": "1"]) { container in
-            try shell("echo 2 > f; echo 3 > f; ls -laR . .versions > /dev/null; echo x > gone; rm gone", in: container.path)
+            try shell(
+                "echo 2 > f; echo 3 > f; ls -laR . .versions > /dev/null; echo x > gone; rm gone", in: container.path)
             // The same directory, seen past the mount: by a bind of the file system below, which is not recursive.
             let beside = try Workplace.fresh("beside")
             defer { _ = try? run("sh", ["-c", "umount \(beside); rmdir \(beside)"]) }
             try mustRun("mount", ["--bind", (container.path as NSString).deletingLastPathComponent, beside])
-            let output = try run("/usr/bin/python3", ["-B", "-c", script, container.path, beside + "/container"], seconds: 60)
+            let output = try run(
+                "/usr/bin/python3", ["-B", "-c", script, container.path, beside + "/container"], seconds: 60)
             return output.status == 0 ? [] : ["\(output.text) \(output.errors)"]
         }
     }
@@ -93,7 +98,9 @@ import Testing
     func walk() throws {
         try withContainer(named: "walk", files: ["f": "1", "sub/deep/g": "1"]) { container in
             try shell("echo 2 > f; echo 2 > sub/deep/g; rm -r sub", in: container.path)
-            let output = try shell("find . .versions -printf '%p %i\\n' 2>&1; getfattr -dR -m - . 2>&1; tar cf - . | tar tf -", in: container.path)
+            let output = try shell(
+                "find . .versions -printf '%p %i\\n' 2>&1; getfattr -dR -m - . 2>&1; tar cf - . | tar tf -",
+                in: container.path)
             let words = ["versionsfs", "catalog.sqlite", "objects/", "staging", "redo"]
             return words.filter { output.text.contains($0) }.map { "\($0) is in:\n\(output.text)" }
         }

@@ -46,6 +46,78 @@ import Testing
         }
     }
 
+    @Test("merge: a merge that did not come about costs the next one no line", arguments: [false, true])
+    func mergeAfterOverlap(byRename: Bool) throws {
+        try play("merge") { container in
+            let one = try ActorProcess("one", in: container.path)
+            let two = try ActorProcess("two", in: container.path)
+            let start = try one.load("X")
+            let first = changed(start, 1, "first")
+            let second = changed(changed(try two.load("X"), 20, "second"), 10, "second")
+            try one.save(changed(first, 10, "first"), to: "X")
+            try two.save(second, to: "X")
+            guard try !container.isVersioned || container.conflicts().count == 1 else { return ["the edits of line 10 were merged"] }
+            // One takes back the edit that overlaps, and has never seen what two has saved.
+            if byRename { try one.saveByRename(first, to: "X") } else { try one.save(first, to: "X") }
+            guard container.isVersioned else { return [] }
+            let expected = changed(second, 1, "first")
+            let text = container.text(of: "X")
+            return (text == expected ? [] : ["X holds \(text ?? "nothing")"])
+                + (try container.conflicts().isEmpty ? [] : ["a conflict is left"])
+        }
+    }
+
+    @Test("merge: where the version that both started from is purged, nothing is merged and both are kept")
+    func mergeWithoutBase() throws {
+        try play("merge") { container in
+            let one = try ActorProcess("one", in: container.path)
+            let two = try ActorProcess("two", in: container.path)
+            let start = try one.load("X")
+            let (first, second) = (changed(start, 1, "first"), changed(try two.load("X"), 20, "second"))
+            try one.save(first, to: "X")
+            guard container.isVersioned else { return [] }
+            try container.must("purge", "X")
+            try two.save(second, to: "X")
+            let conflicts = try container.conflicts()
+            let losers = try conflicts.first?.versions.map { String(decoding: try container.content(of: $0), as: UTF8.self) }
+            var problems: [String] = []
+            if container.text(of: "X") != second { problems.append("the newest is not in the file") }
+            if losers != [first] { problems.append("losers: \(losers ?? [])") }
+            if conflicts.first?.base != nil { problems.append("a base is named") }
+            let merging = try container.ctl(["resolve", "X", "--merge"])
+            if merging.status == 0 || !merging.errors.contains("is gone") { problems.append("resolve says \(merging.errors)") }
+            return problems
+        }
+    }
+
+    @Test("resolve --merge: several losers are each merged with what they parted from")
+    func resolveByMerging() throws {
+        try play("keep") { container in
+            let names = ["one", "two", "three"]
+            let actors = try names.map { try ActorProcess($0, in: container.path) }
+            let start = try actors.map { try $0.load("X") }[0]
+            guard container.isVersioned else { return [] }
+            // Three go on by themselves, each with a line of its own at every save.
+            var texts = Array(repeating: start, count: 3)
+            for round in 0..<2 {
+                for (index, actor) in actors.enumerated() {
+                    texts[index] = changed(texts[index], 1 + 7 * index + 3 * round, names[index])
+                    try actor.save(texts[index], to: "X")
+                }
+            }
+            let losers = try container.conflicts().first?.versions.count
+            let merging = try container.ctl(["resolve", "X", "--merge"])
+            var problems = losers == 2 ? [] : ["\(losers ?? 0) losers"]
+            if merging.status != 0 { problems.append("resolve says \(merging.errors)") }
+            var expected = start
+            for round in 0..<2 { for (index, name) in names.enumerated() { expected = changed(expected, 1 + 7 * index + 3 * round, name) } }
+            let text = container.text(of: "X")
+            if text != expected { problems.append("X holds \(text ?? "nothing")") }
+            if try !container.conflicts().isEmpty { problems.append("a conflict is left") }
+            return problems
+        }
+    }
+
     @Test("merge: overlapping edits are a conflict as with keep")
     func mergeOverlap() throws {
         try play("merge") { container in

@@ -55,7 +55,9 @@ public final class ControlSocket {
 
     /// Sends lines that may be anything, and waits until the daemon has come to their end.
     public func flood(_ lines: [[UInt8]]) throws {
-        try send(lines.flatMap { $0 + [10] } + Array("{\"jsonrpc\":\"2.0\",\"id\":\"the-end\",\"method\":\"claims\"}\n".utf8))
+        try send(
+            lines.flatMap { $0 + [10] } + Array("{\"jsonrpc\":\"2.0\",\"id\":\"the-end\",\"method\":\"claims\"}\n".utf8)
+        )
         let end = Array("the-end".utf8)
         while try !nextLine().split(separator: 34).contains(where: { $0.elementsEqual(end) }) {}
     }

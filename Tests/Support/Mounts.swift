@@ -30,7 +30,8 @@ public enum Mounts {
     ///
     /// - Parameter watching: a process whose end makes waiting pointless.
     /// - Returns: whether it came to hold before the deadline and before that process ended.
-    public static func wait(_ deadline: Deadline, watching child: Child? = nil, until holds: ([Entry]) -> Bool) throws -> Bool
+    public static func wait(_ deadline: Deadline, watching child: Child? = nil, until holds: ([Entry]) -> Bool) throws
+        -> Bool
     {
         let table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
         guard table >= 0 else { throw Failure.call("/proc/self/mountinfo") }

@@ -128,8 +128,8 @@ public final class Terminal {
     }
 
     deinit {
-        // Everybody in the terminal has to be gone before a test unmounts what they stand in. A hang-up first, as closing a
-        // window does.
+        // Everybody in the terminal has to be gone before a test unmounts what they stand
+        // in. A hang-up first, as closing a window does.
         let members = Session.members(of: child.pid).map { ($0, pidfd_open($0, 0)) }
         child.signal(SIGHUP)
         close(master)

@@ -65,10 +65,12 @@ extension TestContainer {
 
     /// What `versionsctl check` finds, in one line each; empty for a clean container.
     public func checkFindings(asUser user: UInt32? = nil) throws -> [String] {
-        // Not from within: nobody but the user may enter a mount of theirs, this process before it becomes them included.
+        // Not from within: nobody but the user may enter a mount of theirs, this
+        // process before it becomes them included.
         let output = try run(
             Workplace.control, ["check", "--container", path], in: "/", asUser: user, seconds: 120)
-        return output.status == 0 ? [] : ["check (status \(output.status)): \(output.text.prefix(4000)) \(output.errors)"]
+        return output.status == 0
+            ? [] : ["check (status \(output.status)): \(output.text.prefix(4000)) \(output.errors)"]
     }
 
     /// The same once nobody is at work in it: then what was kept a moment ago has to be recorded, too. Unmounts it.

@@ -130,7 +130,8 @@ public final class TestContainer: @unchecked Sendable {
 
     private func tryUnmount() throws -> Output {
         let isRoot = user == nil && getuid() == 0
-        return try run(isRoot ? "umount" : "fusermount3", isRoot ? [path] : ["-u", path], asUser: user, seconds: seconds)
+        return try run(
+            isRoot ? "umount" : "fusermount3", isRoot ? [path] : ["-u", path], asUser: user, seconds: seconds)
     }
 
     /// Who has files of the mount open: what people ask first when an unmount says "busy".

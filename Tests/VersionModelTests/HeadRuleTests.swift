@@ -34,23 +34,6 @@ struct HeadRuleTests {
         #expect(HeadRule.heads(of: nodes + [node(5, parents: [3, 4])]).map(\.id.low) == [5])
     }
 
-    @Test("the common ancestor is the nearest one")
-    func ancestor() {
-        func ancestor(_ one: UInt64, _ other: UInt64, _ nodes: [HistoryNode]) -> UInt64? {
-            HeadRule.commonAncestor(
-                of: VersionID(high: 0, low: one), and: VersionID(high: 0, low: other), in: nodes)?.low
-        }
-        let nodes = [
-            node(1), node(2, parents: [1]), node(3, parents: [2]), node(4, parents: [2]), node(5, parents: [4]),
-        ]
-        #expect(ancestor(3, 5, nodes) == 2)
-        #expect(ancestor(3, 2, nodes) == 2)
-        #expect(ancestor(3, 6, nodes + [node(6)]) == nil)
-        #expect(ancestor(8, 9, nodes) == nil)
-        let loop = [node(1, parents: [2]), node(2, parents: [1])]
-        #expect(ancestor(1, 2, loop) == nil, "damage that makes a ring ends")
-    }
-
     @Test("the current head is the same however the heads are ordered, and grouped")
     func total() {
         let seed = UInt64.random(in: 0...UInt64.max)

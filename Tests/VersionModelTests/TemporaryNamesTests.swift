@@ -17,6 +17,7 @@ struct TemporaryNamesTests {
         "a maker's own names are ephemeral, and the same names by `cat` are not",
         arguments: [
             ("4913", "vim.basic"), ("5036", "nvim"), (".f.txt.swp", "vim"), (".f.txt.swx", "vim.tiny"),
+            (".f.swpx", "vim.basic"), (".f.swox", "vim"),
             (".f.txt.svz", "vi"),
             (".f.txt.swp", "nano"), ("f.txt~", "vim"), ("f.txt~", "nano"), (".#f.txt", "emacs-gtk"),
             ("#f.txt#", "emacs"),

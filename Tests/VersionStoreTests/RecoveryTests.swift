@@ -166,6 +166,37 @@ struct RecoveryTests {
         #expect(try store.check(repair: false) == [])
     }
 
+    /// What was synchronised carries a label as the current version; it stays on the file when that becomes an object, and
+    /// the power may fail before the next one is on the disk.
+    @Test func whatWasCurrentWhenItWasSynchronisedIsHistoryAmongTheObjects() throws {
+        let fixture = try Fixture()
+        var store = try fixture.store()
+        let (item, versions) = try fixture.document("a/doc.txt", in: store)
+        store.flush()
+        let saved = try copyCatalog(fixture)
+        let place = item.places[0]
+        let path = try #require(TreePath(bytes: "a/doc.txt".utf8))
+        var last = try #require(versions.last)
+        for (index, text) in ["synchronised", "saved after it"].enumerated() {
+            var version = Records.version(item: item.id, kind: index == 0 ? .current : .history, size: UInt64(text.utf8.count), wall: 1)
+            (version.parents, version.hash) = ([last.id], Records.hash(text))
+            version.time = last.time.next(now: version.saved)
+            try fixture.write("old", text)
+            try store.contents.keep(
+                moving: try name("old"), in: fixture.root, as: version.content,
+                .init(version: version, path: path, place: place))
+            last = version
+        }
+        fixture.close()
+        try restoreCatalog(fixture, saved)
+
+        store = try fixture.store()
+        let kinds = try store.versions(of: item.id).map(\.kind)
+        #expect(kinds.filter { $0 == .current }.count == 1, "\(kinds)")
+        #expect(try store.item(item.id)?.current == last.id)
+        #expect(try !store.check(repair: false).contains { $0.kind == .severalCurrents })
+    }
+
     @Test func anUndeletionWhoseRowWasLostIsSeen() throws {
         let fixture = try Fixture()
         var store = try fixture.store()

@@ -13,7 +13,7 @@ extension ContainerBackend {
     func conflicts(_ request: ConflictsRequest, _ call: ControlCall) throws(ControlError) -> [ConflictedDocument] {
         try answering {
             try container.conflicted(within: path(request.target, call), as: call.principal).compactMap {
-                conflicted(readable($0, call))
+                conflicted($0, call)
             }
         }
     }
@@ -107,7 +107,7 @@ extension ContainerBackend {
     ) throws(ControlError) -> ConflictedDocument {
         try changing {
             let made = try container.simulateConflict(document(request.target, call), as: call.principal)
-            guard let result = conflicted(made) else { throw ControlError(.failed, "no conflict came of it") }
+            guard let result = conflicted(made, call) else { throw ControlError(.failed, "no conflict came of it") }
             return result
         }
     }
@@ -248,7 +248,8 @@ extension ContainerBackend {
             if request.repair, container.options.isReadOnly {
                 throw ControlError(.denied, "the container is mounted read-only", advice: "mount it without -o ro")
             }
-            let findings = try store.check(repair: request.repair, isAtRest: surroundings.mountpoint == nil) { done, total in
+            let findings = try store.check(repair: request.repair, isAtRest: surroundings.mountpoint == nil) {
+                done, total in
                 contents = total
                 call.report(done: UInt64(done), of: UInt64(total), unit: "versions")
             }

@@ -63,7 +63,9 @@ extension ContainerBackend {
         }
         let path = directory.appending(names[index + 1])
         let document = try container.document(at: path, as: call.principal)
-        guard rest.count == 3, let last = rest.last, let name = VersionFileName(last) else { return .document(document) }
+        guard rest.count == 3, let last = rest.last, let name = VersionFileName(last) else {
+            return .document(document)
+        }
         // It may be of a document that was deleted under a name that another has now.
         if !document.versions.contains(where: { $0.id.hex.hasPrefix(name.id) }),
             case .version(let version) = try container.identified(by: name.id)
@@ -125,8 +127,9 @@ extension ContainerBackend {
     private func info(_ version: Version, of document: DocumentRecord, in places: VersionPlaces) -> VersionInfo {
         let isHere = version.device == store.identity.device
         let device = isHere ? store.identity.deviceName : version.device.short
-        return VersionInfo(
-            version, path: document.path, file: absolute(places.file(of: version, device: device)), device: device)
+        let isKeptBeside = container.isKeptBeside(version, of: document)
+        let file = places.file(of: version, device: device, isKeptBeside: isKeptBeside)
+        return VersionInfo(version, path: document.path, file: absolute(file), device: device)
     }
 
     /// Under the mount.
@@ -143,9 +146,12 @@ extension ContainerBackend {
         return document
     }
 
-    func conflicted(_ document: DocumentRecord) -> ConflictedDocument? {
+    /// A document with the losers that the caller may read; nil without any. Of several losers it has the newest one's base.
+    func conflicted(_ all: DocumentRecord, _ call: ControlCall) -> ConflictedDocument? {
+        let document = readable(all, call)
         guard let current = document.current, !document.conflicts.isEmpty else { return nil }
-        let base = document.conflicts.compactMap(\.base).first.flatMap { id in
+        let bases = MergeBase.ofConflicts(in: all.versions)
+        let base = document.conflicts.lazy.compactMap { bases[$0.id] }.first.flatMap { id in
             document.versions.first { $0.id == id && !$0.flags.contains(.contentLost) }
         }
         return ConflictedDocument(

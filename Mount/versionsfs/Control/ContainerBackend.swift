@@ -54,7 +54,9 @@ final class ContainerBackend: ControlBackend {
             // Half a second: status is asked for often, and a big tree takes long to walk.
             let space = try container.space(within: .root, limit: 500_000_000, as: Principal(user: 0))
             var notes = surroundings.notes()
-            if !space.isComplete { notes.append("live is what was counted in half a second; `versionsctl space` counts all") }
+            if !space.isComplete {
+                notes.append("live is what was counted in half a second; `versionsctl space` counts all")
+            }
             if container.isThinningPaused {
                 notes.append("the system's clock was set by more than a day: history is not thinned for now")
             }
@@ -85,7 +87,8 @@ final class ContainerBackend: ControlBackend {
     func forget(_ request: ForgetRequest, _ call: ControlCall) throws(ControlError) -> ContainerStatus {
         guard let forget = surroundings.forget else {
             throw ControlError(
-                .busy, "the container is mounted", path: surroundings.mountpoint, advice: "versionsctl unmount it first")
+                .busy, "the container is mounted", path: surroundings.mountpoint, advice: "versionsctl unmount it first"
+            )
         }
         let before = try status(StatusRequest(), call)
         if request.confirmed { try answering { try forget() } }

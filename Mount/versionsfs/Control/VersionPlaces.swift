@@ -24,9 +24,11 @@ struct VersionPlaces {
         }
     }
 
-    /// - Parameter device: the name of the device that made the version.
-    func file(of version: Version, device: String) -> TreePath {
-        guard version.kind != .current, let versions, let name = versions.name,
+    /// - Parameters:
+    ///   - device: the name of the device that made the version.
+    ///   - isKeptBeside: the document does not hold it, though it is the current one.
+    func file(of version: Version, device: String, isKeptBeside: Bool) -> TreePath {
+        guard version.kind != .current || isKeptBeside, let versions, let name = versions.name,
             let section = FileName(version.kind == .conflict ? "conflicts" : "history"),
             let leaf = VersionFileName(version: version.id, saved: version.saved, device: device, document: name).name
         else { return document }

@@ -28,8 +28,8 @@ final class ObservationBooks: Sendable {
     private let noted = Mutex(Noted())
     private let firstNote = Hook()
 
-    /// `action` is called when something was noted for the first time since ``workIn()``, which it has called soon, by a
-    /// thread that nobody waits for.
+    /// `action` is called when something was noted for the first time since ``workIn()``, which it has called soon, by
+    /// a thread that nobody waits for.
     func whenNoted(_ action: @escaping @Sendable () -> Void) { firstNote.set(action) }
 
     func note(_ kind: Observations.Kind, of item: ItemID, version: VersionID, by actor: FileActor, at time: Int64) {

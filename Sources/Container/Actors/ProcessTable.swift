@@ -95,8 +95,8 @@ public final class ProcessTable: Sendable {
         return String(decoding: name, as: UTF8.self)
     }
 
-    /// The name of the program that a process ran when that was last read, for where it does not decide: reads /proc only
-    /// if it never was.
+    /// The name of the program that a process ran when that was last read, for where it
+    /// does not decide: reads /proc only if it never was.
     public func lastProgram(of process: Int32) -> String {
         state.withLock({ $0.processes[process]?.program?.name }) ?? program(of: process)
     }

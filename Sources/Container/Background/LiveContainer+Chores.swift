@@ -44,7 +44,7 @@ extension LiveContainer {
         guard openFiles[file.id] === file else { return }
         // Who writes past us fills the file system unseen.
         _ = isNearlyFull
-        lookAgain(at: file, in: sealIfQuiet(file) ? Self.calmNanoseconds : Self.quietNanoseconds)
+        lookAgain(at: file, in: sealIfQuiet(file) ?? Self.calmNanoseconds)
     }
 
     private func lookAgain(at file: OpenFile, in time: Int64) {
@@ -56,20 +56,21 @@ extension LiveContainer {
 
     /// Makes a version of what a handle that stays open has changed, once nothing has changed for a while, and keeps a
     /// copy of it, because the handle may go on any time.
-    /// - Returns: whether there is nothing to hurry for.
-    private func sealIfQuiet(_ file: OpenFile) -> Bool {
+    /// - Returns: when it may be quiet; nil: there is nothing to hurry for.
+    private func sealIfQuiet(_ file: OpenFile) -> Int64? {
         if file.flags & (O_ACCMODE | O_TRUNC) == O_RDWR, let name = nodes.location(file.node).name,
             isDatabase(name.name, file.descriptor.raw)
         {
-            return capture(file.node, file.requester, mayWait: true) == nil
+            return capture(file.node, file.requester, mayWait: true)
         }
-        return (try? withLiveDocument(of: file.node) { (state, _, name) throws(Errno) -> Bool in
+        let again = try? withLiveDocument(of: file.node) { (state, _, name) throws(Errno) -> Int64? in
             record(name.parent, announcement(&state, in: name.parent, name.name, by: file.requester))
             let stat = try Backing.stat(file.descriptor.raw)
-            guard state.differs(from: stat) else { return true }
-            guard now.since(stat.changed) >= Self.quietNanoseconds else { return false }
+            guard state.differs(from: stat) else { return nil }
+            let age = now.since(stat.changed)
+            guard age >= Self.quietNanoseconds else { return Self.quietNanoseconds - max(0, age) }
             let isReplacing = file.state.withLock(\.isReplacing)
-            if isReplacing, stat.size == 0 { return false }
+            if isReplacing, stat.size == 0 { return Self.quietNanoseconds }
             let saved = try save(
                 &state, file.node, in: name.parent, name.name, file: file.descriptor.raw,
                 PendingSave(
@@ -77,8 +78,9 @@ extension LiveContainer {
                     requester: file.requester, isSealed: true))
             file.state.withLock { $0.saved = saved }
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
-            return true
-        }) ?? true
+            return nil
+        }
+        return again ?? nil
     }
 
     /// Forgets names that did not come back, once their time is over.

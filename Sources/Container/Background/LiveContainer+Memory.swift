@@ -17,7 +17,7 @@ extension LiveContainer {
                 // For each directory anew: who wants to change a name waits for one of them at most.
                 names.reading {
                     documents.letGo(
-                        in: directory, now: now, evenUsed: evenUsed, isWritten: { isWritten($0) }, keepsSaver: mayMatter)
+                        in: directory, now: now, evenUsed: evenUsed, written: { writtenPlaces }, keepsSaver: mayMatter)
                 }
             }
         }
@@ -26,8 +26,10 @@ extension LiveContainer {
         linux_return_memory()
     }
 
-    private func isWritten(_ place: Place) -> Bool {
-        openFiles.all.contains { file in file.isWriter && nodes.names(file.node).contains { $0.place == place } }
+    private var writtenPlaces: Set<Place> {
+        openFiles.all.reduce(into: []) { places, file in
+            if file.isWriter { places.formUnion(nodes.names(file.node).map(\.place)) }
+        }
     }
 
     /// How many files that are not open may stay registered for passthrough, and how many more before they are dropped.

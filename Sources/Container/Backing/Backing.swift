@@ -20,7 +20,9 @@ enum Backing {
 
     /// `openat`; an empty name opens the descriptor's own file anew.
     static func open(_ name: [UInt8], in directory: Int32, flags: Int32, mode: mode_t = 0) throws(Errno) -> Int32 {
-        if name.isEmpty { return try open(path: reopening(directory), in: AT_FDCWD, flags: flags & ~O_NOFOLLOW, mode: mode) }
+        if name.isEmpty {
+            return try open(path: reopening(directory), in: AT_FDCWD, flags: flags & ~O_NOFOLLOW, mode: mode)
+        }
         return try CText.lend(name) { pointer throws(Errno) in
             try check { linux_openat(directory, pointer, flags | O_CLOEXEC, mode) }
         }

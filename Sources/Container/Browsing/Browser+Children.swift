@@ -84,7 +84,11 @@ extension Browser {
     /// A name that a document with other versions has, or had when it was deleted.
     private func document(_ name: FileName, in directory: FileID) throws(Errno) -> BrowseSubject? {
         let place = Place(directory: directory, name: name)
-        return try documents(at: place).isEmpty ? nil : .document(place)
+        if try !documents(at: place).isEmpty { return .document(place) }
+        // A database's current version may lie here, beside the document: it is found, but not listed.
+        let deleted = try deletions(in: directory).documents[name] ?? []
+        let candidates = try item(at: place).map { [$0.id] + deleted } ?? deleted
+        return candidates.contains { container.isDatabaseKept($0, as: name) } ? .document(place) : nil
     }
 
     /// The documents with other versions that were deleted from a directory which is gone itself.
@@ -123,6 +127,7 @@ extension Browser {
     func versions(at place: Place, in section: BrowseSubject.Section) throws(Errno) -> [Version] {
         var known = try item(at: place)?.id
         if known == nil { known = try documents(at: place).first }
+        if known == nil { known = try deletions(in: place.directory).documents[place.name]?.first }
         guard let item = known else { throw .noSuchFileOrDirectory }
         return try query { store throws(StoreError) in
             switch section {
@@ -130,11 +135,10 @@ extension Browser {
             case .history:
                 return try store.versions(of: item).filter { $0.kind == .history && !$0.flags.contains(.contentLost) }
             case .base:
-                var bases: [Version] = []
-                for id in Set(try store.conflicts(of: item).compactMap(\.base)) {
-                    if let base = try store.version(id), !base.flags.contains(.contentLost) { bases.append(base) }
-                }
-                return bases.sorted { $1.time < $0.time }
+                if try store.conflicts(of: item).isEmpty { return [] }
+                let versions = try store.versions(of: item)
+                let bases = Set(MergeBase.ofConflicts(in: versions).values)
+                return versions.filter { bases.contains($0.id) && !$0.flags.contains(.contentLost) }
             }
         }
     }
@@ -151,8 +155,13 @@ extension Browser {
             let fits = try query { store throws(StoreError) in
                 switch section {
                 case .conflicts: return version.kind == .conflict
-                case .history: return version.kind == .history
-                case .base: return try store.conflicts(of: version.item).contains { $0.base == version.id }
+                // A current version is the document itself, but for a database with a log.
+                case .history:
+                    return version.kind == .history
+                        || version.kind == .current && store.contents.contains(version.content)
+                case .base:
+                    if try store.conflicts(of: version.item).isEmpty { return false }
+                    return MergeBase.ofConflicts(in: try store.versions(of: version.item)).values.contains(version.id)
                 }
             }
             if fits, try hasOrHad(place, version.item) { return version.id }

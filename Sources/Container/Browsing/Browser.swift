@@ -6,8 +6,8 @@ import VersionModel
 import VersionStore
 
 /// Serves what is under `.versions`. Its methods have the shape of ``LiveContainer``'s; whoever serves the kernel sends
-/// a request here if ``owns(_:)`` says so of its node, or if it looks up ``name`` in a live directory. What is not among
-/// the methods (making, writing, setting) is answered with EROFS.
+/// a request here if ``owns(_:)`` says so of its node, or if it looks up ``name`` in a live directory. What is not
+/// among the methods (making, writing, setting) is answered with EROFS.
 ///
 /// Little is kept but the nodes the kernel holds: answers are read from the catalog, so that they are right at that
 /// moment, and the kernel is told to keep them for at most a second. Locks: those of ``LiveContainer``, in its order.

@@ -87,9 +87,9 @@ final class Document: Sendable {
         /// The conflict that the last save made, until someone has tried to merge it.
         var conflict: Clash?
 
-        /// A program has made it under a name that it made up, and nobody has saved it over: if its maker removes or renames
-        /// it, it leaves no trace. Until then its one version is known here, and like that of a file which was there before
-        /// us it is kept before it is overwritten.
+        /// A program has made it under a name that it made up, and nobody has saved it over: if its maker removes or
+        /// renames it, it leaves no trace. Until then its one version is known here, and like that of a file which was
+        /// there before us it is kept before it is overwritten.
         var isUnannounced: Bool { maker?.hasMade == true && !isRecorded }
 
         /// The file says of an earlier state of `current` that it was synchronised.

@@ -7,8 +7,8 @@ import VersionStore
 /// The documents that were touched or recorded, by directory and name. The only writer of items' places, so that what
 /// it holds in memory is what the catalog says. Lock order: behind documents; the catalog is read outside of it.
 ///
-/// Where it becomes crowded, documents that nobody uses are let go (``letGo(in:now:evenUsed:keepsSaver:)``): of those
-/// with rows the directory counts as unread again, the others derive from their files.
+/// Where it becomes crowded, documents that nobody uses are let go (``letGo(in:now:evenUsed:written:keepsSaver:)``): of
+/// those with rows the directory counts as unread again, the others derive from their files.
 final class DocumentIndex: Sendable {
     fileprivate struct State {
         var directories: [FileID: [FileName: Document]] = [:]
@@ -122,22 +122,26 @@ final class DocumentIndex: Sendable {
     /// hands, and under the lock of the index nobody can get at it.
     /// - Parameters:
     ///   - evenUsed: also those that were asked for since the last time.
-    ///   - isWritten: whether somebody has the file of that name open for writing.
+    ///   - written: the places of the files that somebody has open for writing. Asked for once nobody can get at what
+    ///     may go: who opens one of those waits for the index.
     ///   - keepsSaver: whether the one who saved a version may still take part in a conflict.
     func letGo(
-        in directory: FileID, now: Timestamp, evenUsed: Bool, isWritten: (Place) -> Bool, keepsSaver: (FileActor) -> Bool
+        in directory: FileID, now: Timestamp, evenUsed: Bool, written: () -> Set<Place>, keepsSaver: (FileActor) -> Bool
     ) {
         state.withLock { state in
             guard var documents = state.directories.removeValue(forKey: directory) else { return }
-            var gone: [FileName] = []
+            var idle: [Dictionary<FileName, Document>.Index] = []
             for index in documents.indices {
                 guard isKnownUniquelyReferenced(&documents.values[index]) else { continue }
                 let document = documents.values[index]
                 let wasUsed = document.wasUsed.exchange(false, ordering: .relaxed)
                 // Whoever is being let in to write holds the document until its handle is known.
-                guard evenUsed || !wasUsed, document.isRestorable(now: now),
-                    !isWritten(Place(directory: directory, name: documents[index].key))
-                else { continue }
+                if evenUsed || !wasUsed, document.isRestorable(now: now) { idle.append(index) }
+            }
+            let written = idle.isEmpty ? [] : written()
+            var gone: [FileName] = []
+            for index in idle where !written.contains(Place(directory: directory, name: documents[index].key)) {
+                let document = documents.values[index]
                 gone.append(documents[index].key)
                 let (item, saver, isRecorded) = document.state.withLock { ($0.item, $0.saver, $0.isRecorded) }
                 if isRecorded { state.unread.insert(directory) }

@@ -20,7 +20,7 @@ struct Orphan: Sendable {
     }
 }
 
-/// The orphans by node. Lock order: last but for the table of open files.
+/// The orphans by node. Lock order: last but for ``Openings``: who else writes is asked with the lock held.
 final class Orphans: Sendable {
     private let orphans = Mutex<[UInt64: Orphan]>([:])
 

@@ -4,8 +4,8 @@ import Synchronization
 import VersionModel
 import VersionStore
 
-/// The versions of an item besides the current one, as far as they decide about its next save. What was purged or resolved
-/// since may still be here: so what is not here is certain, what is here is not.
+/// The versions of an item besides the current one, as far as they decide about its next save. What was purged or
+/// resolved since may still be here: so what is not here is certain, what is here is not.
 struct Siblings {
     private struct Content: Hashable {
         var size: UInt64
@@ -57,8 +57,9 @@ struct Siblings {
 }
 
 extension LiveContainer {
-    /// Reads from the catalog what a save may have to know, before the document is locked: reading waits for all that is
-    /// queued. Nearly always there is nothing to be known: the author has seen the current version, or has seen none.
+    /// Reads from the catalog what a save may have to know, before the document is locked: reading waits for all that
+    /// is queued. Nearly always there is nothing to be known: the author has
+    /// seen the current version, or has seen none.
     func learnSiblings(of document: Document, for requester: Requester) {
         let current: VersionID? = document.state.withLock { state in
             state.siblings.isComplete || !state.isRecorded ? nil : state.current?.id

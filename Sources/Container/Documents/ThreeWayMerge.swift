@@ -15,8 +15,8 @@ struct MergeInput {
 enum ThreeWayMerge {
     /// Texts are merged up to this size, in bytes (DESIGN 6.3).
     static let maximumSize: UInt64 = 1 << 20
-    /// And within this time: as long as `replace-wait`. DESIGN 6.3 says 200 ms, which a program may need only to be started on a
-    /// busy machine; and a merge that does not come about costs the next one its base.
+    /// And within this time: as long as `replace-wait`. DESIGN 6.3 says 200 ms, which a program may need only to be
+    /// started on a busy machine; and a merge that does not come about costs the next one its base.
     static let maximumMilliseconds: Int32 = 2000
 
     /// The merged text; nil if the edits overlap, if one of the three is no text, or if it took too long.
@@ -57,7 +57,9 @@ enum ContentText {
         while done < bytes.count {
             let offset = done
             let count = try Backing.check {
-                bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress?.advanced(by: offset), $0.count - offset, off_t(offset)) }
+                bytes.withUnsafeMutableBytes {
+                    pread(file, $0.baseAddress?.advanced(by: offset), $0.count - offset, off_t(offset))
+                }
             }
             guard count > 0 else { break }
             done += count
@@ -70,7 +72,9 @@ enum ContentText {
         while done < bytes.count {
             let offset = done
             done += try Backing.check {
-                bytes.withUnsafeBytes { pwrite(file, $0.baseAddress?.advanced(by: offset), $0.count - offset, off_t(offset)) }
+                bytes.withUnsafeBytes {
+                    pwrite(file, $0.baseAddress?.advanced(by: offset), $0.count - offset, off_t(offset))
+                }
             }
         }
         try Backing.check { ftruncate(file, off_t(bytes.count)) }

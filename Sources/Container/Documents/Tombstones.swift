@@ -27,8 +27,8 @@ final class Tombstones: Sendable {
     /// How long a name may be away: what NT's tunnelling allows.
     static let lifetimeNanoseconds: Int64 = 15_000_000_000
 
-    /// How many names may be away at once. Whoever removes a bigger tree and brings it back within 15 s has the files in
-    /// the deleted area all the same; only the first of them come back as new items.
+    /// How many names may be away at once. Whoever removes a bigger tree and brings it back within 15 s has the files
+    /// in the deleted area all the same; only the first of them come back as new items.
     static let most = 50_000
 
     private struct State {

@@ -30,7 +30,8 @@ extension LiveContainer {
                 let path = nodes.path(node), canReach(path, principal)
             else { return nil }
             return ClaimRecord(
-                id: listed.claim.id.number, path: path, isReplacing: listed.claim.kind == .replacing, author: requester.author,
+                id: listed.claim.id.number, path: path, isReplacing: listed.claim.kind == .replacing,
+                author: requester.author,
                 since: wall.advanced(byNanoseconds: listed.since - now), isWaiting: listed.isWaiting)
         }
     }

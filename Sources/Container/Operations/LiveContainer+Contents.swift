@@ -24,7 +24,8 @@ extension LiveContainer {
     public func content(of version: Version, in document: DocumentRecord) throws(OperationError) -> OpenContent {
         try operation {
             guard !version.flags.contains(.contentLost) else { throw missing(version, document) }
-            if version.kind == .current, document.deletion == nil, let file = liveFile(at: document.path, version.id) {
+            if version.kind == .current, document.deletion == nil, !isKeptBeside(version, of: document),
+                let file = liveFile(at: document.path, version.id) {
                 return OpenContent(descriptor: file, size: version.size)
             }
             if let object = try? store.contents.open(version.content) {
@@ -48,7 +49,8 @@ extension LiveContainer {
                     + "history.max-file (\(limit)), and it was overwritten in place",
                 path: document.path, advice: "versionsctl config history.max-file SIZE keeps larger ones from now on")
         }
-        return OperationError(.contentMissing, "the content of version \(version.id.short) is not there any more", path: document.path)
+        return OperationError(
+            .contentMissing, "the content of version \(version.id.short) is not there any more", path: document.path)
     }
 
     /// The live file of the item if its current version has the same content.

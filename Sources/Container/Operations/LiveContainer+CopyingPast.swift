@@ -20,6 +20,7 @@ extension LiveContainer {
         guard top.isDirectory else { throw OperationError(.notFound, "was not a directory then", path: path) }
         let plan = Self.plan(tree, top, target)
         guard try looking(as: principal, { try $0.spot(target).stat == nil }) else { throw taken(target) }
+        let times = try DirectoryTimes(self, at: time)
         var dates: [(TreePath, FileStat)] = []
         for (done, step) in plan.enumerated() {
             try report(done)
@@ -28,7 +29,10 @@ extension LiveContainer {
             }
         }
         // Last, and from below: making entries changes the times.
-        for (path, stat) in dates.reversed() { try finishDirectory(path, like: stat, time) }
+        for (copy, stat) in dates.reversed() {
+            let original = TreePath(names: path.names + copy.names.dropFirst(target.names.count))
+            try finishDirectory(copy, like: stat, times.of(fileID(stat), at: original, now: .init(stat)))
+        }
         return RestoreOutcome(path: target, entries: plan.count)
     }
 
@@ -82,7 +86,8 @@ extension LiveContainer {
                 document: {
                     guard let item = deletion.item else { return nil }
                     return DocumentRecord(
-                        path: deletion.path, item: item, versions: try self.store.versions(of: item), deletion: deletion)
+                        path: deletion.path, item: item, versions: try self.store.versions(of: item), deletion: deletion
+                    )
                 }, open: { try self.openDeleted(place, deletion, principal) })
             try make(source, target, time, principal)
             return stat
@@ -166,15 +171,14 @@ extension LiveContainer {
         }
     }
 
-    private func finishDirectory(_ path: TreePath, like stat: FileStat, _ time: Timestamp) throws {
+    private func finishDirectory(_ path: TreePath, like stat: FileStat, _ times: DirectoryTimes.Times?) throws {
         try looking(as: .container) { walk in
             let spot = try walk.spot(path)
             try Backing.chmod(spot.name.bytes, in: spot.directory.raw, mode: mode_t(stat.permissions))
-            // What changed in it since has changed its time, and nobody knows the one before.
-            guard stat.modified <= time else { return }
+            guard let times else { return }
             try Backing.setTimes(
-                spot.name.bytes, in: spot.directory.raw, accessed: stat.accessed.timespec,
-                modified: stat.modified.timespec)
+                spot.name.bytes, in: spot.directory.raw, accessed: times.accessed.timespec,
+                modified: times.modified.timespec)
         }
     }
 

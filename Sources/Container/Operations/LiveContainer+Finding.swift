@@ -51,8 +51,8 @@ extension LiveContainer {
         }
     }
 
-    /// What was deleted at a path, newest first: under the path that it had, or from the directory that is there now and
-    /// had another name then.
+    /// What was deleted at a path, newest first: under the path that it had, or from the directory that is there now
+    /// and had another name then.
     func deletions(at path: TreePath) throws -> [Deletion] {
         var found = try store.deletions(within: path).filter { $0.path == path }
         if let name = path.name, let parent = path.parent,
@@ -86,7 +86,9 @@ extension LiveContainer {
                 guard mayKnow(deleted, principal) else { throw OperationError(.notFound, "no item \(item.short)") }
                 return try record(of: item, path: deleted.path, deleted)
             }
-            guard let nameless = try nameless(item, principal) else { throw OperationError(.notFound, "no item \(item.short)") }
+            guard let nameless = try nameless(item, principal) else {
+                throw OperationError(.notFound, "no item \(item.short)")
+            }
             return nameless
         }
     }
@@ -98,7 +100,8 @@ extension LiveContainer {
         let labels = versions.lazy.compactMap { version in
             (try? self.store.contents.labels(of: version.content))?.first { $0.version.id == version.id }
         }
-        return versions.isEmpty ? nil : DocumentRecord(path: labels.first?.path ?? .root, item: item, versions: versions)
+        return versions.isEmpty
+            ? nil : DocumentRecord(path: labels.first?.path ?? .root, item: item, versions: versions)
     }
 
     private func record(of item: ItemID, path: TreePath, _ deletion: Deletion) throws -> DocumentRecord {
@@ -119,7 +122,9 @@ extension LiveContainer {
                 found += try store.allItems().filter { $0.id.hex.hasPrefix(digits) }.map { .item($0.id) }
             }
             found += try store.deletions(within: nil).filter { $0.id.hex.hasPrefix(digits) }.map { .deletion($0) }
-            guard let first = found.first else { throw OperationError(.notFound, "no version, item or deletion \(digits)") }
+            guard let first = found.first else {
+                throw OperationError(.notFound, "no version, item or deletion \(digits)")
+            }
             guard found.count == 1 else {
                 throw OperationError(.ambiguous, "\(found.count) ids begin with \(digits)", advice: "give more digits")
             }

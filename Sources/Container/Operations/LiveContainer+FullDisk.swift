@@ -17,7 +17,8 @@ extension LiveContainer {
     ///
     /// - Parameters:
     ///   - mayWait: no lock is held.
-    ///   - isRecord: it writes down what is removed or replaced, without which nobody could make room: the ballast is for it.
+    /// - isRecord: it writes down what is removed or replaced, without which
+    ///     nobody could make room: the ballast is for it.
     func retryingWhenFull<Result>(
         wanted: UInt64 = 0, mayWait: Bool = false, isRecord: Bool = false, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
@@ -40,8 +41,9 @@ extension LiveContainer {
         return try body()
     }
 
-    /// On a full file system a content that cannot be copied is given up by who truncates it, as the newest of what may go:
-    /// else nobody could make room by it. Not a pinned one, nor one that may have to stay as the loser of a conflict.
+    /// On a full file system a content that cannot be copied is given up by who truncates it, as the newest of what may
+    /// go: else nobody could make room by it. Not a pinned one, nor one that
+    /// may have to stay as the loser of a conflict.
     func truncatesAllTheSame(
         _ state: inout Document.State, of node: Node, by requester: Requester?, _ failure: Errno
     ) throws(Errno) {
@@ -58,13 +60,15 @@ extension LiveContainer {
         scheduleTrim(isUrgent: true)
     }
 
-    /// Removes what a name stands for without the deleted area, where that has no room even for the record: there it would
-    /// be the first to be given up. With it goes the history of a document that is nowhere else.
+    /// Removes what a name stands for without the deleted area, where that has no room even for the record: there it
+    /// would be the first to be given up. With it goes the history of a document that is nowhere else.
     func removeForGood(
         _ entry: Entry, _ document: Document?, _ requester: Requester, _ failure: Errno
     ) throws(Errno) {
         guard failure.isFull, requester.isProgram else { throw failure }
-        if let document { try requireNothingProtected(document, failure) }
+        if let document {
+            guard entry.unprotected == document.item, !document.state.withLock(\.sharesContent) else { throw failure }
+        }
         hold(entry)
         try Backing.unlink(
             entry.name.bytes, in: entry.directory.raw, flags: entry.stat.isDirectory ? AT_REMOVEDIR : 0)
@@ -85,9 +89,12 @@ extension LiveContainer {
         document?.state.withLock { forget($0) }
     }
 
-    private func requireNothingProtected(_ document: Document, _ failure: Errno) throws(Errno) {
-        guard !document.state.withLock(\.sharesContent) else { throw failure }
-        let versions = try store(throwing: failure) { () throws(StoreError) in try store.versions(of: document.item) }
-        guard versions.allSatisfy({ $0.kind != .conflict && !$0.flags.contains(.pinned) }) else { throw failure }
+    /// The item of a name if it may go with all its history, for want of space: nothing of it is pinned or in conflict.
+    /// Called with no lock held, because the catalog is asked.
+    func unprotectedItem(at place: Place) -> ItemID? {
+        guard let document = try? documents.document(at: place), let versions = try? store.versions(of: document.item),
+            versions.allSatisfy({ $0.kind != .conflict && !$0.flags.contains(.pinned) })
+        else { return nil }
+        return document.item
     }
 }

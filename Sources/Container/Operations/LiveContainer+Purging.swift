@@ -39,7 +39,7 @@ extension LiveContainer {
                 }
                 going = [version]
             } else {
-                let bases = Set(document.conflicts.compactMap(\.base))
+                let bases = Set(document.conflicts.compactMap(\.base)).union(MergeBase.ofConflicts(in: document.versions).values)
                 going = document.versions.filter { $0.kind == .history && !bases.contains($0.id) }
                 guard !going.isEmpty else {
                     throw OperationError(.nothingToDo, "no other version to remove", path: document.path)
@@ -78,11 +78,11 @@ extension LiveContainer {
     /// Removes versions and what of their contents nobody else names. The rows go first: an object that is left over by
     /// a crash is recorded again from its label, a row without its content would be a loss.
     ///
-    /// - Returns: the bytes that became free.
-    ///
     /// - Parameters:
     ///   - path: where their document was, if it has no place any more.
     ///   - requester: who asked for it; nil for the container itself.
+    ///   - rows: more rows for the same transaction, made of the versions that go.
+    /// - Returns: the bytes that became free.
     func giveUp(
         _ versions: [Version], at path: TreePath? = nil, by requester: Requester? = nil,
         rows: ([Version]) -> [VersionStore.Mutation] = { _ in [] }
@@ -151,12 +151,15 @@ extension LiveContainer {
         before: Timestamp?, within path: TreePath? = nil, as principal: Principal,
         report: (_ done: Int, _ of: Int) throws -> Void = { _, _ in }
     ) throws(OperationError) -> RemovalOutcome {
-        try operation {
+        defer { endUndeletes() }
+        return try operation {
             let going = removable(try store.deletions(within: path), before: before, principal)
             var outcome = RemovalOutcome()
             for (done, deletion) in going.enumerated() {
                 try report(done, going.count)
-                let removed = try names.writing { () throws -> (versions: [Version], bytes: UInt64) in try remove(deletion) }
+                let removed = try names.writing { () throws -> (versions: [Version], bytes: UInt64) in
+                    try remove(deletion)
+                }
                 outcome.deleted += 1
                 outcome.bytes += removed.bytes
                 outcome.versions += removed.versions.map { ($0, deletion.path) }

@@ -39,7 +39,8 @@ extension LiveContainer {
         }
     }
 
-    /// The journals of a database belong to what it holds now: they go to the deleted area before it holds something else.
+    /// The journals of a database belong to what it holds now: they go to the
+    /// deleted area before it holds something else.
     private func partFromJournals(_ document: Document, _ spot: Spot, _ requester: Requester) throws {
         guard Databases.database(ofJournal: spot.name) == nil else { return }
         let file = SharedDescriptor(
@@ -52,7 +53,7 @@ extension LiveContainer {
         }
         try document.state.withLock { state in
             guard let node = nodes.node(try Backing.stat(file.raw).key) else { return }
-            try captureBeforeLoss(&state, node, spot.name, in: spot.directory, parent: spot.parent)
+            captureBeforeLoss(&state, node, spot.name, in: spot.parent)
         }
         for journal in Databases.journals(of: spot.name) {
             guard let stat = try Backing.statIfPresent(journal.bytes, in: spot.directory.raw), stat.isRegular
@@ -105,7 +106,8 @@ extension LiveContainer {
         _ state: inout Document.State, _ spot: Spot, _ node: Node, _ stat: FileStat
     ) throws -> Version {
         if state.isUnversioned {
-            throw OperationError(.invalid, "it has no versions: ignored, or a program's temporary file", path: spot.path)
+            throw OperationError(
+                .invalid, "it has no versions: ignored, or a program's temporary file", path: spot.path)
         }
         let isBeingSaved = state.isReturning || state.differs(from: stat) && node.hasWriters
         guard !isBeingSaved else {
@@ -139,7 +141,8 @@ extension LiveContainer {
         if node.hasWriters {
             orphans.add(
                 Orphan(
-                    document: document, parent: spot.parent, name: spot.name, stamp: state.stamp, base: state.current?.id), node)
+                    document: document, parent: spot.parent, name: spot.name, stamp: state.stamp,
+                    base: state.current?.id), node)
         }
         let entry = Entry(parent: spot.parent, name: spot.name, directory: spot.directory, stat: stat, node: node)
         let kept = state.isKept ? state.current?.content : nil

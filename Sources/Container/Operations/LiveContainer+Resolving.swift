@@ -99,8 +99,8 @@ extension LiveContainer {
         }
     }
 
-    /// The current version takes the losers in as parents: nothing of the file changes, so whoever goes on from it saves
-    /// without a conflict.
+    /// The current version takes the losers in as parents: nothing of the file changes, so whoever goes on from it
+    /// saves without a conflict.
     private func adopt(
         _ losers: [Version], into document: DocumentRecord, _ expected: VersionID, as principal: Principal
     ) throws -> ResolutionOutcome {

@@ -23,6 +23,9 @@ extension LiveContainer {
             }
             var outcome = RestoreOutcome(path: path, entries: 0)
             let plan = try namesSince(time, within: path)
+            var times = try DirectoryTimes(self, at: time)
+            defer { times.apply(within: path) }
+            for name in plan.flatMap({ [$0.path, $0.from].compactMap { $0 } }) { times.note(directoryOf: name) }
             for change in plan {
                 try report(outcome.entries + outcome.displaced)
                 try undo(change, path, at: time, principal, &outcome)
@@ -30,11 +33,13 @@ extension LiveContainer {
             for document in try documentsChanged(since: time, within: path, principal) {
                 try report(outcome.entries + outcome.displaced)
                 guard let then = versionAt(time, of: document), !isCurrent(then, of: document) else { continue }
+                times.note(directoryOf: document.path)
                 let staged = try stage(then, of: document, as: principal)
                 try Backing.check { futimens(staged.file.raw, [then.modified.timespec, then.modified.timespec]) }
                 _ = try replace(
                     document.path,
-                    with: Replacement(staged: staged, parents: [then.id], expected: document.current?.id), as: principal)
+                    with: Replacement(staged: staged, parents: [then.id], expected: document.current?.id), as: principal
+                )
                 outcome.entries += 1
             }
             return outcome
@@ -59,18 +64,22 @@ extension LiveContainer {
     /// no such directory: all that is in it would go.
     private func requireThen(_ path: TreePath, at time: Timestamp) throws {
         guard time <= options.clock.now() else {
-            throw OperationError(.invalid, "this time has not come yet", path: path, advice: "give a time that has passed")
+            throw OperationError(
+                .invalid, "this time has not come yet", path: path, advice: "give a time that has passed")
         }
         if let adoption, time < adoption {
             throw OperationError(
                 .invalid, "of this time nothing is known: the directory became a container later", path: path,
                 advice: "give a time since then")
         }
-        if let range = try store.changeRange(), range.lowerBound > 1,
-            let first = try store.changes(after: range.lowerBound - 1, limit: 1).first?.1, first.time > time
+        // A catalog that was made anew does not know since when there is a container, nor what happened before.
+        let first = try store.changes(after: 0, limit: 1).first
+        if first.map({ $0.sequence > 1 || adoption == nil }) ?? (adoption == nil),
+            first.map({ $0.1.time > time }) ?? true
         {
             throw OperationError(
-                .invalid, "what names there were then is not known: the changes that are remembered begin later", path: path,
+                .invalid, "what names there were then is not known: the changes that are remembered begin later",
+                path: path,
                 advice: "restore its documents by --version, which versionsctl history lists")
         }
         guard try existed(path, at: time) else {
@@ -114,7 +123,10 @@ extension LiveContainer {
     }
 
     /// All changes of names since a moment, in order.
-    private func changesOfNames(since time: Timestamp) throws -> [Change] {
+    private func changesOfNames(since time: Timestamp) throws -> [Change] { try changesOfNames { $0 > time } }
+
+    /// Those whose time is one that is asked for.
+    func changesOfNames(where isWanted: (Timestamp) -> Bool) throws -> [Change] {
         var rows: [Change] = []
         var after: UInt64 = 0
         while true {
@@ -122,7 +134,7 @@ extension LiveContainer {
             guard let last = page.last else { return rows }
             after = last.sequence
             rows += page.map(\.1).filter { change in
-                change.time > time && [.created, .renamed, .deleted, .undeleted].contains(change.event)
+                isWanted(change.time) && [.created, .renamed, .deleted, .undeleted].contains(change.event)
             }
         }
     }
@@ -170,7 +182,9 @@ extension LiveContainer {
             guard let from = change.from else { return }
             if let item = change.item, let lost = try namelessDocument(item, at: from) {
                 // It was renamed over another document, which has its name still.
-                guard from.isWithin(root), try isFree(from, principal), let then = versionAt(time, of: lost) else { return }
+                guard from.isWithin(root), try isFree(from, principal), let then = versionAt(time, of: lost) else {
+                    return
+                }
                 let staged = try stage(then, of: lost, as: principal)
                 _ = try putNew(
                     staged, at: from, mode: then.attributes.mode, modified: then.modified, parents: [then.id],
@@ -192,7 +206,9 @@ extension LiveContainer {
 
     /// A document whose file was renamed over another: its versions are there, and no name has it.
     func namelessDocument(_ item: ItemID, at path: TreePath) throws -> DocumentRecord? {
-        guard let row = try store.item(item), row.places.isEmpty, try store.deletions(of: item).isEmpty else { return nil }
+        guard let row = try store.item(item), row.places.isEmpty, try store.deletions(of: item).isEmpty else {
+            return nil
+        }
         return DocumentRecord(path: path, item: item, versions: try store.versions(of: item))
     }
 

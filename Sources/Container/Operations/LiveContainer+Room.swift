@@ -102,8 +102,9 @@ extension LiveContainer {
         return room.free < reserve / 2
     }
 
-    /// Called after what may be purged has grown, by so many bytes of history. Ordinarily the background thread sees to the
-    /// bounds; if it falls behind by more than that one version, whoever adds does it, without locks (``catchUp()``).
+    /// Called after what may be purged has grown, by so many bytes of history. Ordinarily the background thread sees to
+    /// the bounds; if it falls behind by more than that one version, whoever
+    /// adds does it, without locks (``catchUp()``).
     func noteGrowth(history bytes: UInt64) {
         guard !options.isReadOnly, let room = recentRoom else { return }
         let space = store.space
@@ -119,10 +120,13 @@ extension LiveContainer {
         roomState.isBehind.store(true, ordering: .relaxed)
     }
 
-    /// Called by whoever has saved, with no lock held: giving up asks the catalog, and so waits for what is queued there.
+    /// Called by whoever has saved, with no lock held: giving up asks the catalog,
+    /// and so waits for what is queued there.
     func catchUp() {
         guard roomState.isBehind.load(ordering: .relaxed), roomState.isBehind.exchange(false, ordering: .relaxed)
         else { return }
+        guard roomState.givingUp.begin(mayWait: true) else { return }
+        defer { roomState.givingUp.end() }
         trimHistory()
     }
 
@@ -196,7 +200,8 @@ extension LiveContainer {
             return true
         }
         guard options.clock.uptime() >= roomState.state.withLock(\.vainUntil) || wanted > 0 else { return false }
-        // While somebody else is at it, what they give up is neither there any more nor room yet: waited for if that may be.
+        // While somebody else is at it, what they give up is neither there any
+        // more nor room yet: waited for if that may be.
         let isMine = roomState.givingUp.begin(mayWait: mayWait)
         defer { if isMine { roomState.givingUp.end() } }
         if let free = room?.free, free > before.free, free >= needed { return true }
@@ -231,19 +236,27 @@ extension LiveContainer {
 
     /// Sentences for `status`.
     public var spaceNotes: [String] {
-        guard let last = roomState.state.withLock(\.last) else { return [] }
-        let since = last.since.stamp
-        var notes = [
-            "the file system was nearly full: \(last.contents) older contents (\(Self.mebibytes(last.bytes))) were given up, "
-                + "oldest first, since \(since)"
-        ]
-        if last.isExhausted, let room, room.free < Self.reserve(of: room.total) {
-            notes.append(
-                "\(Self.mebibytes(room.free)) are free, \(Self.mebibytes(Self.reserve(of: room.total))) should be, and nothing is "
-                    + "left that may be given up: remove what you can do without (while it is so full, that frees its room at "
-                    + "once and cannot be undone), or move it elsewhere; of pinned versions and conflicts, versionsctl purge FILE")
+        guard let last = roomState.state.withLock(\.last), let room else { return [] }
+        let reserve = Self.reserve(of: room.total)
+        let isFull = room.free < reserve
+        var note = "the file system \(isFull ? "is" : "was") nearly full"
+        if last.contents > 0 {
+            note += ": since \(last.since.stamp) \(last.contents) older or deleted contents "
+                + "(\(Self.mebibytes(last.bytes))) were given up, oldest first"
+        } else if !isFull {
+            return []
         }
-        return notes
+        guard last.isExhausted, isFull else { return [note] }
+        let left = (try? purgeable(history: true, deleted: true).count) ?? 0
+        let rest = left == 0
+            ? "nothing is left that may be given up"
+            : "what is left that may be given up (\(left)) goes next, and may not be enough"
+        return [
+            note,
+            "\(Self.mebibytes(room.free)) are free, \(Self.mebibytes(reserve)) should be, and \(rest): remove what you can "
+                + "do without (while it is so full, that may free its room at once and cannot be undone), or move it "
+                + "elsewhere; of pinned versions and conflicts, versionsctl purge FILE",
+        ]
     }
 
     private static func mebibytes(_ bytes: UInt64) -> String {
@@ -327,7 +340,9 @@ extension LiveContainer {
         do {
             for candidate in try purgeable(history: history, deleted: deleted) {
                 if isEnough(candidate) { return given }
-                if let bytes = try giveUp(candidate, mayWait: mayWait) { given = (given.count + 1, given.bytes + bytes) }
+                if let bytes = try giveUp(candidate, mayWait: mayWait) {
+                    given = (given.count + 1, given.bytes + bytes)
+                }
             }
         } catch {
             logger.warning("what is purgeable could not be given up: \(error)")
@@ -356,7 +371,9 @@ extension LiveContainer {
                 if kept.contains(version.id) {
                     protected[version.content] = version.size
                 } else {
-                    result.append(Purgeable(kind: .history(version), time: clock.seenTime(of: version.saved), wall: version.saved))
+                    result.append(
+                        Purgeable(kind: .history(version), time: clock.seenTime(of: version.saved), wall: version.saved)
+                    )
                 }
             }
             let bytes = protected.values.reduce(0, +)
@@ -366,7 +383,9 @@ extension LiveContainer {
             // What hangs on a deleted document, too: pinned versions and conflicts stay.
             let held = Set(all.filter { $0.kind == .conflict || $0.flags.contains(.pinned) }.map(\.item))
             for deletion in try store.deletions(within: nil) where deletion.item.map({ !held.contains($0) }) ?? true {
-                result.append(Purgeable(kind: .deleted(deletion), time: clock.seenTime(of: deletion.deleted), wall: deletion.deleted))
+                result.append(
+                    Purgeable(
+                        kind: .deleted(deletion), time: clock.seenTime(of: deletion.deleted), wall: deletion.deleted))
             }
         }
         return result.sorted { ($0.time, $0.wall) < ($1.time, $1.wall) }

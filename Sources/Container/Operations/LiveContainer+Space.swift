@@ -47,7 +47,9 @@ extension LiveContainer {
                 let found = try store.item(version.item).flatMap { try store.path(of: $0) }
                 inside[version.item] = found?.isWithin(path) ?? false
             }
-            if inside[version.item] == true { contents[version.content] = max(contents[version.content] ?? 0, version.size) }
+            if inside[version.item] == true {
+                contents[version.content] = max(contents[version.content] ?? 0, version.size)
+            }
         }
         return contents.values.reduce(0, +)
     }

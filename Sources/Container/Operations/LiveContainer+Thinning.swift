@@ -27,7 +27,9 @@ extension LiveContainer {
             guard knowsAll(principal) else { throw OperationError.denied(nil) }
             let clock = noteTime()
             guard !clock.isPaused else {
-                throw OperationError(.busy, "the system's clock was set by more than a day: nothing is thinned until it is right or a day has passed")
+                throw OperationError(
+                    .busy, "the system's clock was set by more than a day",
+                    advice: "nothing is thinned until it is right, or a day has passed")
             }
             let all = try store.allVersions()
             let going = surplus(all, clock)
@@ -57,7 +59,8 @@ extension LiveContainer {
         }
         let surplus = Thinning.surplus(candidates, now: clock.seen)
         let gone = Set(surplus.map(\.version))
-        let excess = Thinning.excess(candidates.filter { !gone.contains($0.version) }, limit: bound(settings.historyShare))
+        let excess = Thinning.excess(
+            candidates.filter { !gone.contains($0.version) }, limit: bound(settings.historyShare))
         let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         return (surplus + excess).compactMap { byID[$0.version] }
     }

@@ -91,6 +91,10 @@ extension LiveContainer {
         }
     }
 
+    func remaining(of group: DeletionID, within path: TreePath) throws -> Int {
+        try rest(of: group, within: path).remaining
+    }
+
     private func lastDeletion(in directory: FileID, at path: TreePath, _ principal: Principal) throws -> Deletion? {
         // By its identity, for it may have had another name then; and below it by the path.
         let below = try store.deletions(within: path).filter { $0.path != path }
@@ -110,16 +114,17 @@ extension LiveContainer {
         try undelete(.entry(deletion), to: target, as: principal, report: report)
     }
 
-    /// Moves deleted things back to where they were, or one to `target`. A directory comes with everything of its group,
-    /// with modes, times and attributes; directories above it that were deleted come back too, empty. What fails of one
-    /// entry is told in the outcome, and the rest comes back. Asked again, it goes on where it ended.
+    /// Moves deleted things back to where they were, or one to `target`. A directory comes with everything of its
+    /// group, with modes, times and attributes; directories above it that were deleted come back too, empty. What fails
+    /// of one entry is told in the outcome, and the rest comes back. Asked again, it goes on where it ended.
     ///
     /// - Throws: `exists` if the name is taken; whatever ended it, with what is still deleted in its words.
     public func undelete(
         _ what: Undeletable, to target: TreePath? = nil, as principal: Principal,
         report: (_ done: Int) throws -> Void = { _ in }
     ) throws(OperationError) -> RestoreOutcome {
-        try operation {
+        defer { endUndeletes() }
+        return try operation {
             try withoutActuallyEscaping(report) { report in
                 let run = Undeletion(self, as: principal, by: requester(principal), report: report)
                 switch what {
@@ -154,11 +159,14 @@ extension LiveContainer {
         return outcome
     }
 
-    private func goOn(_ unfinished: UnfinishedUndelete, to target: TreePath?, _ run: Undeletion) throws -> RestoreOutcome {
+    private func goOn(_ unfinished: UnfinishedUndelete, to target: TreePath?, _ run: Undeletion) throws
+        -> RestoreOutcome
+    {
         guard let path = livePath(of: unfinished.file) else { throw OperationError.missing(unfinished.path) }
         if let target, target != path {
             throw OperationError(
-                .exists, "it has come back in part, here", path: path, advice: "versionsctl undelete without --to goes on")
+                .exists, "it has come back in part, here", path: path,
+                advice: "versionsctl undelete without --to goes on")
         }
         // Who began it was asked for his rights then; some of its directories may forbid him to make names by now.
         let isHis = run.principal.isRoot || run.principal.user == unfinished.user
@@ -257,6 +265,10 @@ extension LiveContainer {
             $0.type == .directory && $0.file == deletion.place.directory
         }) {
             let (path, revived) = try home(of: gone, as: principal)
+            // A new directory of its name serves.
+            if (try? looking(as: principal, { try $0.directory(path) })) != nil {
+                return (path.appending(deletion.place.name), revived)
+            }
             try moveOut(gone, to: path, as: principal, by: requester(principal))
             return (path.appending(deletion.place.name), revived + 1)
         }
@@ -284,10 +296,14 @@ extension LiveContainer {
     }
 
     func setTimes(accessed: Timestamp, modified: Timestamp, of directory: TreePath) {
-        try? looking(as: .container) { walk in
-            let descriptor = try descriptor(of: walk.directory(directory))
+        let changed = try? looking(as: .container) { walk -> UInt64 in
+            let node = try walk.directory(directory)
+            let descriptor = try descriptor(of: node)
             try Backing.setTimes([46], in: descriptor.raw, accessed: accessed.timespec, modified: modified.timespec)
+            return node.id
         }
+        // Somebody may have looked since a name came back there.
+        if let changed { kernel.side?.invalidate(node: changed, data: false) }
     }
 
     func setMode(_ mode: UInt32, of path: TreePath) throws {
@@ -309,6 +325,7 @@ extension LiveContainer {
             guard spot.stat == nil else { throw taken(path) }
             _ = try name(spot.name.bytes, in: spot.parent, forChange: true)
             try walk.requireChange(of: spot)
+            if path != deletion.path { noteReturn(of: deletion, to: path) }
             let deletion = try leaveArea(deletion, to: spot)
             if tells { changed.append(spot) }
             let stat = try Backing.stat(spot.name.bytes, in: spot.directory.raw)
@@ -317,10 +334,15 @@ extension LiveContainer {
             nodes.addName(Node.Name(parent: spot.parent, name: spot.name), to: node)
             var rows: [VersionStore.Mutation] = [.removeDeletion(deletion.id)]
             if deletion.type == .file { rows += try revive(deletion, spot, node, stat) }
-            if deletion.type == .link { rows += try joinName(deletion, spot.place, node, stat) }
+            if deletion.type == .link {
+                rows += try joinName(deletion, spot.place, node, stat)
+                // Its other names have another count of names now.
+                if let side = kernel.side { timers.after(0) { side.invalidate(node: node.id, data: false) } }
+            }
             if deletion.type == .directory { rows += recordedDirectories.moved(deletion.file, to: spot.place) }
             var event = change(.undeleted, in: spot.parent, spot.name, item: deletion.item, by: requester)
             if event.path != deletion.path { event.from = deletion.path }
+            if path != deletion.path { rows.append(Self.returned) }
             record(spot.parent, rows + [.change(event)])
         }
     }
@@ -328,7 +350,9 @@ extension LiveContainer {
     /// The entry as it was last: one of several names may have become the file itself.
     private func leaveArea(_ deletion: Deletion, to spot: Spot) throws -> Deletion {
         do {
-            return try takeOut(deletion.id, to: spot.name, in: spot.directory)
+            let deletion = try takeOut(deletion.id, to: spot.name, in: spot.directory)
+            completeDatabase(deletion, at: spot)
+            return deletion
         } catch {
             switch error {
             case .fileExists: throw taken(spot.path)

@@ -1,4 +1,5 @@
-// The container's names as they were at a time: the live tree and the deleted area, with the change feed undone on them.
+// The container's names as they were at a time: the live tree and the deleted
+// area, with the change feed undone on them.
 
 import Glibc
 import SystemPackage

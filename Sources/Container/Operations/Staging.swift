@@ -96,7 +96,8 @@ final class StagedFile {
         try copyAttributes(of: other)
     }
 
-    /// Copies the extended attributes that may be read and set, but none of ours; unless `all`, only what a user may set.
+    /// Copies the extended attributes that may be read and set, but none of
+    /// ours; unless `all`, only what a user may set.
     func copyAttributes(of other: Int32, all: Bool = true) throws(Errno) {
         var list = [CChar](repeating: 0, count: 65_536)
         let length = linux_flistxattr(other, &list, list.count)

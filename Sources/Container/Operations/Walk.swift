@@ -20,7 +20,8 @@ struct Spot {
     var place: Place { Place(directory: parent.file, name: name) }
 }
 
-/// One walk; used by one thread, with the name lock held. Looks nodes up as the kernel does, and forgets them at the end.
+/// One walk; used by one thread, with the name lock held. Looks nodes up as
+/// the kernel does, and forgets them at the end.
 final class Walk {
     private let container: LiveContainer
     let principal: Principal

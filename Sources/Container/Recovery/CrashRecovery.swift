@@ -33,12 +33,19 @@ struct CrashRecovery {
         let recent = try store.recentVersions()
         let lost = try store.settleContents(of: recent)
         if lost > 0 { counts["contents not arrived"] = lost }
+        let unkept = recent.filter { $0.kind == .current && !store.contents.contains($0.content) }
         for item in try store.keptCurrents() {
             if let word = attempt(item, settle) { counts[word, default: 0] += 1 }
         }
-        for version in recent where version.kind == .current && !store.contents.contains(version.content) {
-            guard let item = try store.item(version.item), item.current == version.id, !item.isReturning else { continue }
-            if let word = attempt(item, settleRecent) { counts[word, default: 0] += 1 }
+        // What is another's too is left to that one; that may have an older content, or another file, by the second look.
+        for _ in 0..<2 {
+            for version in unkept {
+                guard let item = try store.item(version.item), item.current == version.id, !item.isReturning else { continue }
+                // Another item may just have had it kept.
+                let isKept = store.contents.contains(version.content)
+                if let word = attempt(item, isKept ? settle : settleRecent) { counts[word, default: 0] += 1 }
+            }
+            if counts.isEmpty { break }
         }
         // What a file that has gone back was shared with is nowhere now.
         _ = try store.settleContents(of: recent)

@@ -32,7 +32,10 @@ public struct Setting: Hashable, Sendable, Codable {
     public var standard: String
     /// Why the value cannot be used, if it cannot; then the default is in force, or the container does not mount.
     public var problem: String?
-    public init(key: String, value: String, standard: String, problem: String? = nil) {
+    /// What a value that is accepted does not do yet.
+    public var note: String?
+    public init(key: String, value: String, standard: String, problem: String? = nil, note: String? = nil) {
+        self.note = note
         self.key = key
         self.value = value
         self.standard = standard

@@ -32,8 +32,8 @@ public enum TimeText {
         return nanoseconds(seconds: wall.secondsAsUTC - offset, fraction: wall.fraction)
     }
 
-    /// Reads what people type: RFC 3339, `2026-11-21 10:33` (local; seconds, `T` and the time of day are optional), or an
-    /// age such as `2h` (units s, m, h, d, w; before `now`). Nil for anything else.
+    /// Reads what people type: RFC 3339, `2026-11-21 10:33` (local; seconds, `T` and the time of day are optional), or
+    /// an age such as `2h` (units s, m, h, d, w; before `now`). Nil for anything else.
     public static func parse(_ text: some StringProtocol, now: Int64) -> Int64? {
         if let moment = parseRFC3339(text) { return moment }
         if let age = parseDuration(text) {
@@ -61,7 +61,8 @@ public enum TimeText {
         var clock = time_t(split(nanoseconds).seconds)
         var parts = tm()
         guard localtime_r(&clock, &parts) != nil else { return rfc3339(nanoseconds: nanoseconds) }
-        let date = "\(pad(Int64(parts.tm_year) + 1900, 4))-\(pad(Int64(parts.tm_mon) + 1, 2))-\(pad(Int64(parts.tm_mday), 2))"
+        let date =
+            "\(pad(Int64(parts.tm_year) + 1900, 4))-\(pad(Int64(parts.tm_mon) + 1, 2))-\(pad(Int64(parts.tm_mday), 2))"
         return "\(date) \(pad(Int64(parts.tm_hour), 2)):\(pad(Int64(parts.tm_min), 2)):\(pad(Int64(parts.tm_sec), 2))"
     }
 

@@ -2,8 +2,8 @@
 
 /// A checker of JSON's grammar.
 ///
-/// Lines come from anybody, and Foundation's scanner (Swift 6.3) can trap while it describes where a text went wrong. So
-/// it is only given texts without anything wrong.
+/// Lines come from anybody, and Foundation's scanner (Swift 6.3) can trap while it describes where a text went wrong.
+/// So it is only given texts without anything wrong.
 enum JSONGrammar {
     /// Arrays and objects may lie in one another this deep; our messages need seven levels.
     static let depthLimit = 64

@@ -72,11 +72,13 @@ public enum Wire {
 
     /// The line of a failure; the id is null where the call's could not be read.
     public static func line(failing error: ControlError, to id: RequestID?) -> [UInt8] {
-        let fallback = #"{"error":{"code":-32603,"message":"the error could not be written"},"id":null,"jsonrpc":"2.0"}"#
+        let fallback =
+            #"{"error":{"code":-32603,"message":"the error could not be written"},"id":null,"jsonrpc":"2.0"}"#
         return (try? encode(Failure(error: error, id: id))) ?? Array((fallback + "\n").utf8)
     }
 
-    /// The parameters in the line of a call or notification that ``Message/init(line:)`` has read; parameters that are left out read as an empty object.
+    /// The parameters in the line of a call or notification that ``Message/init(line:)`` has read; parameters that are
+    /// left out read as an empty object.
     public static func parameters<Parameters: Decodable>(
         _ type: Parameters.Type, in line: [UInt8]
     ) throws(ControlError) -> Parameters {

@@ -9,12 +9,13 @@ struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Verify every hash and every reference.",
         discussion: "Exits with 0 if all is clean, with 1 if something was found, with 2 if it failed.")
+    @Argument(help: "A path in the container.") var path: TypedPath?
     @Flag(help: "Mend what can be mended.") var repair = false
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
     func run() async throws {
-        let session = try await Session.open(nil, container, offline: true)
+        let session = try await Session.open(path, container, offline: true)
         let report = try await session.call(CheckRequest(repair: repair), progress: "checking")
         if json.json {
             try Printer.json(report)
@@ -36,6 +37,7 @@ struct ConfigCommand: AsyncParsableCommand {
         let session = try await Session.open(nil, container, offline: true)
         if let key, let value {
             let setting = try await session.call(SetConfigRequest(key: key, value: value))
+            if let note = setting.note { Printer.note("\(setting.key): \(note)") }
             if json.json { try Printer.json(setting) }
             return
         }
@@ -48,6 +50,7 @@ struct ConfigCommand: AsyncParsableCommand {
             let isSet = setting.value != setting.standard
             // In one column, for one long value would push the notes of all out of sight.
             let note = setting.problem.map { ("# wrong: \(Style.printable($0))", Style.Colour.red) }
+                ?? setting.note.map { ("# \(Style.printable($0))", Style.Colour.yellow) }
                 ?? (isSet ? "# not set: \(setting.standard)" : "", .dim)
             let value = style.paint("= " + Style.printable(setting.value), isSet ? .bold : nil)
             table.add([
@@ -81,7 +84,8 @@ struct ForgetCommand: AsyncParsableCommand {
         let client = try await Daemon.serveOffline(place.root)
         let status = try await client.call(ForgetRequest(confirmed: false))
         if !yes {
-            let goes = "This removes \(Words.count(status.versions, "version")) of \(Words.count(status.items, "document")), "
+            let goes =
+                "This removes \(Words.count(status.versions, "version")) of \(Words.count(status.items, "document")), "
                 + "\(Words.count(status.conflicts, "unresolved conflict")) and "
                 + "\(Words.count(status.deleted.count, "deleted entry")) of \(Style.printable(place.root)) for good, "
                 + "\(Words.size(status.space.history + status.space.deleted)) in all; the files stay as they are"

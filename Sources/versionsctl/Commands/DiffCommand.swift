@@ -10,8 +10,9 @@ struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Compare versions.",
         discussion: """
-            Without --version: the newest unresolved loser, else the version before, with the current one. With one: that \
-            one with the current one. With two: the first with the second. VERSIONS_DIFF names another program than diff -u.
+            Without --version: the newest unresolved loser, else the version before, with the current one. With one: \
+            that one with the current one. With two: the first with the second. VERSIONS_DIFF names another program \
+            than diff -u.
             """)
     @Argument(help: "The document.") var file: TypedPath
     @Option(help: ArgumentHelp("Which version.", valueName: "id")) var version: [String] = []
@@ -36,8 +37,11 @@ struct DiffCommand: AsyncParsableCommand {
         if let first = version.first {
             return (try await session.call(ShowRequest(session.target, version: first, content: true)), second)
         }
-        let others = try await session.call(HistoryRequest(session.target)).versions.filter { $0.id != second.id && !$0.lost }
-        let chosen = others.first { $0.kind == .conflict } ?? others.first { second.parents.contains($0.id) } ?? others.first
+        let others = try await session.call(HistoryRequest(session.target)).versions.filter {
+            $0.id != second.id && !$0.lost
+        }
+        let chosen =
+            others.first { $0.kind == .conflict } ?? others.first { second.parents.contains($0.id) } ?? others.first
         guard let chosen else {
             throw ControlError(.nothingToDo, "there is no other version to compare with", path: file.path,
                 advice: "save it once more, or look at versionsctl history")
@@ -88,11 +92,14 @@ struct Differ {
         let program = getenv("PAGER").map { String(cString: $0) } ?? "less"
         guard !program.isEmpty, program != "cat" else { return nil }
         var ends: [CInt] = [-1, -1]
-        guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else { throw ControlError(system: "no pipe can be made", path: nil) }
+        guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
+            throw ControlError(system: "no pipe can be made", path: nil)
+        }
         defer { close(ends[0]) }
         // As git does it: short output is not paged, colours are shown, the screen stays.
         let environment = getenv("LESS") == nil ? [("LESS", Path("FRX"))] : []
-        let process = try Subprocess.start("sh", [Path("-c"), Path(program)], environment: environment, standard: [0: ends[0]])
+        let process = try Subprocess.start(
+            "sh", [Path("-c"), Path(program)], environment: environment, standard: [0: ends[0]])
         return (process, ends[1])
     }
 }

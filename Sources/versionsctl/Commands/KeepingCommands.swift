@@ -32,12 +32,13 @@ struct PinArguments: ParsableArguments {
 
 struct ThinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "thin", abstract: "Thin history by its schedule now.")
+    @Argument(help: "A path in the container.") var path: TypedPath?
     @Flag(help: "Only say what would go.") var dryRun = false
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
     func run() async throws {
-        let session = try await Session.open(nil, container)
+        let session = try await Session.open(path, container)
         let removed = try await session.call(ThinRequest(dryRun: dryRun), progress: "thinning")
         if json.json { return try Printer.json(removed) }
         if dryRun {

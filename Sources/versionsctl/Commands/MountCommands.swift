@@ -28,19 +28,23 @@ struct MountCommand: AsyncParsableCommand {
             throw ControlError(.busy, "already mounted", path: directory.path, advice: "versionsctl status shows it")
         }
         let beneath = BusyProcess.using(source)
-        let arguments = [source] + (mountpoint == nil ? [] : [point]) + o.flatMap { [Path("-o"), Path(bytes: ArgumentBytes.bytes($0))] }
+        let arguments =
+            [source] + (mountpoint == nil ? [] : [point])
+            + o.flatMap { [Path("-o"), Path(bytes: ArgumentBytes.bytes($0))] }
         let status = try Subprocess.run(Daemon.program(), arguments)
         // It has said itself why.
         if status == 1 { throw ExitCode(1) }
         guard status == 0 else {
             let advice = status == 127 ? "install versionsfs beside versionsctl or in PATH" : "see its log: syslog"
-            throw ControlError(.failed, "versionsfs could not mount it (status \(status))", path: directory.path, advice: advice)
+            throw ControlError(
+                .failed, "versionsfs could not mount it (status \(status))", path: directory.path, advice: advice)
         }
         // The daemon detaches once the mount answers, so one call tells.
         let place = try ContainerPlace.find(point)
         _ = try await VersionsClient.connect(to: place, program: "versionsctl", version: toolVersion)
         if !beneath.isEmpty {
-            Printer.note("\(BusyProcess.list(beneath)) began before the mount and go on beneath it: cd . again, or reopen")
+            Printer.note(
+                "\(BusyProcess.list(beneath)) began before the mount and go on beneath it: cd . again, or reopen")
         }
         guard json.json else { return }
         try Printer.json(MountReport(

@@ -39,9 +39,7 @@ struct ConflictsCommand: AsyncParsableCommand {
     func run() async throws {
         let session = try await Session.open(path, container)
         // Of what is not there nobody would say anything, and a slip would look like peace.
-        if let path, session.targetPath != nil, !Files.exists(path.path), errno == ENOENT || errno == ENOTDIR {
-            throw ControlError(.notFound, "no such file or directory", path: path.path)
-        }
+        try session.requireThere(path)
         let documents = try await session.call(ConflictsRequest(session.target))
         if json.json {
             try Printer.json(documents)
@@ -115,11 +113,12 @@ struct SpaceCommand: AsyncParsableCommand {
 struct ClaimsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "claims", abstract: "List coordinated accesses that are held or waited for.")
+    @Argument(help: "A path in the container.") var path: TypedPath?
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
     func run() async throws {
-        let session = try await Session.open(nil, container)
+        let session = try await Session.open(path, container)
         let claims = try await session.call(ClaimsRequest())
         if json.json { return try Printer.json(claims) }
         try Printer.text(statusText().claims(claims))
@@ -136,9 +135,12 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let session = try await Session.open(path, container)
+        // A client that comes back names what it saw last: what it watches may be gone by now.
+        if after == nil { try session.requireThere(path, advice: "watch its directory, where it will appear") }
         let (text, asJSON) = (statusText(), json.json)
         let display = session.display
-        // Printed on the connection's own thread: a reader that stops reading us makes the daemon wait, and nothing piles up.
+        // Printed on the connection's own thread: a reader that stops reading us
+        // makes the daemon wait, and nothing piles up.
         let end = try await session.client.watch(session.target, after: after) { event in
             do {
                 if asJSON {

@@ -66,7 +66,9 @@ struct ResolveCommand: AsyncParsableCommand {
         for resolution in resolutions {
             var text = "Resolved \(Style.printable(session.shown(resolution.document)))"
             if !resolution.written.isEmpty {
-                text += "; written: " + resolution.written.map { Style.printable(session.shown($0)) }.joined(separator: ", ")
+                text +=
+                    "; written: "
+                    + resolution.written.map { Style.printable(session.shown($0)) }.joined(separator: ", ")
             }
             if resolution.remaining > 0 { text += "; \(Words.count(resolution.remaining, "newer loser")) remains" }
             try Printer.text(text + ".\n")

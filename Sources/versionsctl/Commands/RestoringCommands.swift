@@ -55,8 +55,8 @@ struct UndeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undelete", abstract: "Bring back what was deleted; a directory with all that went with it.",
         discussion: """
-            Of a directory that is there it brings back what was deleted from it last. What was cut short goes on when it \
-            is asked for again.
+            Of a directory that is there it brings back what was deleted from it last. What was cut short goes on when \
+            it is asked for again.
             """)
     @Argument(help: ArgumentHelp("What was deleted, or its id.", valueName: "path|id")) var path: TypedPath
     @Option(help: ArgumentHelp("Put it here instead.", valueName: "path")) var to: TypedPath?

@@ -30,7 +30,8 @@ extension ControlError {
         case .contentMissing: "versionsctl history lists the versions that are whole"
         case .busy: "try again in a moment"
         case .system: "see dmesg, and the log that versionsctl status names"
-        case .unknownMethod, .invalidParameters, .invalidRequest, .malformed: "use the tool and the daemon of one release"
+        case .unknownMethod, .invalidParameters, .invalidRequest, .malformed:
+            "use the tool and the daemon of one release"
         default: nil
         }
     }

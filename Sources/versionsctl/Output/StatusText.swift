@@ -13,7 +13,9 @@ struct StatusText: Sendable {
         func row(_ name: String, _ value: String, _ colour: Style.Colour? = nil) {
             table.add([Table.Cell(name, .dim), Table.Cell(value, colour)])
         }
-        row("container", "\(Style.printable(root))  (\(status.container.short), device \(Style.printable(status.device)))")
+        row(
+            "container",
+            "\(Style.printable(root))  (\(status.container.short), device \(Style.printable(status.device)))")
         row("mounted", status.mountpoint.map { "at " + Style.printable($0) } ?? "no",
             status.mountpoint == nil ? .yellow : .green)
         row("documents", "\(status.items) with versions, \(Words.count(status.versions, "version")) in all")
@@ -30,7 +32,8 @@ struct StatusText: Sendable {
         }
         row("log", Style.printable(status.log))
         row("version", status.version)
-        return table.text(style) + status.notes.map { style.paint("note: ", .yellow) + Style.printable($0) + "\n" }.joined()
+        return table.text(style)
+            + status.notes.map { style.paint("note: ", .yellow) + Style.printable($0) + "\n" }.joined()
     }
 
     func space(_ space: SpaceUse) -> String {

@@ -5,8 +5,8 @@ import Glibc
 
 /// Maps any bytes to text and back without loss.
 ///
-/// A byte that is not UTF-8 becomes one of 128 private scalars (U+10FE80 to U+10FEFF). An argument that really holds one
-/// of them has its bytes mapped one by one, so that the way back is never in doubt.
+/// A byte that is not UTF-8 becomes one of 128 private scalars (U+10FE80 to U+10FEFF). An argument that really holds
+/// one of them has its bytes mapped one by one, so that the way back is never in doubt.
 enum ArgumentBytes {
     private static let first: UInt32 = 0x10FE00
 

@@ -8,13 +8,15 @@ struct BusyProcess: Hashable {
     var id: Int32
     var program: String
 
-    /// The processes that have their directory, root, program or an open file at or below an absolute path; other users'
-    /// are seen by root only. This process and what it has started are not among them.
+    /// The processes that have their directory, root, program or an open file at or below an absolute path; other
+    /// users' are seen by root only. This process and what it has started are not among them.
     static func using(_ directory: Path) -> [BusyProcess] {
-        names(in: "/proc").compactMap { Int32($0) }.sorted().filter { $0 != getpid() && !isChild($0) }.compactMap { id in
+        names(in: "/proc").compactMap { Int32($0) }.sorted().filter { $0 != getpid() && !isChild($0) }.compactMap {
+            id in
             let process = "/proc/\(id)"
             let links = ["cwd", "root", "exe"] + names(in: process + "/fd").map { "fd/" + $0 }
-            guard links.contains(where: { link in target(process + "/" + link).map { isWithin($0, directory) } ?? false })
+            guard
+                links.contains(where: { link in target(process + "/" + link).map { isWithin($0, directory) } ?? false })
             else { return nil }
             return BusyProcess(id: id, program: program(id))
         }

@@ -65,7 +65,9 @@ enum Files {
                 Glibc.write(output, raw.baseAddress?.advanced(by: sent), raw.count - sent)
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw ControlError(system: "cannot be written", path: path ?? Path("standard output")) }
+            guard count > 0 else {
+                throw ControlError(system: "cannot be written", path: path ?? Path("standard output"))
+            }
             sent += count
         }
     }

@@ -20,12 +20,17 @@ struct ThreeWayMerge {
             let (local, base, remote) = (file("LOCAL", directory), file("BASE", directory), file("REMOTE", directory))
             let merged = file("MERGED", directory)
             try Files.copy(document.current.file, toNew: merged)
-            try Files.copy(document.base?.file ?? Path("/dev/null"), toNew: base)
+            let known = try await session.call(HistoryRequest(session.target)).versions
+            var taken = [document.current.id]
             for loser in document.versions {
+                let ancestor = Self.base(of: taken, and: loser.id, in: known)
                 try Files.copy(merged, toNew: local)
+                try Files.copy(ancestor?.file ?? Path("/dev/null"), toNew: base)
                 try Files.copy(loser.file, toNew: remote)
+                guard tool != nil || ancestor != nil else { throw withoutBase(loser) }
                 try merge(local: local, base: base, remote: remote, merged: merged, loser: loser)
-                for used in [local, remote] { used.withCString { _ = unlink($0) } }
+                for used in [local, base, remote] { used.withCString { _ = unlink($0) } }
+                taken.append(loser.id)
             }
             let now = try await session.call(ShowRequest(session.target, version: nil))
             guard now.id == document.current.id else {
@@ -33,6 +38,22 @@ struct ThreeWayMerge {
             }
             try Files.overwrite(now.file, with: merged)
         }
+    }
+
+    /// From which version a loser and what has been merged so far parted; nil if that is gone or lost.
+    private static func base(of merged: [VersionID], and loser: VersionID, in known: [VersionInfo]) -> VersionInfo? {
+        let nodes = known.map { version in
+            HistoryNode(
+                id: version.id, parents: version.parents, time: HybridTime(wall: version.saved, logical: 0),
+                device: version.deviceID, isDeletion: false, isEmpty: version.size == 0)
+        }
+        return MergeBase.of(merged, and: loser, in: nodes).flatMap { id in known.first { $0.id == id && !$0.lost } }
+    }
+
+    private func withoutBase(_ loser: VersionInfo) -> ControlError {
+        ControlError(
+            .failed, "the version from which \(loser.id.short) and the current one parted is gone: they cannot be merged by themselves",
+            path: name, advice: "--merge --tool PROGRAM, or --keep current|\(loser.id.short)|all")
     }
 
     private func file(_ kind: String, _ directory: Path) -> Path {

@@ -150,7 +150,8 @@ final class BrowsedContainer {
                 caller, parent: parent, name: try #require(names.last), mode: mode, flags: O_WRONLY)
             (node, handle) = (made.found.node, made.reply.handle)
         }
-        let offset = flags & O_APPEND != 0 ? try container.attributes(caller, node: node, handle: handle).stat.st_size : 0
+        let offset =
+            flags & O_APPEND != 0 ? try container.attributes(caller, node: node, handle: handle).stat.st_size : 0
         let written = try Array(text.utf8).withUnsafeBytes {
             try container.write(caller, node: node, handle: handle, $0, offset: offset)
         }

@@ -91,28 +91,34 @@ struct BrowsingDeletedTests {
         try tree.save("a", "new")
         #expect(try tree.item("a").id != item.id)
         let events = try tree.container.store.changes(after: 0, limit: 100).map(\.1)
-        #expect(events.contains { $0.event == .undeleted && $0.path.description == "d/c" && $0.from?.description == "a" })
+        #expect(
+            events.contains { $0.event == .undeleted && $0.path.description == "d/c" && $0.from?.description == "a" })
     }
 
     @Test("symlinks are shown and come back; attributes of the user's stay with what they are on")
     func others() throws {
-        _ = try tree.container.makeSymlink(tree.caller, parent: Node.rootID, name: Array("link".utf8), target: Array("to/x".utf8))
+        _ = try tree.container.makeSymlink(
+            tree.caller, parent: Node.rootID, name: Array("link".utf8), target: Array("to/x".utf8))
         try tree.unlink("link")
-        #expect(try tree.browser.readLink(tree.caller, node: try tree.node(".versions/.deleted/link")) == Array("to/x".utf8))
+        #expect(
+            try tree.browser.readLink(tree.caller, node: try tree.node(".versions/.deleted/link")) == Array("to/x".utf8)
+        )
         try tree.rename(".versions/.deleted/link", to: "link")
         #expect(try tree.container.readLink(tree.caller, node: try tree.node("link")) == Array("to/x".utf8))
 
         try tree.save("a", "text")
         let name = Array("user.colour".utf8)
         try Array("red".utf8).withUnsafeBytes {
-            try tree.container.setExtendedAttribute(tree.caller, node: try tree.node("a"), name: name, value: $0, flags: 0)
+            try tree.container.setExtendedAttribute(
+                tree.caller, node: try tree.node("a"), name: name, value: $0, flags: 0)
         }
         try tree.unlink("a")
         let deleted = try tree.node(".versions/.deleted/a")
         #expect(try tree.browser.extendedAttributes(tree.caller, node: deleted) == name + [0])
         #expect(try tree.browser.extendedAttribute(tree.caller, node: deleted, name: name) == Array("red".utf8))
         let label = failure {
-            _ = try tree.browser.extendedAttribute(tree.caller, node: deleted, name: Array("user.versionsfs.label".utf8))
+            _ = try tree.browser.extendedAttribute(
+                tree.caller, node: deleted, name: Array("user.versionsfs.label".utf8))
         }
         #expect(label == ENODATA)
         // An open file outlives its entry.

@@ -45,7 +45,9 @@ struct BrowsingVersionsTests {
             #expect(version.count <= 255)
             #expect(try tree.find([top, name, Array("history".utf8), version])?.attributes.stat.st_size == 3)
         }
-        #expect(failure { _ = try tree.find([Array(".versions".utf8), [UInt8](repeating: 97, count: 256)]) } == ENAMETOOLONG)
+        #expect(
+            failure { _ = try tree.find([Array(".versions".utf8), [UInt8](repeating: 97, count: 256)]) } == ENAMETOOLONG
+        )
     }
 
     @Test("losers and their base are files beside the history")
@@ -59,7 +61,8 @@ struct BrowsingVersionsTests {
         #expect(path.contains(loser.id.short))
         #expect(try tree.read(path) == "loser")
         #expect(try tree.read(try tree.only("d/.versions/a.txt/base")) == "base")
-        #expect(try tree.browser.path(of: loser, at: try tree.place("d/a.txt"))?.description == String(path.dropFirst(2)))
+        #expect(
+            try tree.browser.path(of: loser, at: try tree.place("d/a.txt"))?.description == String(path.dropFirst(2)))
         #expect(try tree.list(".versions") == [])
     }
 
@@ -121,7 +124,8 @@ struct BrowsingVersionsTests {
         #expect(failure { try tree.rename(".versions/a", to: "c") } == EROFS)
         let intoOurs = failure {
             try tree.browser.rename(
-                tree.caller, parent: Node.rootID, name: Array("b".utf8), newParent: try tree.node(".versions/a/history"),
+                tree.caller, parent: Node.rootID, name: Array("b".utf8),
+                newParent: try tree.node(".versions/a/history"),
                 newName: Array("b".utf8), flags: 0)
         }
         #expect(intoOurs == EROFS)
@@ -163,7 +167,10 @@ struct BrowsingVersionsTests {
         #expect(now.id == item.id)
         let current = try #require(try tree.container.store.version(now.current))
         #expect(Set(current.parents) == [item.current, loser.id])
-        #expect(Set(try tree.list(".versions/a/history").map { try tree.read(".versions/a/history/\($0)") }) == ["winner", "loser"])
+        #expect(
+            Set(try tree.list(".versions/a/history").map { try tree.read(".versions/a/history/\($0)") }) == [
+                "winner", "loser",
+            ])
         // An ordinary save goes on from there.
         try tree.save("a", "next")
         #expect(try tree.list(".versions/a/conflicts") == [])
@@ -189,13 +196,16 @@ struct BrowsingVersionsTests {
         tree.container.socketPath = "/run/x.sock"
         #expect(try told("socket") == "/run/x.sock")
         #expect(try tree.browser.extendedAttributes(tree.caller, node: node) == [])
-        #expect(try tree.browser.readLink(tree.caller, node: try tree.node(".versions/.socket")) == Array("/run/x.sock".utf8))
+        #expect(
+            try tree.browser.readLink(tree.caller, node: try tree.node(".versions/.socket"))
+                == Array("/run/x.sock".utf8))
     }
 
     @Test("an access list loses the right to write, and only that")
     func accessLists() {
         let list: [UInt8] = [
-            2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 7, 0, 232, 3, 0, 0, 4, 0, 4, 0, 255, 255, 255, 255, 16, 0, 7,
+            2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 7, 0, 232, 3, 0, 0, 4, 0, 4, 0, 255, 255, 255, 255, 16, 0,
+            7,
             0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255,
         ]
         let accesses = { (list: [UInt8]) in stride(from: 6, to: list.count, by: 8).map { list[$0] } }
@@ -222,7 +232,9 @@ struct BrowsingVersionsTests {
             held.append(found.node)
             parent = found.node
         }
-        #expect(try tree.find(path)?.attributes.stat.st_ino == (try other.attributes(caller, node: parent, handle: nil).stat.st_ino))
+        #expect(
+            try tree.find(path)?.attributes.stat.st_ino
+                == (try other.attributes(caller, node: parent, handle: nil).stat.st_ino))
         #expect(other.nodeCount == held.count)
         for node in held.reversed() { other.forget(node, lookups: 1) }
         #expect(other.nodeCount == 0)

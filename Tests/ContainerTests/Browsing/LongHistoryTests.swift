@@ -82,7 +82,9 @@ struct LongHistoryTests: OperationTesting {
             times.append(
                 try shortest(of: 3) {
                     let listed = try tree.list(names, withAttributes: true)
-                    for version in listed where try tree.find(names + [version]) == nil { throw Errno.noSuchFileOrDirectory }
+                    for version in listed where try tree.find(names + [version]) == nil {
+                        throw Errno.noSuchFileOrDirectory
+                    }
                 })
         }
         #expect(times[1] < 30 * times[0], "\(times)")

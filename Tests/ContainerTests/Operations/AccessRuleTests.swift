@@ -8,8 +8,11 @@ import VersionModel
 @Suite struct AccessRuleTests {
     /// An access list as the kernel keeps it.
     private static func list(_ entries: [(tag: UInt16, bits: UInt16, id: UInt32)]) -> [UInt8] {
-        func little(_ value: UInt32, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
-        return little(2, 4) + entries.flatMap { little(UInt32($0.tag), 2) + little(UInt32($0.bits), 2) + little($0.id, 4) }
+        func little(_ value: UInt32, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        return little(2, 4)
+            + entries.flatMap { little(UInt32($0.tag), 2) + little(UInt32($0.bits), 2) + little($0.id, 4) }
     }
 
     private static let nobody = UInt32.max

@@ -96,7 +96,8 @@ import VersionStore
     @Test func aNameThatOnlyPassedLeavesNoTrace() throws {
         let tree = try BrowsedContainer()
         try tree.save("tmp_obj", "text")
-        _ = try tree.container.link(tree.caller, node: tree.node("tmp_obj"), parent: Node.rootID, name: Array("obj".utf8))
+        _ = try tree.container.link(
+            tree.caller, node: tree.node("tmp_obj"), parent: Node.rootID, name: Array("obj".utf8))
         try tree.unlink("tmp_obj")
         #expect(try tree.container.deleted(within: nil, as: my).isEmpty)
     }

@@ -71,7 +71,8 @@ import VersionStore
         return before
     }
 
-    @Test("a copy that was made for a write that did not come does not keep the file from being replaced after a remount")
+    @Test(
+        "a copy that was made for a write that did not come does not keep the file from being replaced after a remount")
     func aCopyFromBefore() throws {
         let before = try closedWithACopy()
         let tree = try BrowsedContainer(at: before.path)

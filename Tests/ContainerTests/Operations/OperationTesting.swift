@@ -37,7 +37,8 @@ extension OperationTesting {
     func photograph(_ directory: String) throws -> [String: String] {
         var result: [String: String] = [:]
         // Names that are not UTF-8 do not come through Foundation; the test looks for its one itself.
-        for name in try FileManager.default.subpathsOfDirectory(atPath: directory) + [""] where !name.contains("\u{FFFD}") {
+        for name in try FileManager.default.subpathsOfDirectory(atPath: directory) + [""]
+        where !name.contains("\u{FFFD}") {
             let full = "\(directory)/\(name)"
             var status = stat()
             try #require(lstat(full, &status) == 0)

@@ -136,7 +136,8 @@ import VersionStore
         #expect(copy["kept"] == now["kept"] && copy["kept"]?.hasPrefix("\(S_IFREG | 0o640) ") == true)
         #expect(outcome.entries == before.count)
         #expect(try photograph("\(tree.path)/d") == now)
-        #expect(kind { _ = try tree.container.restoreDirectory(path("d"), at: then, to: path("copy"), as: my) } == .exists)
+        #expect(
+            kind { _ = try tree.container.restoreDirectory(path("d"), at: then, to: path("copy"), as: my) } == .exists)
         // In place too.
         _ = try tree.container.restoreDirectory(path("d"), at: then, as: my)
         #expect(
@@ -152,7 +153,8 @@ import VersionStore
             let outcome = try tree.container.restore(try #require(version), of: document, as: my)
             #expect(outcome.entries == 0)
         }
-        #expect(try tree.container.document(at: path("a.txt"), as: my).versions.map(\.id) == document.versions.map(\.id))
+        #expect(
+            try tree.container.document(at: path("a.txt"), as: my).versions.map(\.id) == document.versions.map(\.id))
     }
 
     @Test func aDirectoryIsNotBroughtBackToATimeWithoutIt() throws {
@@ -164,9 +166,11 @@ import VersionStore
         for name in ["d", "d/sub"] { try tree.makeDirectory(name) }
         try tree.save("d/sub/a", "a")
         let later = container.options.clock.now()
-        for (name, time) in [("d", before), ("d/sub", before), ("d", later.advanced(byNanoseconds: 3_600_000_000_000))] {
+        for (name, time) in [("d", before), ("d/sub", before), ("d", later.advanced(byNanoseconds: 3_600_000_000_000))]
+        {
             #expect(kind { _ = try container.restoreDirectory(path(name), at: time, as: my) } == .invalid)
-            #expect(kind { _ = try container.restoreDirectory(path(name), at: time, to: path("copy"), as: my) } == .invalid)
+            #expect(
+                kind { _ = try container.restoreDirectory(path(name), at: time, to: path("copy"), as: my) } == .invalid)
         }
         #expect(try tree.live("d/sub/a") == "a")
         // Under another name it was there.
@@ -215,7 +219,8 @@ import VersionStore
         }
         for _ in 0..<(twice ? 2 : 1) {
             try tree.container.rename(
-                tree.caller, parent: Node.rootID, name: Array("x".utf8), newParent: Node.rootID, newName: Array("y".utf8),
+                tree.caller, parent: Node.rootID, name: Array("x".utf8), newParent: Node.rootID,
+                newName: Array("y".utf8),
                 flags: linux_RENAME_EXCHANGE)
         }
         for name in ["x", "y"] { try tree.save(name, "last") }

@@ -18,7 +18,8 @@ import VersionStore
         try tree.save("d/sub/b.sh", "b", mode: 0o755)
         try tree.save("d/sub/b.sh", "bb")
         let parent = try tree.node("d")
-        _ = try tree.container.makeSymlink(tree.caller, parent: parent, name: Array("link".utf8), target: Array("a.txt".utf8))
+        _ = try tree.container.makeSymlink(
+            tree.caller, parent: parent, name: Array("link".utf8), target: Array("a.txt".utf8))
         try tree.save([[100], [255, 254]], "not UTF-8")
         let full = "\(tree.path)/d"
         #expect(linux_lsetxattr("\(full)/sub", "user.test", "x", 1, 0) == 0)

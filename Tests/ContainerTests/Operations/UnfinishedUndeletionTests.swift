@@ -62,6 +62,28 @@ import VersionStore
         #expect(kind { _ = try container.undeletable(at: path("d"), as: my) } == .nothingToDo)
     }
 
+    @Test(
+        "what comes back one by one, or is removed for good, ends an undeletion that had problems",
+        arguments: [false, true])
+    func piecemeal(isPurged: Bool) throws {
+        let (tree, _) = try deletedTree()
+        let container = tree.container
+        #expect(kind {
+            _ = try container.undelete(container.undeletable(at: path("d"), as: my), as: my) { done in
+                if done == 4 { throw OperationError(.cancelled, "the caller went away") }
+            }
+        } == .cancelled)
+        #expect(try container.store.unfinishedUndeletes().count == 1)
+        if isPurged {
+            _ = try container.purgeDeleted(before: nil, as: my)
+        } else {
+            for deletion in try container.deleted(within: nil, as: my) { _ = try container.undelete(deletion, as: my) }
+        }
+        #expect(try container.store.unfinishedUndeletes().isEmpty)
+        var status = stat()
+        #expect(stat("\(tree.path)/d/closed", &status) != 0 || status.st_mode & 0o7777 == 0o2550)
+    }
+
     @Test("what ended it is told with what came back and what did not")
     func told() throws {
         let (tree, _) = try deletedTree()
@@ -72,7 +94,8 @@ import VersionStore
             Issue.record("it did not end")
         } catch {
             let error = try #require(error as? OperationError)
-            #expect(error.errno == .noSpace && error.description.contains("3 came back, 4 are still deleted"), "\(error)")
+            #expect(
+                error.errno == .noSpace && error.description.contains("3 came back, 4 are still deleted"), "\(error)")
             #expect(error.advice?.contains("make room") ?? false)
         }
     }
@@ -93,7 +116,8 @@ import VersionStore
         #expect(outcome.remaining == 1 && outcome.entries == 5)
         try tree.move("d", to: "e")
         _ = try container.rename(
-            tree.caller, parent: tree.node("e"), name: Array("a".utf8), newParent: Node.rootID, newName: Array("mine".utf8),
+            tree.caller, parent: tree.node("e"), name: Array("a".utf8), newParent: Node.rootID,
+            newName: Array("mine".utf8),
             flags: 0)
         // Under the name that the directory has by now.
         let rest = try container.undelete(container.undeletable(at: path("e"), as: my), as: my)

@@ -69,7 +69,8 @@ struct RuleGenerator {
         // Backups of backups teach nothing new and make names without end.
         if name.hasSuffix("~") || name.hasSuffix(".new"), [.saveByOrdinaryRename, .renameAwayAndCreate, .renameAwayAndKeep,
             .copyBackupAndSave].contains(verb) { return nil }
-        // Made by vim, such a name is its scaffolding from the start, of which the model knows only as part of a backup.
+        // Made by vim, such a name is its scaffolding from the start, of which
+        // the model knows only as part of a backup.
         if verb == .unlinkAndCreate, RuleModel.isScaffolding(name, madeBy: model.program(process)) { return nil }
         if verb == .move || verb == .exchange {
             let others = (verb == .move ? Array(Set(present + Self.free)).sorted() : present).filter { $0 != name }

@@ -35,6 +35,15 @@ struct RuleModel {
         /// The process that was refused, and the version it had not seen.
         var refused: [Int: Int] = [:]
         var name: String
+
+        /// The newest version that both go back to.
+        func commonAncestor(_ one: Int, _ other: Int) -> Int? {
+            line(of: one).intersection(line(of: other)).filter { versions[$0] != nil }.max()
+        }
+
+        private func line(of version: Int) -> Set<Int> {
+            (versions[version]?.parents ?? []).reduce([version]) { $0.union(line(of: $1)) }
+        }
     }
 
     struct Tombstone {
@@ -221,7 +230,7 @@ struct RuleModel {
         items[id] = item
         let version = Version(id: next(), content: content, author: process, parents: parents, base: base, kind: .current)
         install(version, in: id, by: process, way)
-        if let rival, setting == .merge { merge(id, mine: version.id, loser: current, base: rival) }
+        if rival != nil, setting == .merge { merge(id, mine: version.id, loser: current) }
     }
 
     private mutating func install(_ version: Version, in id: Int, by process: Int, _ way: Way) {
@@ -234,8 +243,8 @@ struct RuleModel {
     }
 
     /// The merged text has no actor, and the saver's base stays its own save.
-    private mutating func merge(_ id: Int, mine: Int, loser: Int, base: Int) {
-        guard let item = items[id], let merged = SlotText.merge(
+    private mutating func merge(_ id: Int, mine: Int, loser: Int) {
+        guard let item = items[id], let base = item.commonAncestor(mine, loser), let merged = SlotText.merge(
             item.versions[mine]?.content, item.versions[loser]?.content, base: item.versions[base]?.content)
         else { return }
         items[id]?.versions[mine]?.kind = .history

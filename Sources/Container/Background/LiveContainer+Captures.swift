@@ -1,0 +1,289 @@
+// The version of a database: what a reader sees, written into one file (docs/decisions/0013).
+
+import CLinux
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Up to this size an image is hashed when it is made.
+    private static let capturedHashSize: UInt64 = 256 << 20
+    /// How often a database is captured anew that is changed meanwhile, before it goes.
+    private static let capturesAhead = 3
+
+    /// A database as it lies there.
+    private struct Database {
+        var file: SharedDescriptor
+        var stat: FileStat
+        /// The last change of it or of one of its journals.
+        var changed: Timestamp
+        /// A transaction has begun to change it and is not over.
+        var isHot = false
+        /// The write-ahead log, if there is one.
+        var log: (file: SharedDescriptor, stamp: Stamp)?
+
+        func isSame(as other: Database) -> Bool {
+            Stamp(stat) == Stamp(other.stat) && log?.stamp == other.log?.stamp
+        }
+    }
+
+    /// One file with all that a database has committed.
+    private struct Image {
+        var staged: StagedFile
+        var stat: FileStat
+        var hash: [UInt8]?
+    }
+
+    /// What a look at a database has found.
+    private enum Look {
+        case captured
+        case later(Int64)
+        case due(Database)
+    }
+
+    // MARK: When nothing presses
+
+    /// Makes a version of a database that is quiet. It is copied and hashed without any lock.
+    /// - Returns: after how long to look again; nil: there is nothing to be captured any more.
+    func capture(_ node: Node, _ requester: Requester, mayWait: Bool) -> Int64? {
+        do {
+            let look = try withLiveDocument(of: node) { (state, _, name) throws(Errno) in
+                try due(state, node, name, mayWait: mayWait)
+            }
+            switch look ?? .captured {
+            case .captured: return nil
+            case .later(let time): return time
+            case .due(let database):
+                let image = try image(of: database, node, mayWait: true)
+                let isDone = try withLiveDocument(of: node) { (state, _, name) throws(Errno) in
+                    guard try self.look(at: name).isSame(as: database) else { return false }
+                    try record(database, image, &state, node, name, requester)
+                    return true
+                }
+                return isDone ?? true ? nil : Self.captureNanoseconds
+            }
+        } catch {
+            let path = nodes.path(node) ?? .root
+            logger.error("a database could not be captured: \(error)", metadata: ["file": "\(path)"])
+            return nil
+        }
+    }
+
+    private func due(
+        _ state: Document.State, _ node: Node, _ name: Node.Name, mayWait: Bool
+    ) throws(Errno) -> Look {
+        guard !state.isUnversioned else { return .captured }
+        let database = try look(at: name)
+        guard isChanged(database, state) else {
+            captures.captured(state.item, database.log?.stamp)
+            return .captured
+        }
+        let age = now.since(database.changed)
+        if mayWait, age < Self.captureNanoseconds { return .later(Self.captureNanoseconds - max(0, age)) }
+        // What a transaction has half changed is no state of it: nobody waits for that but us.
+        if database.isHot { return .later(node.hasWriters ? Self.captureNanoseconds : Self.captureCalmNanoseconds) }
+        return .due(database)
+    }
+
+    private func isChanged(_ database: Database, _ state: Document.State) -> Bool {
+        state.differs(from: database.stat) || database.log?.stamp != captures.log(of: state.item)
+    }
+
+    private func look(at name: Node.Name) throws(Errno) -> Database {
+        let directory = try descriptor(of: name.parent)
+        guard let file = openForLook(name.name, in: directory) else { throw .noSuchFileOrDirectory }
+        let stat = try Backing.stat(file.raw)
+        var database = Database(file: file, stat: stat, changed: stat.changed)
+        for journal in Databases.journals(of: name.name) {
+            // Readers change the shared memory of the log, too.
+            guard !Databases.isSharedMemory(journal), let file = openForLook(journal, in: directory),
+                let stat = try? Backing.stat(file.raw), stat.size > 0
+            else { continue }
+            database.changed = max(database.changed, stat.changed)
+            if Databases.isLog(journal) { database.log = (file, Stamp(stat)) }
+            if Databases.isHot(journal: header(of: file.raw, 8)) { database.isHot = true }
+        }
+        return database
+    }
+
+    // MARK: The image
+
+    /// What the database stands for, if that is not just what its file holds, or
+    /// may not be for long; nil if the file will do.
+    private func image(of database: Database, _ node: Node, mayWait: Bool = false) throws(Errno) -> Image? {
+        guard store.contents.canReflink || database.stat.size <= settings.maxFile else { return nil }
+        // What is beyond the database's end is in the log, so that no more can come of both.
+        let log = database.log.flatMap { log in WriteAheadLog { Self.read(log.file, $0, $1) } }.flatMap { log in
+            let most = database.stat.size + (database.log?.stamp.size ?? 0)
+            return UInt64(log.pageCount) * UInt64(log.pageSize) <= most ? log : nil
+        }
+        guard log != nil || node.hasWriters else { return nil }
+        let staged = try StagedFile(in: store.state)
+        let wanted = store.contents.canReflink ? 0 : database.stat.size
+        try retryingWhenFull(wanted: wanted, mayWait: mayWait) { () throws(Errno) in
+            try fill(staged, database, log)
+        }
+        let stat = try Backing.stat(staged.file.raw)
+        // A bigger one too: whether it is the same again decides whether there is a version.
+        let hash = stat.size <= Self.capturedHashSize ? ContentHash.sha256(of: staged.file.raw, size: stat.size) : nil
+        return Image(staged: staged, stat: stat, hash: hash)
+    }
+
+    /// Copies a database, and writes the committed pages of its log into the copy.
+    private func fill(_ staged: StagedFile, _ database: Database, _ log: WriteAheadLog?) throws(Errno) {
+        try StagedFile.copy(from: database.file.raw, to: staged.file.raw, size: database.stat.size)
+        try? staged.dress(like: database.file.raw)
+        var time = database.stat.modified
+        if let log, let file = database.log?.file {
+            for (page, offset) in log.pages where page <= log.pageCount {
+                let bytes = Self.read(file, offset, log.pageSize)
+                let place = off_t(page - 1) * off_t(log.pageSize)
+                _ = try Backing.check {
+                    bytes.withUnsafeBytes { pwrite(staged.file.raw, $0.baseAddress, $0.count, place) }
+                }
+            }
+            try Backing.check { ftruncate(staged.file.raw, off_t(log.pageCount) * off_t(log.pageSize)) }
+            time = max(time, try Backing.stat(file.raw).modified)
+        }
+        try Backing.check { futimens(staged.file.raw, [time.timespec, time.timespec]) }
+    }
+
+    static func read(_ file: SharedDescriptor, _ offset: UInt64, _ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = pread(file.raw, &bytes, count, off_t(clamping: offset))
+        return Array(bytes.prefix(max(0, read)))
+    }
+
+    // MARK: The version
+
+    private func record(
+        _ database: Database, _ image: Image?, _ state: inout Document.State, _ node: Node, _ name: Node.Name,
+        _ requester: Requester
+    ) throws(Errno) {
+        var pending = PendingSave(kind: .appendOrInPlace, requester: requester, isSealed: true)
+        if let image {
+            // What the file holds may change, or differs from what it stands for: the version's content is kept at
+            // once. The file may hold the version before still, while the log goes on; or that was an image, too.
+            if let current = state.current, store.contents.contains(current.content) { state.isKept = true }
+            if !state.contentDiffers(from: database.stat) { try keepCopy(&state, of: node, from: database.file.raw) }
+            let before = state.current?.id
+            state.stamp = nil
+            pending.known = image.hash.map { (image.stat.size, image.stat.modified, $0) }
+            try save(
+                &state, node, in: name.parent, name.name, file: image.staged.file.raw, pending, stat: image.stat)
+            if state.current?.id != before {
+                do throws(Errno) { try keep(image.staged, &state, node) } catch {
+                    // The file holds something else: the next look makes another version.
+                    state.current?.flags.insert(.contentLost)
+                    if let current = state.current { store.commit([.version(current)]) }
+                    state.isKept = true
+                    throw error
+                }
+            }
+            state.stamp = Stamp(database.stat)
+            record(name.parent, itemRows(state, database.stat))
+        } else {
+            try save(
+                &state, node, in: name.parent, name.name, file: database.file.raw, pending, stat: database.stat)
+        }
+        captures.captured(state.item, database.log?.stamp)
+    }
+
+    /// The image becomes the current version's kept content.
+    private func keep(_ image: StagedFile, _ state: inout Document.State, _ node: Node) throws(Errno) {
+        guard !state.isKept, let current = state.current, let name = FileName(bytes: image.name) else { return }
+        let directory = FileDescriptor(rawValue: image.directory.raw)
+        let label = label(of: current, state, node)
+        try retryingWhenFull(isRecord: true) { () throws(Errno) in
+            try store.contents.keep(moving: name, in: directory, as: current.content, label)
+        }
+        state.isKept = true
+    }
+
+    // MARK: Before it goes
+
+    /// Whether what a file holds may not be all that was committed to it as a database:
+    /// somebody is at work in it, or was a moment ago.
+    private func mayHaveUncaptured(_ item: ItemID, _ node: Node) -> Bool {
+        captures.isWaiting(item)
+            || node.writers.contains { $0.flags & (O_ACCMODE | O_TRUNC) == O_RDWR }
+    }
+
+    /// Whether a database that is about to lose its name is so big that it has
+    /// to be captured before the names are locked.
+    func isCapturedAhead(_ entry: Entry) -> Bool {
+        guard let node = entry.node, entry.stat.isRegular, entry.stat.size > Self.copiedAtOnce,
+            let document = knownDocument(of: node)
+        else { return false }
+        return mayHaveUncaptured(document.item, node)
+    }
+
+    /// Runs what takes a name away. A big database that has it is captured before, with no lock held.
+    ///
+    /// - Parameter body: gives the database if it is to be captured first, and is run again then.
+    func capturingAhead(_ body: (_ isCaptured: Bool) throws(Errno) -> Node?) throws(Errno) {
+        guard let database = try body(false) else { return }
+        captureAhead(database)
+        _ = try body(true)
+    }
+
+    /// Captures a database that is about to go, with no lock held.
+    func captureAhead(_ node: Node) {
+        guard let document = knownDocument(of: node), mayHaveUncaptured(document.item, node),
+            let name = nodes.location(node).name, let directory = try? descriptor(of: name.parent),
+            let file = openForLook(name.name, in: directory), isDatabase(name.name, file.raw)
+        else { return }
+        let requester = author(of: node)
+        for _ in 0..<Self.capturesAhead where capture(node, requester, mayWait: false) == nil { return }
+    }
+
+    /// What comes back of a database is what its readers saw, also if its log is not there any more: its current
+    /// version, if the file is still as it was when that was captured.
+    func completeDatabase(_ deletion: Deletion, at spot: Spot) {
+        guard deletion.type == .file, let id = deletion.item, let item = try? store.item(id),
+            let current = try? store.version(item.current), let object = try? store.contents.open(current.content)
+        else { return }
+        let content = OpenContent(descriptor: SharedDescriptor(object.rawValue), size: current.size)
+        guard let file = openForLook(spot.name, in: spot.directory), let stat = try? Backing.stat(file.raw),
+            isDatabase(spot.name, file.raw), item.file.size == stat.size, item.file.modified == stat.modified,
+            current.modified != stat.modified, nodes.node(stat.key)?.mayChange != true
+        else { return }
+        do {
+            let staged = try StagedFile(in: store.state)
+            try staged.fill(from: content)
+            try staged.dress(like: file.raw)
+            try Backing.check { futimens(staged.file.raw, [current.modified.timespec, current.modified.timespec]) }
+            try staged.place(spot.name, in: spot.directory, replacing: true)
+        } catch {
+            logger.warning("a database comes back without its log: \(error)", metadata: ["file": "\(spot.path)"])
+        }
+    }
+
+    private func author(of node: Node) -> Requester {
+        captures.requester(node.id) ?? node.writers.last?.requester
+            ?? Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
+    }
+
+    /// A database that is emptied, replaced or removed has been captured before: what was written to it and waits for a
+    /// quiet moment becomes a version as it is. Where that cannot be, it goes all
+    /// the same: its file is kept as it lies there.
+    func captureBeforeLoss(
+        _ state: inout Document.State, _ node: Node, _ name: FileName, in parent: Node
+    ) {
+        guard !state.isUnversioned, mayHaveUncaptured(state.item, node) else { return }
+        let name = Node.Name(parent: parent, name: name)
+        do {
+            let database = try look(at: name)
+            guard !database.isHot, isDatabase(name.name, database.file.raw), isChanged(database, state) else { return }
+            let image = try image(of: database, node)
+            guard try look(at: name).isSame(as: database) else { return }
+            try record(database, image, &state, node, name, author(of: node))
+        } catch {
+            let path = nodes.path(node) ?? .root
+            logger.warning("a database goes uncaptured: \(error)", metadata: ["file": "\(path)"])
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// Saves whose program goes on writing through the same open while another one moves or replaces the file.
+
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Whoever has made the current version goes on writing it, and its file is about to be something else's: the version
+    /// is what they have written by now, and what they write after that is not.
+    /// - Returns: the file as it was saved; nil if nobody goes on.
+    func amendUnfinished(
+        _ state: inout Document.State, _ node: Node, _ name: FileName, in directory: SharedDescriptor, parent: Node
+    ) throws(Errno) -> FileStat? {
+        guard let own = state.current?.id, !state.isKept, !state.isReturning,
+            let writer = node.writers.first(where: { $0.state.withLock(\.saved) == own })
+        else { return nil }
+        let file = try Backing.openQuietly(name.bytes, in: directory.raw)
+        defer { Glibc.close(file) }
+        let stat = try Backing.stat(file)
+        if state.differs(from: stat) {
+            try save(
+                &state, node, in: parent, name, file: file,
+                PendingSave(kind: .replacing, requester: writer.requester, amends: own), stat: stat)
+        }
+        return stat
+    }
+
+    /// The same where the document is about to leave its file under another name: whoever may go on writing there unseen
+    /// does not write into this document's version.
+    func leaveUnfinished(_ state: inout Document.State, at other: Place) throws(Errno) {
+        guard let key = state.stamp?.file, let node = nodes.node(key), node.hasWriters,
+            let name = nodes.location(node).name, name.place == other
+        else { return }
+        let directory = try descriptor(of: name.parent)
+        _ = try amendUnfinished(&state, node, name.name, in: directory, parent: name.parent)
+        guard node.writers.contains(where: { mayWriteUnseen($0) }) else { return }
+        let file = try Backing.openQuietly(name.name.bytes, in: directory.raw)
+        defer { Glibc.close(file) }
+        if !state.contentDiffers(from: try Backing.stat(file)) { try keepCopy(&state, of: node, from: file) }
+    }
+}
