@@ -241,7 +241,7 @@ extension LiveContainer {
             if let kept = asKept(version, size: nil), kept != version {
                 if kept.size == 0, stat.size > 0 {
                     // Somebody has come and emptied it while it was copied.
-                    return try store(throwing: .ioError) { () throws(StoreError) in try store.contents.remove(version.content) }
+                    return try store.contents.remove(version.content)
                 }
                 version = kept
                 relabel(kept)
