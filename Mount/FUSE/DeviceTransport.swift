@@ -22,6 +22,10 @@ final class DeviceTransport: Transport {
     /// requests, so only a crowd that has dispersed ends.
     private let mostIdle = 8
     private let idle = Atomic<Int>(0)
+    /// Requests come over a ring, and only what nobody waits for comes here.
+    private let isAside = Atomic<Bool>(false)
+    /// For how long FORGETs are left to gather.
+    private static let gatheringMicroseconds: UInt32 = 5_000
     private let threads = Monitor(Threads())
 
     /// `serve` is called with a lane whose message has been received.
@@ -55,7 +59,17 @@ final class DeviceTransport: Transport {
         }
     }
 
-    func run() -> Errno {
+    /// Whether a message is one of FORGET or BATCH_FORGET, which have no answer.
+    private static func isForgetting(_ lane: Lane) -> Bool {
+        let opcode = lane.message.value(wire_header_in.self)?.opcode
+        return opcode == Opcode.forget || opcode == Opcode.forgetMany
+    }
+
+    func run() -> Errno { run(aside: false) }
+
+    /// - Parameter aside: of a ring.
+    func run(aside: Bool) -> Errno {
+        isAside.store(aside, ordering: .relaxed)
         spawn()
         while true {
             // Joins whatever has ended; nil in `finished` once nothing is left.
@@ -111,8 +125,11 @@ final class DeviceTransport: Transport {
                     idle.subtract(1, ordering: .relaxed)
                     break
                 }
-                if idle.subtract(1, ordering: .relaxed).newValue == 0 { spawn() }
+                // A program that removes many files need not wake this thread for each: the next come together.
+                let mayGather = isAside.load(ordering: .relaxed) && Self.isForgetting(lane)
+                if idle.subtract(1, ordering: .relaxed).newValue == 0, !mayGather { spawn() }
                 serve(lane)
+                if mayGather { usleep(Self.gatheringMicroseconds) }
                 if idle.add(1, ordering: .relaxed).newValue > mostIdle {
                     idle.subtract(1, ordering: .relaxed)
                     break

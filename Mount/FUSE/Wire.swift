@@ -7,6 +7,7 @@ import Glibc
 /// frequent.
 enum Opcode {
     static let lookup: UInt32 = 1
+    static let forget: UInt32 = 2
     static let attributes: UInt32 = 3
     static let unlink: UInt32 = 10
     static let rename: UInt32 = 12
@@ -19,6 +20,7 @@ enum Opcode {
     static let initialize: UInt32 = 26
     static let create: UInt32 = 35
     static let interrupt: UInt32 = 36
+    static let forgetMany: UInt32 = 42
     static let temporary: UInt32 = 51
     static let extendedStat: UInt32 = 52
 }

@@ -48,8 +48,9 @@ func run() -> Int32 {
         takeName()
         if !arguments.inForeground, arguments.readyDescriptor == nil { return Detaching.startAndWait(words) }
         SignalThread.block()
-        // Memory that one thread has freed should serve the others, not lie in an arena of its own.
-        linux_limit_arenas(2)
+        // One for each thread that is ever busy. With few, who serves a request waits for the arena that the catalog's thread
+        // was interrupted in, or has grow; with no limit there are eight for each processor.
+        linux_limit_arenas(12)
         do {
             try Daemon(arguments: arguments, logger: .daemon(arguments)).run()
             return 0

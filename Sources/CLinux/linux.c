@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/statfs.h>
@@ -192,6 +193,14 @@ void linux_return_memory(void) { malloc_trim(0); }
 void linux_be_batch(void) {
     struct sched_param none = {0};
     sched_setscheduler(0, SCHED_BATCH, &none);
+}
+void linux_be_aside(const char *name) {
+    prctl(PR_SET_NAME, name);
+    linux_be_batch();
+    // The kernel leaves out what there is not, or what the process may not use.
+    unsigned long all[1024 / sizeof(long)];
+    memset(all, 0xff, sizeof all);
+    syscall(SYS_sched_setaffinity, 0, sizeof all, all);
 }
 
 void linux_open_standard_streams(void) {

@@ -157,7 +157,9 @@ extension LiveContainer {
         if file.isWriter {
             noteMapping(file)
             seal(file)
-            if file.flags & O_TRUNC != 0 { store.contents.hasten(FileDescriptor(rawValue: file.descriptor.raw)) }
+            if file.flags & O_TRUNC != 0 {
+                store.contents.hasten(FileDescriptor(rawValue: file.descriptor.raw), number: file.node.id)
+            }
         } else {
             file.node.openings.state.withLock { $0.closeReader() }
         }

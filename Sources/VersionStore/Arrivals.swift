@@ -12,6 +12,9 @@ final class Arrivals: @unchecked Sendable {
 
     /// As many are kept open: by then they have long arrived. Twice as many, and whoever adds one waits for it.
     private static let limit = 256
+    /// For how long what nobody waits for is left alone: who saves again meanwhile truncates what has no blocks yet, which
+    /// costs nothing; to free blocks may take a discard that the disk is waited for.
+    private static let leisureNanoseconds: Int = 200_000_000
 
     /// A copy, open for as long as anybody is at it.
     private final class Copy {
@@ -33,8 +36,8 @@ final class Arrivals: @unchecked Sendable {
     /// Oldest first; the last ``unstarted`` are not even begun to be written.
     private var writing: [Copy] = []
     private var unstarted = 0
-    /// What is to be begun to be written, and nobody waits for.
-    private var hasty: [Copy] = []
+    /// What is to be begun to be written, and nobody waits for, oldest first, with the file's number and when.
+    private var hasty: [(file: UInt64, copy: Copy, due: Int)] = []
     private var synchronizing = 0
     private var isIdle = false
     private var isOver = false
@@ -42,7 +45,11 @@ final class Arrivals: @unchecked Sendable {
 
     init() {
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(work, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(work, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -58,24 +65,28 @@ final class Arrivals: @unchecked Sendable {
             _ = linux_await_writing(copy.rawValue)
             return
         }
-        let mustWait = locked {
-            if synchronizing > 0 || isOver || unstarted >= Self.limit || !startThread() { return true }
+        let (mustWait, mustWake) = locked {
+            if synchronizing > 0 || isOver || unstarted >= Self.limit || !startThread() { return (true, false) }
             writing.append(own)
             unstarted += 1
-            wake()
-            return false
+            return (false, takeIdle())
         }
         if mustWait { own.finish() }
+        if mustWake { pthread_cond_signal(work) }
     }
 
-    /// Has a file's data begun to be written. With too many waiting it comes when the kernel finds time.
-    func hasten(_ file: FileDescriptor) {
-        guard let own = Copy(of: file) else { return }
-        locked {
-            guard !isOver, hasty.count < Self.limit, startThread() else { return }
-            hasty.append(own)
-            wake()
+    /// Has a file's data begun to be written soon. With too many waiting it comes when the kernel finds time.
+    /// - Parameter number: tells the file apart from others.
+    func hasten(_ file: FileDescriptor, number: UInt64) {
+        let mustWake = locked {
+            guard !isOver, hasty.count < Self.limit, !hasty.contains(where: { $0.file == number }), startThread(),
+                let own = Copy(of: file)
+            else { return false }
+            hasty.append((number, own, Self.monotonic() + Self.leisureNanoseconds))
+            // The thread knows already when the first of several is due.
+            return hasty.count == 1 && takeIdle()
         }
+        if mustWake { pthread_cond_signal(work) }
     }
 
     /// Runs what makes things durable behind all copies begun before.
@@ -118,11 +129,10 @@ final class Arrivals: @unchecked Sendable {
         return writing
     }
 
-    /// Called with `mutex` held.
-    private func wake() {
-        guard isIdle else { return }
-        isIdle = false
-        pthread_cond_signal(work)
+    /// Whether the thread has to be woken, which is done without `mutex`: it needs that at once. Called with it held.
+    private func takeIdle() -> Bool {
+        defer { isIdle = false }
+        return isIdle
     }
 
     // MARK: The thread
@@ -151,6 +161,8 @@ final class Arrivals: @unchecked Sendable {
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_SETMASK, &signals, nil)
+        // Whoever has started it may be kept on one processor, and is to go first there.
+        linux_be_aside("arrivals")
         while let (begun, arrived) = next() {
             for copy in begun { _ = linux_start_writing(copy.file.rawValue) }
             for copy in arrived { copy.finish() }
@@ -160,17 +172,40 @@ final class Arrivals: @unchecked Sendable {
     /// Waits for copies; nil at the end. Those that are too many to be kept open are let go.
     private func next() -> (begun: [Copy], arrived: [Copy])? {
         locked { () -> (begun: [Copy], arrived: [Copy])? in
-            while unstarted == 0, hasty.isEmpty {
+            var due = takeDue()
+            while unstarted == 0, due.isEmpty {
                 if isOver { return nil }
                 isIdle = true
-                pthread_cond_wait(work, mutex)
+                if let first = hasty.first { wait(until: first.due) } else { pthread_cond_wait(work, mutex) }
+                due = takeDue()
             }
             isIdle = false
-            let begun = Array(writing.suffix(unstarted)) + hasty
-            (unstarted, hasty) = (0, [])
+            let begun = Array(writing.suffix(unstarted)) + due
+            unstarted = 0
             let arrived = Array(writing.prefix(max(0, writing.count - Self.limit)))
             writing.removeFirst(arrived.count)
             return (begun, arrived)
         }
+    }
+
+    /// Called with `mutex` held.
+    private func takeDue() -> [Copy] {
+        guard !hasty.isEmpty else { return [] }
+        let now = Self.monotonic()
+        let count = isOver ? hasty.count : hasty.firstIndex { $0.due > now } ?? hasty.count
+        defer { hasty.removeFirst(count) }
+        return hasty.prefix(count).map(\.copy)
+    }
+
+    /// Called with `mutex` held.
+    private func wait(until deadline: Int) {
+        var time = timespec(tv_sec: deadline / 1_000_000_000, tv_nsec: deadline % 1_000_000_000)
+        pthread_cond_timedwait(work, mutex, &time)
+    }
+
+    private static func monotonic() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 }

@@ -117,9 +117,10 @@ public final class ContentStore: Sendable {
         System.close(again)
     }
 
-    /// Has what was written to a file that was truncated begun to be written to the disk; nobody waits for it.
-    public func hasten(_ file: FileDescriptor) {
-        if ordering == linux_ordering_journal { arrivals.hasten(file) }
+    /// Has what was written to a file that was truncated begun to be written to the disk soon; nobody waits for it.
+    /// - Parameter number: tells the file apart from others.
+    public func hasten(_ file: FileDescriptor, number: UInt64) {
+        if ordering == linux_ordering_journal { arrivals.hasten(file, number: number) }
     }
 
     /// What was begun is done; a copy that comes later waits for its own data.

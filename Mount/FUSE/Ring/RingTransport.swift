@@ -62,7 +62,7 @@ final class RingTransport: Transport {
 
     func run() -> Errno {
         keeper.serve()
-        let reason = device.run()
+        let reason = device.run(aside: true)
         if reason != .operationNotSupportedByDevice && reason != .connectionAbort { cut() }
         for queue in queues { queue.end() }
         keeper.end()

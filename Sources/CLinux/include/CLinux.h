@@ -43,6 +43,7 @@ int linux_mknodat(int directory, const char *name, mode_t mode, unsigned major, 
 uint64_t linux_makedev(unsigned major, unsigned minor);
 int linux_gettid(void);
 void linux_be_batch(void);                             // the calling thread: SCHED_BATCH
+void linux_be_aside(const char *name);                  // the same, with that name, and on every processor
 void linux_limit_arenas(int arenas);                   // of malloc(3)
 void linux_return_memory(void);                        // what malloc(3) holds and nobody uses
 int linux_pidfd_open(int process);

@@ -32,16 +32,27 @@ extension LiveContainer {
         }
     }
 
-    /// How many files that are not open may stay registered for passthrough.
+    /// How many files that are not open may stay registered for passthrough, and how many more before they are dropped.
     static let idleRegistrations = 8192
+    private static let surplusRegistrations = 1024
 
-    /// Notes that a file was registered, and drops the registration of the oldest that is not open.
+    /// Notes that a file was registered. Of too many the oldest that are not open are dropped, by a thread that nobody waits for.
     func noteRegistration(_ node: Node) {
-        let surplus: UInt64? = registrations.withLock { queue in
+        let isCrowded = registrations.withLock { queue in
             queue.append(node.id)
-            return queue.count > Self.idleRegistrations ? queue.popFirst() : nil
+            return queue.count > Self.idleRegistrations && queue.count.isMultiple(of: Self.surplusRegistrations)
         }
-        guard let surplus, let old = nodes[surplus] else { return }
-        if !dropRegistration(old) { registrations.withLock { $0.append(surplus) } }
+        if isCrowded { timers.after(0) { [weak self] in self?.dropSurplusRegistrations() } }
+    }
+
+    private func dropSurplusRegistrations() {
+        let surplus = registrations.withLock { queue in
+            let count = max(0, queue.count - Self.idleRegistrations)
+            defer { queue.removeFirst(count) }
+            return Array(queue.prefix(count))
+        }
+        for id in surplus {
+            if let node = nodes[id], !dropRegistration(node) { registrations.withLock { $0.append(id) } }
+        }
     }
 }

@@ -15,8 +15,10 @@ final class RoomState: Sendable {
         var isScheduled = false
         /// Bytes of history that may not be given up, when it was last added up.
         var protected: UInt64 = 0
-        /// When that was for `statfs`, and which was the last change then.
-        var addedUp: (time: Int64, sequence: UInt64)?
+        /// Which was the last change then, and how long it took; nil: to be added up anew.
+        var addedUp: (sequence: UInt64, nanoseconds: Int64)?
+        /// It is going to be added up.
+        var isAddingUp = false
         /// What was given up since the file system was full; nil while it is not.
         var shortage: Shortage?
         /// The last time that it was, for `status`.
@@ -279,16 +281,33 @@ extension LiveContainer {
         return result
     }
 
-    /// Bytes of history that may not be given up. Added up at most once a second, and only when something has changed.
+    /// Bytes of history that may not be given up. Added up when asked for the first time; from then on whoever asks has it
+    /// done a second later, for the next: to read all versions takes long, and waits for what is queued.
     private var protectedBytes: UInt64 {
-        let time = Scheduler.now
-        let last = roomState.state.withLock(\.addedUp)
-        if last.map({ time - $0.time >= 1_000_000_000 }) ?? true {
-            let sequence = (try? store.changeRange())??.upperBound ?? 0
-            if sequence != last?.sequence { _ = try? purgeable(history: true, deleted: false) }
-            roomState.state.withLock { $0.addedUp = (time, sequence) }
-        }
+        if let known = roomState.state.withLock({ $0.addedUp }) { addUpLater(known.nanoseconds) } else { addUp(isFirst: true) }
         return roomState.state.withLock(\.protected)
+    }
+
+    private func addUp(isFirst: Bool) {
+        let (last, begun) = (roomState.state.withLock(\.addedUp), Scheduler.now)
+        let sequence = (try? store.changeRange())??.upperBound ?? 0
+        if sequence != last?.sequence { _ = try? purgeable(history: true, deleted: false) }
+        let took = Scheduler.now - begun
+        roomState.state.withLock { state in
+            // Something else than a change has made it void meanwhile.
+            if isFirst || state.addedUp != nil { state.addedUp = (sequence, took) }
+            if !isFirst { state.isAddingUp = false }
+        }
+    }
+
+    private func addUpLater(_ took: Int64) {
+        let isDue = roomState.state.withLock { state in
+            defer { state.isAddingUp = true }
+            return !state.isAddingUp
+        }
+        guard isDue else { return }
+        // However often it is asked for, it takes a small part of the time.
+        chores.after(max(1_000_000_000, 20 * took)) { [weak self] in self?.addUp(isFirst: false) }
     }
 
     // MARK: Oldest first
