@@ -222,7 +222,7 @@ extension LiveContainer {
         if isCapturedLater(file, state, name.name, stat) { return captureLater(file.node, state.item, requester) }
         // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
         // Who replaces it has saved it with the close, whoever else has it open.
-        if !file.isAppending, !isReplacing, others.contains(where: { !isDone($0, for: file) }),
+        if !file.isAppending, !isReplacing, others.contains(where: { !isDone($0) }),
             state.differs(from: stat)
         {
             if isLast {
@@ -284,12 +284,9 @@ extension LiveContainer {
         }
     }
 
-    /// Whether another writer is as good as gone: what the same program has closed
-    /// is done, though its release may be on its way.
-    private func isDone(_ other: OpenFile, for file: OpenFile) -> Bool {
-        guard other.state.withLock(\.isFlushed), let actor = file.requester.actor?.ref else { return false }
-        return other.requester.actor?.ref == actor
-    }
+    /// Whether another writer is as good as gone: what was closed is done, though its release may be on its way. (Somebody
+    /// who has inherited it may go on; what that one writes is a version of its own when it is released.)
+    private func isDone(_ other: OpenFile) -> Bool { other.state.withLock(\.isFlushed) }
 
     /// Whether another writer may overwrite what was just saved without our seeing it. One that was closed is nearly
     /// always done, and only its release is on its way.

@@ -61,6 +61,33 @@ import VersionModel
         }
     }
 
+    @Test("what is saved in place is a version, also while another program's handle waits for its release", arguments: [
+        O_WRONLY, O_RDWR,
+    ], [true, false])
+    func savedBeforeAnothersRelease(flags: Int32, isAppended: Bool) throws {
+        let tree = try BrowsedContainer()
+        let stranger = try Child(Child.Start("sleep", ["60"]))
+        defer { stranger.kill() }
+        let other = Caller(user: getuid(), group: getgid(), thread: stranger.pid, umask: 0o022)
+        try tree.save("x", "before")
+        let made = try tree.container.create(
+            other, parent: Node.rootID, name: Array("x.new".utf8), mode: 0o644, flags: O_WRONLY | O_CREAT)
+        try tree.write("renamed", made.found.node, made.reply.handle, at: 0)
+        tree.container.flush(other, handle: made.reply.handle)
+        try tree.container.rename(
+            other, parent: Node.rootID, name: Array("x.new".utf8), newParent: Node.rootID, newName: Array("x".utf8), flags: 0)
+        let node = try tree.node("x")
+        let own = try #require(try tree.container.open(tree.caller, node: node, flags: flags)).handle
+        try tree.write("PATCHED", node, own, at: 0)
+        tree.container.flush(tree.caller, handle: own)
+        tree.container.release(node: node, handle: own)
+        if isAppended { try tree.save("x", " and more", flags: O_APPEND) }
+        tree.container.release(node: node, handle: made.reply.handle)
+        let texts = ["PATCHED"] + (isAppended ? ["PATCHED and more"] : []) + ["before", "renamed"]
+        #expect(try tree.texts().sorted() == texts)
+        #expect(try tree.findings() == [])
+    }
+
     @Test("what somebody has appended and not closed is a version when another truncates the file by its name")
     func truncatedByName() throws {
         let tree = try BrowsedContainer()
