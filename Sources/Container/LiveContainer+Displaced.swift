@@ -1,6 +1,7 @@
 // Opens for writing of files whose name another file has taken between the kernel's look-up and its open.
 
 import CLinux
+import Coordination
 import Glibc
 import Synchronization
 import SystemPackage
@@ -25,6 +26,52 @@ final class StaleOpens: Sendable {
 }
 
 extension LiveContainer {
+    /// Opens what has no versions: on another file system, or displaced and reached through an old node.
+    func openPlain(
+        _ caller: Caller, _ node: Node, _ flags: Int32, _ claim: ClaimID? = nil
+    ) throws(Errno) -> OpenReply {
+        let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
+        if isWriter, !node.isForeign { try admitDisplaced(caller, node) }
+        // Not before it is among the file's writers: the last of the others would take the empty file for its own save.
+        let truncatesLater = flags & O_TRUNC != 0 && flags & O_ACCMODE != O_RDONLY && !node.isForeign
+        let descriptor = try names.reading { () throws(Errno) in
+            let place = try location(of: node)
+            let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY | (truncatesLater ? O_TRUNC : 0)) | O_NOFOLLOW
+            do throws(Errno) {
+                if isWriter, !node.isForeign, kept & O_ACCMODE == O_WRONLY {
+                    // What is written is read when it is closed.
+                    let both = kept & ~O_ACCMODE | O_RDWR
+                    do throws(Errno) {
+                        return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: both))
+                    } catch { guard error == .permissionDenied else { throw error } }
+                }
+                return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept))
+            } catch {
+                // What was kept has been given up since: the kernel looks the name up again.
+                guard error == .noSuchFileOrDirectory, case .kept = nodes.location(node).whereabouts
+                else { throw error }
+                throw Errno(rawValue: ESTALE)
+            }
+        }
+        guard isWriter else { return try serve(reader: node, flags, descriptor: descriptor) }
+        let file = OpenFile(
+            id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags,
+            requester: requester(caller, isOpening: true), claim: claim, isReplacing: flags & O_TRUNC != 0)
+        node.admit(file)
+        if truncatesLater {
+            do throws(Errno) {
+                try Backing.check { ftruncate(descriptor.raw, 0) }
+            } catch {
+                node.release(file)
+                throw error
+            }
+        }
+        let reply = serve(writer: file, isMediated: false)
+        // Now that it counts among the file's writers: what it writes belongs to whoever has the name.
+        if !node.isForeign { adoptWriter(of: node, hasChanged: flags & O_TRUNC != 0) }
+        return reply
+    }
+
     /// A writer comes to a file that has lost its name. Once it is sent back to find the file which has the name now;
     /// if that is gone again, it gets the file that it has found, as POSIX has it, and what it saves there is a save
     /// that closes on a file whose name another one has taken (DESIGN 5.1).
