@@ -70,6 +70,12 @@ ssize_t linux_getdents(int directory, void *buffer, size_t size) {
 }
 
 int linux_unshare(int flags) { return unshare(flags); }
+void linux_spread_directories(int directory) {
+    int flags = 0;
+    if (ioctl(directory, FS_IOC_GETFLAGS, &flags) != 0) return;
+    flags |= FS_TOPDIR_FL;
+    ioctl(directory, FS_IOC_SETFLAGS, &flags);
+}
 int linux_clone_file(int to, int from) { return ioctl(to, FICLONE, from); }
 enum linux_ordering linux_ordering_of(int file) {
     struct statfs s;

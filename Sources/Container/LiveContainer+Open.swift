@@ -278,9 +278,11 @@ extension LiveContainer {
     ) throws(Errno) -> OpenReply {
         let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         if isWriter, !node.isForeign { try admitDisplaced(caller, node) }
+        // Not before it is among the file's writers: the last of the others would take the empty file for its own save.
+        let truncatesLater = flags & O_TRUNC != 0 && flags & O_ACCMODE != O_RDONLY && !node.isForeign
         let descriptor = try names.reading { () throws(Errno) in
             let place = try location(of: node)
-            let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY) | O_NOFOLLOW
+            let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY | (truncatesLater ? O_TRUNC : 0)) | O_NOFOLLOW
             do throws(Errno) {
                 return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept))
             } catch {
@@ -295,6 +297,14 @@ extension LiveContainer {
             id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags,
             requester: requester(caller, isOpening: true), claim: claim, isReplacing: flags & O_TRUNC != 0)
         node.admit(file)
+        if truncatesLater {
+            do throws(Errno) {
+                try Backing.check { ftruncate(descriptor.raw, 0) }
+            } catch {
+                node.release(file)
+                throw error
+            }
+        }
         let reply = serve(writer: file, isMediated: false)
         // Now that it counts among the file's writers: what it writes belongs to whoever has the name.
         if !node.isForeign { adoptWriter(of: node, hasChanged: flags & O_TRUNC != 0) }

@@ -30,6 +30,7 @@ ssize_t linux_copy_file_range(int from, off_t *from_offset, int to, off_t *to_of
 int linux_fallocate(int file, int mode, off_t offset, off_t length);
 ssize_t linux_getdents(int directory, void *buffer, size_t size);
 int linux_unshare(int flags);
+void linux_spread_directories(int directory);           // ext4: what is made in it need not lie beside it
 int linux_clone_file(int to, int from);              // FICLONE
 // What makes a copy's data durable before what is done to its original next (docs/decisions/0003).
 enum linux_ordering { linux_ordering_wait, linux_ordering_journal, linux_ordering_none };
