@@ -232,9 +232,10 @@ extension LiveContainer {
             return
         }
         // close(2) returns before its release: what changed since the save at the close is another opening's if that
-        // has had the saved content kept, only appends to it, or has saved since.
+        // has had the saved content kept or given up, only appends to it, or has saved since.
         let own = file.state.withLock(\.saved)
-        let isOthers = state.isKept || state.isAppendedTo && !file.isAppending || own != state.current?.id
+        let isGivenUp = state.current?.flags.contains(.contentLost) ?? false
+        let isOthers = state.isKept || isGivenUp || state.isAppendedTo && !file.isAppending || own != state.current?.id
         if isLast, wasFlushed || own != nil, isOthers, !others.isEmpty, state.differs(from: stat) { return }
         // An emptied file may be about to be written: only its last close says that it was meant (5.1).
         if isReplacing, stat.size == 0, !isLast { return }

@@ -83,7 +83,9 @@ extension LiveContainer {
     }
 
     private func canAmend(_ state: Document.State, _ save: PendingSave, _ stat: FileStat) -> Bool {
-        guard let current = state.current, !state.isKept, !state.isReturning else { return false }
+        // What was given up for want of room, or as too big, is over as well.
+        guard let current = state.current, !state.isKept, !state.isReturning, !current.flags.contains(.contentLost)
+        else { return false }
         if save.amends == current.id { return true }
         guard save.isAppend, let appended = state.appended, stat.size >= current.size else { return false }
         return now.since(appended) <= Self.appendWindowNanoseconds && !current.flags.contains(.pinned)

@@ -121,6 +121,26 @@ import VersionModel
         #expect(try tree.findings() == [])
     }
 
+    @Test("what was too big to be kept is said to be lost with its size, also if its writer is released after it was emptied")
+    func givenUpBeforeItsRelease() throws {
+        var settings = Settings()
+        settings.maxFile = 10
+        let tree = try BrowsedContainer(settings)
+        guard !tree.container.store.contents.canReflink else { return }
+        try tree.save("x", "before")
+        let big = try Writer(tree, "x", O_WRONLY | O_TRUNC)
+        try big.write("more than ten bytes", at: 0)
+        tree.container.flush(tree.caller, handle: big.handle)
+        let small = try Writer(tree, "x", O_WRONLY | O_TRUNC)
+        tree.container.release(node: big.node, handle: big.handle)
+        try small.write("small", at: 0)
+        small.close()
+        tree.container.store.flush()
+        let versions = try tree.container.store.versions(of: try tree.item("x").id)
+        #expect(versions.map(\.size) == [5, 19, 6])
+        #expect(versions.map { $0.flags.contains(.contentLost) } == [false, true, false])
+    }
+
     @Test("what is written in place is its writer's, also if another who has closed before is released last")
     func releasedLast() throws {
         let tree = try BrowsedContainer()
