@@ -67,7 +67,7 @@ extension LiveContainer {
     func descriptor(of directory: Node) throws(Errno) -> SharedDescriptor {
         try directories.descriptor(of: directory) { node throws(Errno) in
             let place = try self.location(of: node)
-            return (place.directory, place.path)
+            return (place.directory, place.path, self.nodes.key(of: node))
         }
     }
 

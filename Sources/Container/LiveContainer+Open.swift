@@ -41,15 +41,14 @@ extension LiveContainer {
         // The kernel opens pipes and devices by itself: a pipe would hold up
         // a worker until somebody opens its other end.
         guard node.isRegular else { throw Errno(rawValue: ENXIO) }
-        if isLive(node) {
-            do throws(Errno) {
-                return flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
-                    ? try openForReading(caller, node, flags) : try openForWriting(caller, node, flags, waiting)
-            } catch {
-                guard isGone(error, node) else { throw error }
-            }
+        guard isLive(node) else { return try openPlain(caller, node, flags) }
+        if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 { return try openForWriting(caller, node, flags, waiting) }
+        do throws(Errno) {
+            return try openForReading(caller, node, flags)
+        } catch {
+            guard isGone(error, node) else { throw error }
+            return try openPlain(caller, node, flags)
         }
-        return try openPlain(caller, node, flags)
     }
 
     /// Whether an open failed because another save took the name meanwhile: the
@@ -92,12 +91,17 @@ extension LiveContainer {
         _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: (any WaitingOpen)?
     ) throws(Errno) -> OpenReply? {
         let requester = requester(caller, isOpening: true)
-        let descriptor = try openBelow(node, flags)
-        let document: Document
-        if let verified = verifiedDocument(of: node) {
-            document = verified
-        } else {
-            document = try self.document(of: node, try Backing.stat(descriptor.raw))
+        let (descriptor, document): (SharedDescriptor, Document)
+        do throws(Errno) {
+            descriptor = try openBelow(node, flags)
+            if let verified = verifiedDocument(of: node) {
+                document = verified
+            } else {
+                document = try self.document(of: node, try Backing.stat(descriptor.raw))
+            }
+        } catch {
+            guard isGone(error, node) else { throw error }
+            return try openPlain(caller, node, flags)
         }
         let writing = Writing(
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
@@ -107,14 +111,7 @@ extension LiveContainer {
             descriptor: descriptor, mayWait: waiting != nil
         ) { [self] in
             guard let waiting else { return }
-            let result = Result { () throws(Errno) -> OpenReply in
-                do throws(Errno) {
-                    return try begin(writing)
-                } catch {
-                    guard isGone(error, node) else { throw error }
-                    return try openPlain(caller, node, flags)
-                }
-            }
+            let result = Result { () throws(Errno) -> OpenReply in try goOn(writing) }
             if !waiting.complete(result), case .success(let reply) = result {
                 release(node: node.id, handle: reply.handle)
             }
@@ -127,7 +124,7 @@ extension LiveContainer {
             }
             return nil
         }
-        return try begin(writing)
+        return try goOn(writing)
     }
 
     /// An open for writing that has been admitted or waits for it.
@@ -146,27 +143,37 @@ extension LiveContainer {
         }
     }
 
-    /// Goes on with an open for writing once it is its turn.
+    /// Goes on with an open for writing once it is its turn: with the file that it has found, if that has lost its name while
+    /// it waited. Others may have waited for the same file, so it keeps its claim.
+    private func goOn(_ writing: Writing) throws(Errno) -> OpenReply {
+        do throws(Errno) {
+            do throws(Errno) {
+                return try begin(writing)
+            } catch {
+                guard isGone(error, writing.node) else { throw error }
+                return try openPlain(writing.caller, writing.node, writing.flags, writing.claim)
+            }
+        } catch {
+            arbiter.closed(writing.claim)
+            throw error
+        }
+    }
+
     private func begin(_ writing: Writing) throws(Errno) -> OpenReply {
         let (node, document, descriptor, flags) = (writing.node, writing.document, writing.descriptor, writing.flags)
         let file = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags, requester: writing.requester,
             claim: writing.claim, isReplacing: flags & O_TRUNC != 0)
         if flags & O_TRUNC != 0, node.hasWriters { captureAhead(node) }
-        do throws(Errno) {
-            let isMediated = try document.state.withLock { state throws(Errno) in
-                let isMediated = try prepare(&state, writing)
-                node.admit(file)
-                return isMediated
-            }
-            let reply = serve(writer: file, isMediated: isMediated || isNearlyFull)
-            // The name may have gone meanwhile, and the last of the others have settled the file.
-            if !isLive(node) { adoptWriter(of: node, hasChanged: true) }
-            return reply
-        } catch {
-            arbiter.closed(writing.claim)
-            throw error
+        let isMediated = try document.state.withLock { state throws(Errno) in
+            let isMediated = try prepare(&state, writing)
+            node.admit(file)
+            return isMediated
         }
+        let reply = serve(writer: file, isMediated: isMediated || isNearlyFull)
+        // The name may have gone meanwhile, and the last of the others have settled the file.
+        if !isLive(node) { adoptWriter(of: node, hasChanged: true) }
+        return reply
     }
 
     /// Keeps what the writer may overwrite, and truncates if it asked for that.
@@ -266,12 +273,16 @@ extension LiveContainer {
     }
 
     /// Opens what has no versions: on another file system, or displaced and reached through an old node.
-    private func openPlain(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+    private func openPlain(
+        _ caller: Caller, _ node: Node, _ flags: Int32, _ claim: ClaimID? = nil
+    ) throws(Errno) -> OpenReply {
         let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         if isWriter, !node.isForeign { try admitDisplaced(caller, node) }
+        // Not before it is among the file's writers: the last of the others would take the empty file for its own save.
+        let truncatesLater = flags & O_TRUNC != 0 && flags & O_ACCMODE != O_RDONLY && !node.isForeign
         let descriptor = try names.reading { () throws(Errno) in
             let place = try location(of: node)
-            let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY) | O_NOFOLLOW
+            let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY | (truncatesLater ? O_TRUNC : 0)) | O_NOFOLLOW
             do throws(Errno) {
                 return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept))
             } catch {
@@ -284,8 +295,16 @@ extension LiveContainer {
         guard isWriter else { return try serve(reader: node, flags, descriptor: descriptor) }
         let file = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags,
-            requester: requester(caller, isOpening: true), claim: nil, isReplacing: flags & O_TRUNC != 0)
+            requester: requester(caller, isOpening: true), claim: claim, isReplacing: flags & O_TRUNC != 0)
         node.admit(file)
+        if truncatesLater {
+            do throws(Errno) {
+                try Backing.check { ftruncate(descriptor.raw, 0) }
+            } catch {
+                node.release(file)
+                throw error
+            }
+        }
         let reply = serve(writer: file, isMediated: false)
         // Now that it counts among the file's writers: what it writes belongs to whoever has the name.
         if !node.isForeign { adoptWriter(of: node, hasChanged: flags & O_TRUNC != 0) }
@@ -301,7 +320,12 @@ extension LiveContainer {
         reply.needsNoFlush = true
         if descriptor == nil, isPassed { return reply }
         let file: SharedDescriptor
-        if let descriptor { file = descriptor } else { file = try openBelowForReading(node) }
+        do throws(Errno) {
+            if let descriptor { file = descriptor } else { file = try openBelowForReading(node) }
+        } catch {
+            node.openings.state.withLock { $0.closeReader() }
+            throw error
+        }
         let nobody = Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
         let opened = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: file, flags: flags, requester: nobody, claim: nil)

@@ -24,7 +24,10 @@ extension LiveContainer {
         let isWrittenUnseen = file.node.writers.contains { $0 !== file && mayWriteUnseen($0) }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
+            // Who has closed it with something in it has not emptied it: whoever did has just come, and settles it themselves.
+            if isLast, stat.size == 0, file.state.withLock({ $0.isReplacing && $0.isFlushed }) { return }
             if !isLast {
+                file.state.withLock { $0.isFlushed = true }
                 // What is written after this close is looked at when the handle is released.
                 var rest = orphan
                 rest.stamp = Stamp(stat)
@@ -236,6 +239,10 @@ extension LiveContainer {
                     copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content, label)
             }
             if let kept = asKept(version, size: nil), kept != version {
+                if kept.size == 0, stat.size > 0 {
+                    // Somebody has come and emptied it while it was copied.
+                    return try store.contents.remove(version.content)
+                }
                 version = kept
                 relabel(kept)
             }

@@ -106,6 +106,7 @@ extension LiveContainer {
         guard entry.stat.links == 1 else {
             return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
         }
+        captureBeforeLoss(ofJournal: entry, by: requester)
         document.state.withLock { state in
             captureBeforeLoss(&state, node, entry.name, in: entry.parent)
         }

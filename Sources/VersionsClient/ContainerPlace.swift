@@ -81,6 +81,16 @@ public struct ContainerPlace: Hashable, Sendable {
         return ContainerPlace(root: root, path: resolved.full.relative(to: root), state: .mounted(socket: socket))
     }
 
+    /// Whether a directory of that name is a container's, and not just called so: one may be made below the root.
+    private static func isState(_ directory: Path) -> Bool {
+        var status = stat()
+        guard directory.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
+        // It is its owner's alone: others do not see what is in it. The format may be what was lost.
+        return ["format", "catalog.sqlite", "objects"].contains { name in
+            directory.appending(name).withCString { lstat($0, &status) } == 0 || errno == EACCES
+        }
+    }
+
     private static func isForbidden(_ point: Path) -> Bool {
         var status = stat()
         return point.withCString { stat($0, &status) } != 0 && errno == EACCES
@@ -89,9 +99,7 @@ public struct ContainerPlace: Hashable, Sendable {
     private static func unmounted(_ resolved: ResolvedPath) -> ContainerPlace? {
         var candidate: Path? = resolved.existing
         while let directory = candidate {
-            let state = directory.appending(".versionsfs")
-            var status = stat()
-            if state.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            if isState(directory.appending(".versionsfs")) {
                 if let place = mountedElsewhere(directory, resolved) { return place }
                 return ContainerPlace(root: directory, path: resolved.full.relative(to: directory), state: .unmounted)
             }

@@ -21,7 +21,7 @@ import VersionStore
             [.renaming, .renaming, .appending, .truncating],
             [.renaming, .mapping, .mapping], [.truncating, .truncating, .appending],
             [.unlinking, .truncating, .mapping, .renaming],
-        [.patching, .mapping, .appending, .truncating],
+        [.patching, .mapping, .appending, .truncating], [.truncating, .truncating, .truncating, .renaming, .renaming],
     ])
     func together(ways: [Way]) throws {
         let tree = try BrowsedContainer()
@@ -46,7 +46,7 @@ import VersionStore
         // Who writes to a file that others write to has saved it once it is closed,
         // if they have left it whole until then.
         let isAlone = ways.filter { $0 != .renaming && $0 != .unlinking }.count == 1
-        for worker in workers where worker.way == .renaming || isAlone {
+        for worker in workers where worker.way == .renaming || worker.way == .truncating || isAlone {
             let lost = worker.saved.filter { !words.contains($0) }
             #expect(
                 lost.isEmpty, "seed \(seed): \(lost.count) saves of \(worker.way) are in no version: \(lost.prefix(8))")
@@ -110,8 +110,11 @@ final class ConcurrentSaver: @unchecked Sendable {
                 caller, parent: Node.rootID, name: name, newParent: Node.rootID, newName: Self.shared, flags: 0)
             return true
         case .truncating:
-            try write(text, try open(O_WRONLY | O_TRUNC) ?? create(Self.shared))
-            return true
+            let file = try open(O_WRONLY | O_TRUNC) ?? create(Self.shared)
+            let opened = try #require(tree.container.openFiles[file.handle])
+            try write(text, file)
+            // Others may truncate the same file and write to it at the same time, as POSIX has it.
+            return try ContentText.read(opened.descriptor.raw, size: 4096) == Array(text.utf8)
         case .unlinking:
             do {
                 try tree.container.unlink(caller, parent: Node.rootID, name: Self.shared)

@@ -32,6 +32,35 @@ import VersionModel
         #expect(try tree.findings() == [])
     }
 
+    @Test("an append beside a late release amends nothing of another program's save, whenever that comes", arguments: [
+        O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC, O_RDWR | O_TRUNC,
+    ], 0..<5)
+    func releaseBesideAnAppend(flags: Int32, moment: Int) throws {
+        for passes in [false, true] {
+            let tree = try BrowsedContainer()
+            if passes { tree.container.kernel.connect(PassingKernel()) }
+            try tree.save("x", "before")
+            let node = try tree.node("x")
+            let first = try #require(try tree.container.open(tree.caller, node: node, flags: flags)).handle
+            // Unseen but for who neither truncates nor may map.
+            let isUnseen = passes && flags != O_WRONLY
+            if isUnseen { try tree.poke("PATCHED", "x", at: 0) } else { try tree.write("PATCHED", node, first, at: 0) }
+            tree.container.flush(tree.caller, handle: first)
+            func release(_ now: Int) { if now == moment { tree.container.release(node: node, handle: first) } }
+            release(0)
+            let second = try #require(try tree.container.open(tree.caller, node: node, flags: O_WRONLY | O_APPEND)).handle
+            release(1)
+            try tree.write(" and more", node, second, at: 7)
+            release(2)
+            tree.container.flush(tree.caller, handle: second)
+            release(3)
+            tree.container.release(node: node, handle: second)
+            release(4)
+            #expect(try tree.texts().sorted() == ["PATCHED", "PATCHED and more", "before"], "passes: \(passes)")
+            #expect(try tree.findings() == [])
+        }
+    }
+
     @Test("what somebody has appended and not closed is a version when another truncates the file by its name")
     func truncatedByName() throws {
         let tree = try BrowsedContainer()

@@ -56,7 +56,10 @@ struct ContainerPlaceTests {
         let directory = try labelledTree()
         defer { remove(directory) }
         mkdir(directory + "/plain/.versionsfs", 0o700)
+        mkdir(directory + "/plain/.versionsfs/objects", 0o700)
+        // Somebody's directory that is only called so.
         mkdir(directory + "/plain/sub", 0o700)
+        mkdir(directory + "/plain/sub/.versionsfs", 0o700)
         let place = try ContainerPlace.find(Path(directory + "/plain/sub/x"))
         #expect(place.state == .unmounted && place.root == Path(directory + "/plain") && place.path == Path("sub/x"))
     }

@@ -12,11 +12,13 @@ enum Samples {
         file: Path = Path("/mnt/Notes/todo.txt"), program: String = "vim", minutesAgo: Int64 = 0, size: UInt64 = 1234
     ) -> VersionInfo {
         let saved = noon.advanced(byNanoseconds: -minutesAgo * 60_000_000_000)
+        // Losers and current versions part from the first.
+        let parent = kind == .history || number <= 1 ? max(number, 1) - 1 : 1
         return VersionInfo(
             id: VersionID(high: number << 32, low: number), item: ItemID(high: 1, low: 2), path: path, kind: kind,
             size: size, modified: saved, saved: saved, device: "desk", deviceID: DeviceID(high: 3, low: 4), user: "ann",
             program: program, pid: 1234,
-            parents: number > 1 ? [VersionID(high: (number - 1) << 32, low: number - 1)] : [],
+            parents: parent == 0 ? [] : [VersionID(high: parent << 32, low: parent)],
             hash: nil, pinned: number == 1, sealed: true, file: file)
     }
 

@@ -104,9 +104,11 @@ struct ToolWorld {
         try write("loser.txt", "one\ntwo\nthree loser\n")
         try write("base.txt", "one\ntwo\nthree\n")
         let document = Path("doc.txt")
-        let current = Samples.version(3, .current, path: document, file: Path(tree + "/doc.txt"))
+        var current = Samples.version(3, .current, path: document, file: Path(tree + "/doc.txt"))
         let loser = Samples.version(2, .conflict, path: document, file: Path(tree + "/loser.txt"), minutesAgo: 2)
         let base = Samples.version(1, path: document, file: Path(tree + "/base.txt"), minutesAgo: 90)
+        // The two parted there.
+        current.parents = [base.id]
         service.backend.state.withLock { state in
             state.versions = [current, loser, base]
             state.conflicts = [ConflictedDocument(path: document, current: current, base: base, versions: [loser])]

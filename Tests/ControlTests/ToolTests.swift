@@ -40,7 +40,7 @@ struct ToolTests {
     func notMounted() throws {
         let directory = try temporaryDirectory()
         defer { remove(directory) }
-        mkdir(directory + "/.versionsfs", 0o700)
+        for name in ["/.versionsfs", "/.versionsfs/objects"] { mkdir(directory + name, 0o700) }
         let run = try runTool(["history", "x.txt"], in: directory)
         #expect(run.status == 1)
         #expect(run.errors == "versionsctl: \(directory): not mounted: versionsctl mount \(directory)\n")
@@ -236,7 +236,7 @@ struct ToolTests {
     func offline() throws {
         let directory = try temporaryDirectory()
         defer { remove(directory) }
-        mkdir(directory + "/.versionsfs", 0o700)
+        for name in ["/.versionsfs", "/.versionsfs/objects"] { mkdir(directory + name, 0o700) }
         // What `versionsfs --offline DIR` would say, in a shell.
         let hello =
             #"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"version":"0.1.0","container":"00000000000000050000000000000006"}}"#

@@ -7,7 +7,8 @@ import Testing
 @Suite struct DatabaseLossTests {
     /// What takes a database away from a program that has it open.
     private static let losses = [
-        "rm data.db", "rm data.db*", ": > data.db", "truncate -s 0 data.db", "echo other > other; mv other data.db",
+        "rm data.db", "rm data.db*", "rm data.db-wal; rm data.db", ": > data.db", "truncate -s 0 data.db",
+        "echo other > other; mv other data.db",
     ]
 
     @Test(

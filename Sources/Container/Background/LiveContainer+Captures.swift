@@ -240,6 +240,16 @@ extension LiveContainer {
         for _ in 0..<Self.capturesAhead where capture(node, requester, mayWait: false) == nil { return }
     }
 
+    /// The same for its log, without which the database would be an older one, if somebody else than its user removes it.
+    func captureBeforeLoss(ofJournal entry: Entry, by requester: Requester) {
+        guard let name = Databases.database(ofJournal: entry.name),
+            !isJournal(entry.name, in: entry.parent, of: requester),
+            let stat = try? Backing.stat(name.bytes, in: entry.directory.raw), stat.isRegular,
+            let node = nodes.node(stat.key), let document = knownDocument(of: node)
+        else { return }
+        document.state.withLock { captureBeforeLoss(&$0, node, name, in: entry.parent) }
+    }
+
     /// What comes back of a database is what its readers saw, also if its log is not there any more: its current
     /// version, if the file is still as it was when that was captured.
     func completeDatabase(_ deletion: Deletion, at spot: Spot) {

@@ -23,13 +23,13 @@ final class DirectoryDescriptors: Sendable {
         self.capacity = capacity
     }
 
-    /// The directory's descriptor; `locate` says where to open it if it is not at hand.
+    /// The directory's descriptor; `locate` says where to open it if it is not at hand, and which file it is.
     func descriptor(
-        of node: Node, locate: (Node) throws(Errno) -> (parent: SharedDescriptor, name: [UInt8])
+        of node: Node, locate: (Node) throws(Errno) -> (parent: SharedDescriptor, name: [UInt8], key: BackingKey)
     ) throws(Errno) -> SharedDescriptor {
         if node.id == Node.rootID { return root }
         if let known = state.withLock({ $0.open[node.id] }) { return known }
-        let (parent, name) = try locate(node)
+        let (parent, name, key) = try locate(node)
         // A directory that is gone and still in use: what holds it is its descriptor.
         if name.isEmpty { return parent }
         let raw = try CText.lend(name) { pointer throws(Errno) in
@@ -40,7 +40,7 @@ final class DirectoryDescriptors: Sendable {
         let descriptor = SharedDescriptor(raw)
         // Who looks without the name lock may find another directory under the name by now.
         let stat = try Backing.stat(raw)
-        guard stat.key == node.key || node.isForeign else { throw Errno(rawValue: ESTALE) }
+        guard stat.key == key || node.isForeign else { throw Errno(rawValue: ESTALE) }
         state.withLock { state in
             if state.open.updateValue(descriptor, forKey: node.id) == nil { state.order.append(node.id) }
             while state.order.count > capacity, let oldest = state.order.popFirst() { state.open[oldest] = nil }

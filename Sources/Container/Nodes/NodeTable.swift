@@ -95,6 +95,9 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// The file below: another one, once the node's was replaced from beneath.
+    func key(of node: Node) -> BackingKey { state.withLock { _ in node.key } }
+
     /// The node's first name and where its file is.
     func location(_ node: Node) -> (name: Node.Name?, whereabouts: Node.Whereabouts) {
         state.withLock { _ in (node.name, node.whereabouts) }

@@ -72,11 +72,18 @@ final class Walk {
     func document(_ path: TreePath) throws -> (spot: Spot, node: Node, stat: FileStat) {
         let spot = try spot(path)
         guard let node = spot.node, let stat = spot.stat else { throw OperationError.missing(path) }
-        guard node.isRegular else { throw OperationError(.invalid, "not a regular file", path: path) }
+        guard node.isRegular else { throw notADocument(path, node.isDirectory) }
         guard !node.isForeign else {
             throw OperationError(.invalid, "on another file system, without versions", path: path)
         }
         return (spot, node, stat)
+    }
+
+    private func notADocument(_ path: TreePath, _ isDirectory: Bool) -> OperationError {
+        guard isDirectory else { return OperationError(.invalid, "not a regular file: it has no versions", path: path) }
+        return OperationError(
+            .invalid, "a directory has no versions of its own", path: path,
+            advice: "name a document in it, or see versionsctl conflicts, deleted and restore --at")
     }
 
     private func child(_ name: FileName, of parent: Node) throws -> (Node, FileStat)? {

@@ -14,8 +14,8 @@ extension LiveContainer {
 
     /// Marks a node whose file has such a writer, when the kernel first hears of it. Called with the name lock held.
     func noteSurvivor(_ node: Node) {
-        guard node.isRegular, !node.isForeign, survivors.mayInclude(node.file, node.key) else { return }
-        guard isStillWritten(node) else { return survivors.remove(node.file, node.key) }
+        guard node.isRegular, !node.isForeign, survivors.mayInclude(node.file, nodes.key(of: node)) else { return }
+        guard isStillWritten(node) else { return survivors.remove(node.file, nodes.key(of: node)) }
         let isNew = node.openings.state.withLock { state in
             defer { state.maybeMapped = true }
             return !state.maybeMapped
@@ -51,7 +51,7 @@ extension LiveContainer {
     /// The last writer from before has let go: what the file holds now is a version.
     private func release(survivor node: Node) {
         survivors.endWatching(node)
-        survivors.remove(node.file, node.key)
+        survivors.remove(node.file, nodes.key(of: node))
         node.openings.state.withLock { $0.maybeMapped = false }
         kernel.side?.invalidate(node: node.id, data: true)
         names.reading {

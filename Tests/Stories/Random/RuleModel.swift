@@ -295,6 +295,9 @@ struct RuleModel {
         return id
     }
 
+    /// Saved by a rename where it is, it is at home there: what comes to a name that it had before is something else.
+    mutating func settle(_ id: Int) { tombstones = tombstones.filter { $0.value.item != id } }
+
     private mutating func comeBack(_ tombstone: Tombstone, _ name: String, _ process: Int) {
         let id = tombstone.item
         if let other = names.first(where: { $0.value == id })?.key { part(id, at: other) }
@@ -344,6 +347,7 @@ struct RuleModel {
         _ process: Int, _ from: String, _ source: Int, _ to: String, _ target: Int, _ content: String
     ) {
         names[from] = nil
+        settle(target)
         let isGone = isScaffolding(source, process) && !Self.isBackup(to, of: from)
         // What goes without a trace does not come back to the names it had before.
         if isGone { tombstones = tombstones.filter { $0.value.item != source } }

@@ -75,6 +75,7 @@ extension RuleModel {
 
     private mutating func saveByRename(_ process: Int, _ name: String, _ text: String) -> Outcome {
         guard !refuses(process, name) else { return .refused }
+        if let id = names[name] { settle(id) }
         save(process, names[name] ?? create(process, name, byRename: true), text, .replacing)
         return .done
     }
@@ -133,6 +134,7 @@ extension RuleModel {
 
     private mutating func exchange(_ process: Int, _ one: String, _ other: String) {
         guard let first = names[one], let second = names[other], let a = content(one), let b = content(other) else { return }
+        for id in [first, second] { settle(id) }
         save(process, first, b, .replacing)
         save(process, second, a, .replacing)
     }
