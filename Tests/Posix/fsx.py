@@ -104,7 +104,7 @@ class Tester:
 
     def allocate(self):
         offset, length = self.place()
-        length = max(1, length)
+        offset, length = min(offset, MOST - 1), max(1, length)
         mode = self.random.choice([0, 1, 3, 3, 0x10, 0x11])
         linux.fallocate(self.file(), mode, offset, length)
         end = offset + length
