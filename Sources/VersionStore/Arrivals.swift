@@ -100,9 +100,14 @@ final class Arrivals: @unchecked Sendable {
         return try body()
     }
 
-    /// Waits for all copies begun before and closes them: a removed one takes room as long as it is open.
+    /// Waits for all copies begun before and closes them, and what nobody waits for: a removed file takes room as long as it
+    /// is open.
     func finishAll() {
-        for copy in locked({ takeAll() }) { copy.finish() }
+        let (due, _) = locked {
+            defer { hasty = [] }
+            return (takeAll(), hasty)
+        }
+        for copy in due { copy.finish() }
     }
 
     /// Ends the thread; a copy that comes later is waited for.

@@ -69,7 +69,9 @@ extension LiveContainer {
         if let document {
             guard entry.unprotected == document.item, !document.state.withLock(\.sharesContent) else { throw failure }
         }
-        hold(entry)
+        // A descriptor of our own would keep the room until the kernel has forgotten the file.
+        if entry.node?.openings.state.withLock({ $0.count > 0 }) ?? false { hold(entry) }
+        store.contents.finishCopies()
         try Backing.unlink(
             entry.name.bytes, in: entry.directory.raw, flags: entry.stat.isDirectory ? AT_REMOVEDIR : 0)
         leave(entry, now: .gone)
