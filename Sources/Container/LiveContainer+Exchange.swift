@@ -44,6 +44,11 @@ extension LiveContainer {
             }
             try keepCopy(&state, of: node, from: file)
         }
+        // Under its new name it may be all that tells of this save, and not be on the disk itself.
+        let stat = try Backing.stat(file)
+        guard stat.size > 0 else { return }
+        let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
+        SaveMark.whole(file, size: stat.size, hash: hash, now: now).set(on: file)
     }
 
     private func savedByExchange(_ document: Document, _ entry: Entry, _ requester: Requester) throws(Errno) {
