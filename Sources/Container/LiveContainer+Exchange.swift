@@ -22,10 +22,15 @@ extension LiveContainer {
         try keep(first, move.source)
         try keep(second, target)
         try Backing.rename(move)
-        // A close must not find the one under its new name without the other.
-        first.state.withLock { _ in second.state.withLock { _ in moveNodes(move, target) } }
-        try savedByExchange(first, move.source, requester)
-        try savedByExchange(second, target, requester)
+        // A close must not find the one under its new name without the other, nor take for its own what is not saved yet.
+        // (Two documents at once: only with the name lock held alone.)
+        try first.state.withLock { one throws(Errno) in
+            try second.state.withLock { other throws(Errno) in
+                moveNodes(move, target)
+                try savedByExchange(&one, move.source, requester)
+                try savedByExchange(&other, target, requester)
+            }
+        }
         // Saved where they are, they are at home there: what comes to a name they had before is something else.
         tombstones.forget(first)
         tombstones.forget(second)
@@ -51,19 +56,19 @@ extension LiveContainer {
         SaveMark.whole(file, size: stat.size, hash: hash, now: now).set(on: file)
     }
 
-    private func savedByExchange(_ document: Document, _ entry: Entry, _ requester: Requester) throws(Errno) {
+    private func savedByExchange(
+        _ state: inout Document.State, _ entry: Entry, _ requester: Requester
+    ) throws(Errno) {
         let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
         defer { Glibc.close(file) }
         let stat = try Backing.stat(file)
         let node = intern(stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
-        try document.state.withLock { state throws(Errno) in
-            state.stamp = nil
-            try save(
-                &state, node, in: entry.parent, entry.name, file: file,
-                PendingSave(kind: .replacing, requester: requester, isSealed: true))
-            // Whoever has it open from before goes on writing to it.
-            if node.writers.contains(where: { mayWriteUnseen($0) }) { try keepCopy(&state, of: node, from: file) }
-        }
+        state.stamp = nil
+        try save(
+            &state, node, in: entry.parent, entry.name, file: file,
+            PendingSave(kind: .replacing, requester: requester, isSealed: true))
+        // Whoever has it open from before goes on writing to it.
+        if node.writers.contains(where: { mayWriteUnseen($0) }) { try keepCopy(&state, of: node, from: file) }
     }
 
     private func exchangeOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
