@@ -194,7 +194,7 @@ extension LiveContainer {
     ) throws(Errno) {
         // What others have written and not saved is a version before it goes. (One that was closed has saved it.)
         if stat.size > 0,
-            open == nil || node.writers.contains(where: { $0 !== open && !$0.state.withLock(\.isFlushed) }),
+            open == nil || node.writers.contains(where: { $0 !== open && !$0.isClosing }),
             state.contentDiffers(from: stat) || state.isAppendedTo && state.differs(from: stat)
         {
             try saveUnfinished(&state, node, file: descriptor.raw)

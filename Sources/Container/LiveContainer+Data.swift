@@ -211,9 +211,14 @@ extension LiveContainer {
         // What is under way now may reach the file before it is looked at, or after.
         let isWrittenUnseen = others.contains { mayWriteUnseen($0) }
         let stat = try Backing.stat(file.descriptor.raw)
+        let hasChanged = state.current == nil || state.differs(from: stat)
         let (hasReplaced, wasFlushed, leftBy) = file.state.withLock { state in
             // A shell that closes what it has opened for somebody has not written anything yet.
-            defer { if !state.isReplacing || stat.size > 0 { state.isFlushed = true } }
+            defer {
+                if !state.isReplacing || stat.size > 0 { state.isFlushed = true }
+                // Nor has a shell that makes a duplicate and closes the first.
+                if state.isFlushed, !isLast, hasChanged || state.saved != nil { state.closed = Scheduler.now }
+            }
             return (state.isReplacing, state.isFlushed, state.leftBy)
         }
         // What changed since its own close is whose release came before this one's.
@@ -222,7 +227,7 @@ extension LiveContainer {
         if isCapturedLater(file, state, name.name, stat) { return captureLater(file.node, state.item, requester) }
         // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
         // Who replaces it has saved it with the close, whoever else has it open.
-        if !file.isAppending, !isReplacing, others.contains(where: { !isDone($0) }),
+        if !file.isAppending, !isReplacing, others.contains(where: { !$0.isClosing }),
             state.differs(from: stat)
         {
             if isLast {
@@ -250,7 +255,7 @@ extension LiveContainer {
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
         if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
         // It is this one's from now on: what another writes is not a part of it.
-        for other in others { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
+        for other in others where hasChanged { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
         if state.current != nil, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
@@ -285,14 +290,10 @@ extension LiveContainer {
         }
     }
 
-    /// Whether another writer is as good as gone: what was closed is done, though its release may be on its way. (Somebody
-    /// who has inherited it may go on; what that one writes is a version of its own when it is released.)
-    private func isDone(_ other: OpenFile) -> Bool { other.state.withLock(\.isFlushed) }
-
     /// Whether another writer may overwrite what was just saved without our seeing it. One that was closed is nearly
     /// always done, and only its release is on its way.
     func mayWriteUnseen(_ other: OpenFile) -> Bool {
-        !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated && !$0.isFlushed }
+        !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated && !$0.isClosing }
     }
 
     /// A handle that could be mapped for writing was closed: the mapping may go on changing the file.

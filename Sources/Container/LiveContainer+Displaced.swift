@@ -60,13 +60,17 @@ extension LiveContainer {
         node.admit(file)
         if truncatesLater {
             do throws(Errno) {
+                // What was deleted is in the file still.
+                try willChange(file, appends: false)
                 try Backing.check { ftruncate(descriptor.raw, 0) }
             } catch {
                 node.release(file)
                 throw error
             }
         }
-        let reply = serve(writer: file, isMediated: false)
+        var isDeleted = false
+        if case .deleted = nodes.location(node).whereabouts { isDeleted = true }
+        let reply = serve(writer: file, isMediated: isDeleted)
         // Now that it counts among the file's writers: what it writes belongs to whoever has the name.
         if !node.isForeign { adoptWriter(of: node, hasChanged: flags & O_TRUNC != 0) }
         return reply
@@ -78,7 +82,8 @@ extension LiveContainer {
     ///
     /// - Throws: ESTALE, for the kernel to look the name up again.
     func admitDisplaced(_ caller: Caller, _ node: Node) throws(Errno) {
-        if isLive(node) { return }
+        // It was not a moment ago; what it has under its name is not to be truncated here.
+        if isLive(node) { throw Errno(rawValue: ESTALE) }
         // One without a name from the start belongs to nothing yet.
         guard nodes.lostName(of: node) != nil else { return }
         guard staleOpens.isSecond(caller.thread, now: Scheduler.now) else { throw Errno(rawValue: ESTALE) }

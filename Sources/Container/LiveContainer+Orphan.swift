@@ -27,7 +27,7 @@ extension LiveContainer {
             // Who has closed it with something in it has not emptied it: whoever did has just come, and settles it themselves.
             if isLast, stat.size == 0, file.state.withLock({ $0.isReplacing && $0.isFlushed }) { return }
             if !isLast {
-                file.state.withLock { $0.isFlushed = true }
+                file.state.withLock { ($0.isFlushed, $0.closed) = (true, Scheduler.now) }
                 // What is written after this close is looked at when the handle is released.
                 var rest = orphan
                 rest.stamp = Stamp(stat)
@@ -74,14 +74,16 @@ extension LiveContainer {
             guard hash == nil || hash != current.hash || stat.size != current.size else { return true }
             // What was appended to still begins the file: then both versions name its content.
             let isHere = !state.isKept && !state.isReturning && !store.contents.contains(current.content)
-            if isHere, file.state.withLock(\.saved) == current.id, !current.flags.contains(.sealed), !state.sharesContent {
+            if isHere, file.state.withLock(\.saved) == current.id, !current.flags.contains(.sealed), !state.sharesContent,
+                !state.isAppendedTo
+            {
                 // It goes on with what it has saved itself.
                 (current.size, current.modified, current.saved) = (stat.size, stat.modified, now)
                 (current.hash, current.attributes) = (hash, Attributes(stat))
                 install(current, &state, stat, isShared: false)
             } else {
                 let isAppended = isHere && stat.size >= current.size
-                    && (current.hash == nil || begins(file.descriptor.raw, stat, with: current))
+                    && (current.hash == nil ? file.isAppending : begins(file.descriptor.raw, stat, with: current))
                 if isHere, !isAppended, !isElsewhere(current) { current.flags.insert(.contentLost) }
                 let next = settled(
                     state, stat, hash, requester, content: isAppended ? current.content : .random(), parents: [current.id])

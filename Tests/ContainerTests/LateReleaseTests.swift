@@ -88,6 +88,46 @@ import VersionModel
         #expect(try tree.findings() == [])
     }
 
+    @Test("who opens for writing and writes nothing takes no version away from its writer")
+    func openedAndClosed() throws {
+        let tree = try BrowsedContainer()
+        tree.container.kernel.connect(PassingKernel())
+        try tree.save("x", "before")
+        let node = try tree.node("x")
+        func open(_ flags: Int32) throws -> UInt64 { try #require(try tree.container.open(tree.caller, node: node, flags: flags)).handle }
+        let own = try open(O_WRONLY | O_TRUNC)
+        try tree.poke("one", "x", at: 0)
+        // A duplicate was closed.
+        tree.container.flush(tree.caller, handle: own)
+        let idle = try open(O_WRONLY)
+        tree.container.flush(tree.caller, handle: idle)
+        tree.container.release(node: node, handle: idle)
+        try tree.poke(" and two", "x", at: 3)
+        tree.container.flush(tree.caller, handle: own)
+        tree.container.release(node: node, handle: own)
+        #expect(try tree.texts().sorted() == ["before", "one and two"])
+        #expect(try tree.findings() == [])
+    }
+
+    @Test("a deleted file that somebody has open and another empties is kept as it was deleted")
+    func deletedAndEmptied() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "before")
+        let node = try tree.node("x")
+        let own = try #require(try tree.container.open(tree.caller, node: node, flags: O_WRONLY | O_APPEND)).handle
+        try tree.unlink("x")
+        func reopen() throws -> UInt64 {
+            try #require(try tree.container.open(tree.caller, node: node, flags: O_WRONLY | O_TRUNC)).handle
+        }
+        let handle = try (try? reopen()) ?? reopen()
+        try tree.write("x", node, handle, at: 0)
+        tree.container.flush(tree.caller, handle: handle)
+        tree.container.release(node: node, handle: handle)
+        tree.container.release(node: node, handle: own)
+        #expect(Set(try tree.texts()).isSuperset(of: ["before"]))
+        #expect(try tree.findings() == [])
+    }
+
     @Test("what somebody has appended and not closed is a version when another truncates the file by its name")
     func truncatedByName() throws {
         let tree = try BrowsedContainer()

@@ -15,8 +15,12 @@ final class OpenFile: Sendable {
         var saved: VersionID?
         /// A close(2) of its opener has been answered; what changes before the release that follows is another's.
         var isFlushed = false
+        /// When something that was changed through it was closed last, by ``Scheduler/now``; nil: never.
+        var closed: Int64?
         /// Who has left to this one what it wrote, when it was released before.
         var leftBy: Requester?
+        /// See ``OpenFile/isClosing``.
+        var isClosing: Bool { closed.map { Scheduler.now - $0 < OpenFile.releaseNanoseconds } ?? false }
         /// It truncated the file to nothing: a replacing save.
         var isReplacing = false
         /// Writes come to us before they reach the file: not known to before it is decided.
@@ -24,6 +28,9 @@ final class OpenFile: Sendable {
         /// How many changes through it are under way: decided, and perhaps not in the file yet.
         var changes = 0
     }
+
+    /// For how long a release may be on its way on a busy machine.
+    fileprivate static let releaseNanoseconds: Int64 = 2_000_000_000
 
     let id: UInt64
     let node: Node
@@ -51,6 +58,10 @@ final class OpenFile: Sendable {
     /// Whether it is among the writers of its file: also who only truncated it, or made it and may only read.
     var isWriter: Bool { node.writers.contains { $0 === self } }
     var isAppending: Bool { flags & O_APPEND != 0 }
+
+    /// Whether it was closed a moment ago, and its release is nearly always on its way. A handle that is there longer
+    /// belongs to somebody who has a duplicate of it, and may go on.
+    var isClosing: Bool { state.withLock { $0.isClosing } }
 }
 
 /// All open files by handle. Lock order: last.

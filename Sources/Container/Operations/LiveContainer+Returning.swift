@@ -57,8 +57,9 @@ extension LiveContainer {
             else { continue }
             // From below: making a name needs the right to write above.
             for directory in unfinished.open.reversed() {
-                guard let mode = directory.mode, let path = livePath(of: directory.file) else { continue }
-                try? setMode(mode, of: path)
+                guard let path = livePath(of: directory.file) else { continue }
+                if let mode = directory.mode { try? setMode(mode, of: path) }
+                setTimes(accessed: directory.accessed, modified: directory.modified, of: path)
             }
             store.commit([unfinished.forgotten])
         }
