@@ -50,10 +50,8 @@ extension LiveContainer {
             try keepCopy(&state, of: node, from: file)
         }
         // Under its new name it may be all that tells of this save, and not be on the disk itself.
-        let stat = try Backing.stat(file)
-        guard stat.size > 0 else { return }
-        let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
-        SaveMark.whole(file, size: stat.size, hash: hash, now: now).set(on: file)
+        let size = try Backing.stat(file).size
+        if size > 0 { _ = markWhole(file, size: size) }
     }
 
     private func savedByExchange(

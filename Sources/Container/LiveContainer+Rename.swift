@@ -344,9 +344,14 @@ extension LiveContainer {
         else { return nil }
         let file = SharedDescriptor(raw)
         guard stat.size > 0 else { return Marked(file: file) }
-        let hash = stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: raw, size: stat.size) : nil
-        SaveMark.whole(raw, size: stat.size, hash: hash, now: now).set(on: raw)
-        return Marked(file: file, hash: hash)
+        return Marked(file: file, hash: markWhole(raw, size: stat.size))
+    }
+
+    /// - Returns: the hash of what is marked as a whole save, if it is small.
+    func markWhole(_ file: Int32, size: UInt64) -> [UInt8]? {
+        let hash = size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: size) : nil
+        SaveMark.whole(file, size: size, hash: hash, now: now).set(on: file)
+        return hash
     }
 
     /// A file that is renamed over a document, open for reading.

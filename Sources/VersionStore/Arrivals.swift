@@ -45,11 +45,7 @@ final class Arrivals: @unchecked Sendable {
 
     init() {
         pthread_mutex_init(mutex, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(work, &attributes)
-        pthread_condattr_destroy(&attributes)
+        MonotonicTime.initialize(work)
     }
 
     deinit {
@@ -82,7 +78,7 @@ final class Arrivals: @unchecked Sendable {
             guard !isOver, hasty.count < Self.limit, !hasty.contains(where: { $0.file == number }), startThread(),
                 let own = Copy(of: file)
             else { return false }
-            hasty.append((number, own, Self.monotonic() + Self.leisureNanoseconds))
+            hasty.append((number, own, MonotonicTime.now() + Self.leisureNanoseconds))
             // The thread knows already when the first of several is due.
             return hasty.count == 1 && takeIdle()
         }
@@ -181,7 +177,7 @@ final class Arrivals: @unchecked Sendable {
             while unstarted == 0, due.isEmpty {
                 if isOver { return nil }
                 isIdle = true
-                if let first = hasty.first { wait(until: first.due) } else { pthread_cond_wait(work, mutex) }
+                if let first = hasty.first { MonotonicTime.wait(on: work, mutex, until: first.due) } else { pthread_cond_wait(work, mutex) }
                 due = takeDue()
             }
             isIdle = false
@@ -196,21 +192,9 @@ final class Arrivals: @unchecked Sendable {
     /// Called with `mutex` held.
     private func takeDue() -> [Copy] {
         guard !hasty.isEmpty else { return [] }
-        let now = Self.monotonic()
+        let now = MonotonicTime.now()
         let count = isOver ? hasty.count : hasty.firstIndex { $0.due > now } ?? hasty.count
         defer { hasty.removeFirst(count) }
         return hasty.prefix(count).map(\.copy)
-    }
-
-    /// Called with `mutex` held.
-    private func wait(until deadline: Int) {
-        var time = timespec(tv_sec: deadline / 1_000_000_000, tv_nsec: deadline % 1_000_000_000)
-        pthread_cond_timedwait(work, mutex, &time)
-    }
-
-    private static func monotonic() -> Int {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 }

@@ -69,12 +69,8 @@ final class CommitQueue: @unchecked Sendable {
         self.publish = publish
         self.ballast = ballast
         pthread_mutex_init(mutex, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(work, &attributes)
-        pthread_cond_init(progress, &attributes)
-        pthread_condattr_destroy(&attributes)
+        MonotonicTime.initialize(work)
+        MonotonicTime.initialize(progress)
     }
 
     deinit {
@@ -315,7 +311,7 @@ final class CommitQueue: @unchecked Sendable {
             // The failed commit has rolled back, so everything is staged again.
             var staged = try? catalog.stage(calls[...])
             seen = show(calls.count, seen, isStaged: staged != nil)
-            let deadline = Self.monotonic() + pause
+            let deadline = MonotonicTime.now() + pause
             while let more = moreWork(until: deadline) {
                 guard var rows = staged else {
                     calls += more
@@ -358,7 +354,7 @@ final class CommitQueue: @unchecked Sendable {
         if taking.isEmpty {
             let taken: [[VersionStore.Mutation]]? = locked {
                 while pending.isEmpty {
-                    let rest = deadline - Self.monotonic()
+                    let rest = deadline - MonotonicTime.now()
                     if isStopping || rest <= 0 { return nil }
                     isWriterWaiting = true
                     wait(on: work, rest)
@@ -373,14 +369,6 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     private func wait(on condition: UnsafeMutablePointer<pthread_cond_t>, _ nanoseconds: Int) {
-        let end = Self.monotonic() + nanoseconds
-        var time = timespec(tv_sec: end / 1_000_000_000, tv_nsec: end % 1_000_000_000)
-        pthread_cond_timedwait(condition, mutex, &time)
-    }
-
-    private static func monotonic() -> Int {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+        MonotonicTime.wait(on: condition, mutex, until: MonotonicTime.now() + nanoseconds)
     }
 }

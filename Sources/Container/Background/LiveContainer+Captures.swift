@@ -68,7 +68,8 @@ extension LiveContainer {
         } catch {
             let path = nodes.path(node) ?? .root
             logger.error("a database could not be captured: \(error)", metadata: ["file": "\(path)"])
-            return nil
+            // The disk may be full only for now.
+            return Self.captureCalmNanoseconds
         }
     }
 
