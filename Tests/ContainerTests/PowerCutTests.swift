@@ -335,4 +335,21 @@ import VersionModel
         #expect(try tree.findings() == [])
         tree.close()
     }
+
+    @Test("what came in part of a save that was displaced is in the history, though the file that came is an older version", arguments: ["sec", ""])
+    func displacedByAnOlderOne(arrived: String) throws {
+        let before = try BrowsedContainer()
+        try before.save("b", "one")
+        let catalog = try snapshot(before)
+        try move(before, "b", to: "m")
+        try before.save("b", "second")
+        let current = try #require(try before.container.store.version(try before.item("b").current))
+        try move(before, "m", to: "b")
+        let object = before.container.store.contents.name(of: current.content).name
+        let tree = try cut(before, catalog, [".versionsfs/objects/\(object)": arrived])
+        #expect(try tree.live("b") == "one")
+        #expect(try arrived.isEmpty || tree.texts().contains(arrived))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
 }
