@@ -256,7 +256,8 @@ extension LiveContainer {
         if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
         // It is this one's from now on: what another writes is not a part of it.
         for other in others where hasChanged { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
-        if state.current != nil, isWrittenUnseen {
+        // Who has written nothing leaves the version to its writer.
+        if state.current != nil, hasChanged, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
     }
@@ -290,9 +291,15 @@ extension LiveContainer {
         }
     }
 
-    /// Whether another writer may overwrite what was just saved without our seeing it. One that was closed is nearly
-    /// always done, and only its release is on its way.
+    /// Whether another writer may overwrite what was just saved without our seeing it, until it is released: its program may
+    /// have a duplicate of what it has closed.
     func mayWriteUnseen(_ other: OpenFile) -> Bool {
+        !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated }
+    }
+
+    /// The same where names change, for which nobody waits as long as copying a big file takes: one that was closed a moment
+    /// ago is nearly always done, and its release on its way.
+    func goesOnUnseen(_ other: OpenFile) -> Bool {
         !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated && !$0.isClosing }
     }
 
