@@ -222,8 +222,7 @@ extension LiveContainer {
                 base: requester.actor.flatMap { observers.base(of: $0, item: state.item) },
                 equalsCurrent: hash != nil && hash == current.hash && stat.size == current.size,
                 loserExistsElsewhere: hash != nil && versions.contains { $0.size == stat.size && self.hash(of: $0) == hash })
-            let decision = SaveRule.decide(pending, current: current.id, saver: state.saver,
-                isQuiet: isQuiet(orphan.parent, place.name))
+            let decision = decide(pending, current, state, isQuiet: isQuiet(orphan.parent, place.name))
             guard case .orphan(var kind, let base) = decision else { return }
             // Nobody is in conflict about what nobody can open.
             if !hasName { kind = .history }
