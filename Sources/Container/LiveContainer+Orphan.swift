@@ -19,13 +19,18 @@ extension LiveContainer {
         let taken = orphans.take(file.node) {
             waits && file.node.writers.contains { $0 !== file }
         }
-        guard let orphan = taken else { return }
+        guard var orphan = taken else { return }
         // What is under way now may reach the file before it is looked at, or after.
         let isWrittenUnseen = file.node.writers.contains { $0 !== file && mayWriteUnseen($0) }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
-            // Who has closed it with something in it has not emptied it: whoever did has just come, and settles it themselves.
-            if isLast, stat.size == 0, file.state.withLock({ $0.isReplacing && $0.isFlushed }) { return }
+            // Who has closed it with something in it has not emptied it: whoever did has just come, and settles it themselves,
+            // unless they have gone by now, or it was a duplicate of this one.
+            if isLast, stat.size == 0, file.state.withLock({ $0.isReplacing && $0.isFlushed }) {
+                orphans.add(orphan, file.node)
+                guard let again = orphans.take(file.node, unless: { file.node.hasWriters }) else { return }
+                orphan = again
+            }
             if !isLast {
                 file.state.withLock { ($0.isFlushed, $0.closed) = (true, Scheduler.now) }
                 // What is written after this close is looked at when the handle is released.
