@@ -254,10 +254,11 @@ extension LiveContainer {
         let saved = try save(
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
         if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
-        // It is this one's from now on: what another writes is not a part of it.
-        for other in others where hasChanged { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
-        // Who has written nothing leaves the version to its writer.
-        if state.current != nil, hasChanged, isWrittenUnseen {
+        // Who has written nothing leaves the version to its writer. Else it is this one's from now on: what another writes is
+        // not a part of it.
+        let isOwn = hasChanged || saved != nil && file.state.withLock(\.saved) == saved
+        for other in others where isOwn { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
+        if state.current != nil, isOwn, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
     }

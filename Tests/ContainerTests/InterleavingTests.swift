@@ -48,6 +48,7 @@ import VersionStore
         // Who goes on with a duplicate of what it has closed overwrites what another has saved meanwhile.
         "0 openTruncating x; 0 write; 0 closeDuplicate; 1 openTruncating x; 1 write; 1 close; 0 writeAtStart",
         "0 openTruncating x; 0 write; 0 closeDuplicate; 1 openInPlace x; 1 write; 1 close; 1 release; 0 writeAtStart",
+        "0 openTruncating t; 0 openTruncating t; 0 write 1; 0 rename t y; 0 close 1; 0 write 0",
         // A program in conflict with itself: it writes to what it has unlinked, and makes the name anew.
         "0 rename y t; 0 rename x y; 0 openForBoth t; 0 write 0; 0 unlink t; 0 createNew t",
     ]
