@@ -209,7 +209,8 @@ extension LiveContainer {
         var requester = requester
         let others = file.node.writers.filter { $0 !== file }
         // What is under way now may reach the file before it is looked at, or after.
-        let isWrittenUnseen = others.contains { mayWriteUnseen($0) }
+        // What was appended goes on as one version for a minute: no copy is made of it on mere suspicion.
+        let isWrittenUnseen = others.contains { file.isAppending ? goesOnUnseen($0) : mayWriteUnseen($0) }
         let stat = try Backing.stat(file.descriptor.raw)
         let hasChanged = state.current == nil || state.differs(from: stat)
         let (hasReplaced, wasFlushed, leftBy) = file.state.withLock { state in

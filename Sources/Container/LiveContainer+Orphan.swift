@@ -38,7 +38,9 @@ extension LiveContainer {
                 rest.stamp = Stamp(stat)
                 orphans.add(rest, file.node)
             }
-            guard orphan.isChanged(stat) else { return isLast ? dropUnneededCopy(orphan) : () }
+            guard orphan.isChanged(stat) else {
+                return isLast ? dropUnneededCopy(orphan) : keepOwn(file, orphan, stat, isWrittenUnseen: isWrittenUnseen)
+            }
             switch nodes.location(file.node).whereabouts {
             case .deleted(let deletion):
                 let isDone = try settleDeleted(
@@ -128,6 +130,19 @@ extension LiveContainer {
         do throws(Errno) {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         } catch { logger.error("what was written to a deleted file could not be copied: \(error)") }
+    }
+
+    /// A rename had saved what a handle closes on now, before the name was deleted: others may go on with it as before.
+    private func keepOwn(_ file: OpenFile, _ orphan: Orphan, _ stat: FileStat, isWrittenUnseen: Bool) {
+        orphan.document.state.withLock { state in
+            guard let current = state.current, file.state.withLock(\.saved) == current.id, state.stamp?.file == stat.key
+            else { return }
+            for other in file.node.writers where other !== file {
+                other.state.withLock { if $0.saved == current.id { $0.saved = nil } }
+            }
+            copyIfWritten(&state, file, isWrittenUnseen)
+            if let current = state.current, state.isRecorded { store.commit([.version(current)]) }
+        }
     }
 
     private func isDeleted(_ node: Node, _ deletion: DeletionID) -> Bool {
