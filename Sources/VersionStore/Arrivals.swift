@@ -42,8 +42,11 @@ final class Arrivals: @unchecked Sendable {
     private var isIdle = false
     private var isOver = false
     private var thread: pthread_t?
+    private let startWriting: @Sendable (Int32) -> Void
 
-    init() {
+    /// - Parameter startWriting: begins to write a file's data to the disk, and does not wait until that is done.
+    init(startWriting: @escaping @Sendable (Int32) -> Void = { _ = linux_start_writing($0) }) {
+        self.startWriting = startWriting
         pthread_mutex_init(mutex, nil)
         MonotonicTime.initialize(work)
     }
@@ -71,18 +74,20 @@ final class Arrivals: @unchecked Sendable {
         if mustWake { pthread_cond_signal(work) }
     }
 
-    /// Has a file's data begun to be written soon. With too many waiting it comes when the kernel finds time.
+    /// Has a file's data begun to be written soon. With too many waiting the oldest are begun before their time; if the
+    /// thread is not fast enough, by whoever comes with one more, as ext4 has who closes such a file do it.
     /// - Parameter number: tells the file apart from others.
     func hasten(_ file: FileDescriptor, number: UInt64) {
-        let mustWake = locked {
-            guard !isOver, hasty.count < Self.limit, !hasty.contains(where: { $0.file == number }), startThread(),
-                let own = Copy(of: file)
-            else { return false }
+        let (mustWake, surplus) = locked { () -> (Bool, Copy?) in
+            guard !isOver, !hasty.contains(where: { $0.file == number }), startThread(), let own = Copy(of: file)
+            else { return (false, nil) }
             hasty.append((number, own, MonotonicTime.now() + Self.leisureNanoseconds))
+            let surplus = hasty.count > 2 * Self.limit ? hasty.removeFirst().copy : nil
             // The thread knows already when the first of several is due.
-            return hasty.count == 1 && takeIdle()
+            return ((hasty.count == 1 || hasty.count > Self.limit) && takeIdle(), surplus)
         }
         if mustWake { pthread_cond_signal(work) }
+        if let surplus { startWriting(surplus.file.rawValue) }
     }
 
     /// Runs what makes things durable behind all copies begun before.
@@ -96,13 +101,14 @@ final class Arrivals: @unchecked Sendable {
         return try body()
     }
 
-    /// Waits for all copies begun before and closes them, and what nobody waits for: a removed file takes room as long as it
-    /// is open.
+    /// Waits for all copies begun before and closes them, and has begun what nobody waits for: a removed file takes room as
+    /// long as it is open.
     func finishAll() {
-        let (due, _) = locked {
+        let (due, late) = locked {
             defer { hasty = [] }
             return (takeAll(), hasty)
         }
+        for (_, copy, _) in late { startWriting(copy.file.rawValue) }
         for copy in due { copy.finish() }
     }
 
@@ -165,7 +171,7 @@ final class Arrivals: @unchecked Sendable {
         // Whoever has started it may be kept on one processor, and is to go first there.
         linux_be_aside("arrivals")
         while let (begun, arrived) = next() {
-            for copy in begun { _ = linux_start_writing(copy.file.rawValue) }
+            for copy in begun { startWriting(copy.file.rawValue) }
             for copy in arrived { copy.finish() }
         }
     }
@@ -177,7 +183,11 @@ final class Arrivals: @unchecked Sendable {
             while unstarted == 0, due.isEmpty {
                 if isOver { return nil }
                 isIdle = true
-                if let first = hasty.first { MonotonicTime.wait(on: work, mutex, until: first.due) } else { pthread_cond_wait(work, mutex) }
+                if let first = hasty.first {
+                    MonotonicTime.wait(on: work, mutex, until: first.due)
+                } else {
+                    pthread_cond_wait(work, mutex)
+                }
                 due = takeDue()
             }
             isIdle = false
@@ -193,7 +203,9 @@ final class Arrivals: @unchecked Sendable {
     private func takeDue() -> [Copy] {
         guard !hasty.isEmpty else { return [] }
         let now = MonotonicTime.now()
-        let count = isOver ? hasty.count : hasty.firstIndex { $0.due > now } ?? hasty.count
+        // What is too many is begun before its time.
+        let ripe = hasty.firstIndex { $0.due > now } ?? hasty.count
+        let count = isOver ? hasty.count : max(ripe, hasty.count - Self.limit)
         defer { hasty.removeFirst(count) }
         return hasty.prefix(count).map(\.copy)
     }
