@@ -94,9 +94,12 @@ extension LiveContainer {
     }
 
     private func movePlainly(_ move: Move, _ target: Entry?) throws(Errno) {
-        if let target { hold(target) }
-        try Backing.rename(move)
-        if let target { leave(target, now: .gone) }
+        guard let target else {
+            try Backing.rename(move)
+            return moveNode(move)
+        }
+        try holding(target) { () throws(Errno) in try Backing.rename(move) }
+        leave(target, now: .gone)
         moveNode(move)
     }
 
@@ -279,6 +282,7 @@ extension LiveContainer {
             do throws(Errno) {
                 try Backing.rename(move)
             } catch {
+                letGo(target)
                 // The file stays where it is: it must not share its inode with an object.
                 if isLinked, let content = state.current?.content {
                     try? store.contents.remove(content)

@@ -27,6 +27,12 @@ final class Arrivals: @unchecked Sendable {
 
         deinit { System.close(file) }
 
+        /// It has no name any more, and takes room for as long as it is open.
+        var isRemoved: Bool {
+            var status = stat()
+            return fstat(file.rawValue, &status) == 0 && status.st_nlink == 0
+        }
+
         /// Waits until the data is written, and the file system's journal told of it.
         func finish() { _ = linux_await_writing(file.rawValue) }
     }
@@ -101,18 +107,25 @@ final class Arrivals: @unchecked Sendable {
         return try body()
     }
 
-    /// Waits for all copies begun before and closes them, and has begun what nobody waits for: a removed file takes room as
-    /// long as it is open.
-    func finishAll() {
-        let (due, late) = locked {
-            defer { hasty = [] }
-            return (takeAll(), hasty)
+    /// Closes what was removed meanwhile, so that it gives its room back. Nobody needs it on the disk, and nothing is waited
+    /// for.
+    func letGoOfRemoved() {
+        // Closed once `mutex` is let go.
+        _ = locked { () -> [Copy] in
+            var removed: [Copy] = []
+            func isLeft(_ copy: Copy) -> Bool {
+                if copy.isRemoved { removed.append(copy) } else { return true }
+                return false
+            }
+            let waiting = writing.suffix(unstarted).filter(isLeft)
+            writing = writing.dropLast(unstarted).filter(isLeft) + waiting
+            unstarted = waiting.count
+            hasty = hasty.filter { isLeft($0.copy) }
+            return removed
         }
-        for (_, copy, _) in late { startWriting(copy.file.rawValue) }
-        for copy in due { copy.finish() }
     }
 
-    /// Ends the thread; a copy that comes later is waited for.
+    /// Ends the thread, and waits for all that was begun; a copy that comes later is waited for.
     func end() {
         let thread = locked {
             isOver = true
@@ -121,7 +134,7 @@ final class Arrivals: @unchecked Sendable {
             return self.thread
         }
         if let thread { pthread_join(thread, nil) }
-        finishAll()
+        for copy in locked(takeAll) { copy.finish() }
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {

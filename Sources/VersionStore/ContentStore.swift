@@ -104,8 +104,8 @@ public final class ContentStore: Sendable {
         try arrivals.synchronizing(body)
     }
 
-    /// Waits until the copies that were begun are written, so that removed ones give their room back at once.
-    public func finishCopies() { arrivals.finishAll() }
+    /// Has files that are on their way to the disk, and were removed meanwhile, give their room back at once.
+    public func letGoOfRemoved() { arrivals.letGoOfRemoved() }
 
     /// ext4 has whoever closes a file that was truncated begin to write it, and wait for the disk to take the request.
     /// Called right after the truncation, this takes the duty over, for ``hasten(_:)``.

@@ -2,6 +2,7 @@
 
 import CLinux
 import Dispatch
+import Foundation
 import Glibc
 import Synchronization
 import SystemPackage
@@ -66,13 +67,34 @@ import Testing
         #expect(begun.sizes.withLock { $0.sorted() } == Array(1...1200))
     }
 
-    @Test("What is finished at once is begun, too, if nobody waits for it")
-    func finishedAtOnce() throws {
+    @Test("A file that was removed is not held open, and the others are")
+    func removed() throws {
+        var template = Array("/var/tmp/versionsfs-arrivals.XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer { rmdir(directory) }
         let begun = Begun()
         let arrivals = Arrivals { begun.note($0) }
-        try hasten(3, arrivals)
-        arrivals.finishAll()
-        #expect(begun.sizes.withLock { $0 } == [1, 2, 3])
+        for name in ["kept", "gone", "late"] {
+            let file = FileDescriptor(rawValue: open("\(directory)/\(name)", O_RDWR | O_CREAT, 0o600))
+            try #require(file.rawValue >= 0)
+            if name == "late" { arrivals.hasten(file, number: 1) } else { arrivals.began(file) }
+            try file.close()
+            if name != "kept" { unlink("\(directory)/\(name)") }
+        }
+        // The thread has what it begins to write open as well, for a moment.
+        let end = ContinuousClock.now + .seconds(20)
+        repeat { arrivals.letGoOfRemoved() } while opened(below: directory) != ["kept"] && ContinuousClock.now < end
+        #expect(opened(below: directory) == ["kept"])
         arrivals.end()
+        #expect(opened(below: directory) == [])
+        unlink("\(directory)/kept")
+    }
+
+    /// The names of the files in a directory that this process has open.
+    private func opened(below directory: String) -> [String] {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        let paths = files.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+        return Set(paths.filter { $0.hasPrefix(directory + "/") }.map { String($0.dropFirst(directory.count + 1)) }).sorted()
     }
 }

@@ -205,7 +205,6 @@ extension LiveContainer {
         let isMine = roomState.givingUp.begin(mayWait: mayWait)
         defer { if isMine { roomState.givingUp.end() } }
         if let free = room?.free, free > before.free, free >= needed { return true }
-        store.contents.finishCopies()
         let given = giveUpOldest(history: true, deleted: true, mayWait: mayWait) {
             (self.room?.free ?? .max) >= needed
         }
