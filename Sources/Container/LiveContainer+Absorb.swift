@@ -12,6 +12,8 @@ extension LiveContainer {
     func takeOver(
         _ state: inout Document.State, _ document: Document, _ move: Move, _ marked: Marked?, _ requester: Requester
     ) throws(Errno) -> SavedByRename {
+        var move = move
+        if let marked { move.source.stat = marked.stat }
         let former = try moved(move)
         try store(throwing: .ioError) { () throws(StoreError) in
             try documents.remove(at: move.source.place)

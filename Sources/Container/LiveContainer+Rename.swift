@@ -343,12 +343,12 @@ extension LiveContainer {
     ///
     /// - Returns: the file, and its hash if it is small.
     private func markRenamed(_ move: Move) -> Marked? {
-        let stat = move.source.stat
         guard let raw = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
         else { return nil }
         let file = SharedDescriptor(raw)
-        guard stat.size > 0 else { return Marked(file: file) }
-        return Marked(file: file, hash: markWhole(raw, size: stat.size))
+        // Whoever was writing it may have saved it since it was looked at.
+        guard let stat = try? Backing.stat(raw) else { return nil }
+        return Marked(file: file, stat: stat, hash: stat.size > 0 ? markWhole(raw, size: stat.size) : nil)
     }
 
     /// - Returns: the hash of what is marked as a whole save, if it is small.
@@ -361,6 +361,8 @@ extension LiveContainer {
     /// A file that is renamed over a document, open for reading.
     struct Marked {
         var file: SharedDescriptor
+        /// As it was before it was marked.
+        var stat: FileStat
         var hash: [UInt8]?
     }
 
