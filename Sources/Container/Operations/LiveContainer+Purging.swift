@@ -103,7 +103,6 @@ extension LiveContainer {
             guard (try? store.contents.remove(content)) != nil else { continue }
             bytes += stat.size
         }
-        store.contents.letGoOfRemoved()
         return bytes
     }
 
@@ -209,7 +208,6 @@ extension LiveContainer {
             // The kernel may have the file open for reading by itself, and would keep its blocks.
             if let node = nodes.node(deletion.id) { dropRegistration(node) }
             try store.deletedArea.remove(deletion.id)
-            store.contents.letGoOfRemoved()
             bytes += deletion.type == .file ? deletion.size : 0
         }
         return (versions, bytes)

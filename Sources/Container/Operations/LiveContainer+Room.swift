@@ -206,8 +206,11 @@ extension LiveContainer {
         defer { if isMine { roomState.givingUp.end() } }
         if let free = room?.free, free > before.free, free >= needed { return true }
         let given = giveUpOldest(history: true, deleted: true, mayWait: mayWait) {
-            (self.room?.free ?? .max) >= needed
+            // What is on its way to the disk is open, and takes its room until it is let go.
+            self.store.contents.letGoOfRemoved()
+            return (self.room?.free ?? .max) >= needed
         }
+        store.contents.letGoOfRemoved()
         let isExhausted = (room?.free ?? .max) < needed
         if isExhausted, given.count == 0 { notLookingForAWhile() }
         noteShortage(given, isExhausted: isExhausted)
