@@ -150,7 +150,7 @@ extension LiveContainer {
         }
         // Who works with a database has it open for reading, too.
         let isStranger = open.map { $0.flags & O_ACCMODE == O_WRONLY } ?? true
-        if isStranger, node.hasWriters { captureAhead(node) }
+        if isStranger { captureAhead(node) }
         let document = try document(of: node, try Backing.stat(descriptor.raw))
         try document.state.withLock { state throws(Errno) in
             guard case .live = nodes.location(node).whereabouts, knownDocument(of: node) === document else {

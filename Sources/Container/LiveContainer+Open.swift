@@ -164,7 +164,7 @@ extension LiveContainer {
         let file = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags, requester: writing.requester,
             claim: writing.claim, isReplacing: flags & O_TRUNC != 0)
-        if flags & O_TRUNC != 0, node.hasWriters { captureAhead(node) }
+        if flags & O_TRUNC != 0 { captureAhead(node) }
         let isMediated = try document.state.withLock { state throws(Errno) in
             let isMediated = try prepare(&state, writing)
             node.admit(file)

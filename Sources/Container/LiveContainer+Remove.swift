@@ -26,7 +26,7 @@ extension LiveContainer {
         _ caller: Caller, _ name: FileName, in parent: Node, unprotected: ItemID?
     ) throws(Errno) {
         try capturingAhead { isCaptured throws(Errno) in
-            try names.writing { () throws(Errno) -> Node? in
+            try names.writing { () throws(Errno) -> [Node] in
                 let directory = try descriptor(of: parent)
                 let stat = try Backing.stat(name.bytes, in: directory.raw)
                 guard !stat.isDirectory else { throw .isDirectory }
@@ -37,12 +37,13 @@ extension LiveContainer {
                     try holding(entry) { () throws(Errno) in try Backing.unlink(name.bytes, in: directory.raw) }
                     leave(entry, now: .gone)
                 } else if stat.isRegular {
-                    if !isCaptured, isCapturedAhead(entry) { return entry.node }
-                    try unlinkDocument(entry, requester(caller))
+                    let requester = requester(caller)
+                    if !isCaptured, let database = capturedAhead(entry, by: requester) { return [database] }
+                    try unlinkDocument(entry, requester)
                 } else {
                     try unlinkOther(entry, requester(caller))
                 }
-                return nil
+                return []
             }
         }
     }

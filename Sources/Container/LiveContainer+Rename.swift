@@ -22,11 +22,15 @@ extension LiveContainer {
         }
         var saved: SavedByRename?
         try capturingAhead { isCaptured throws(Errno) in
-            try names.writing { () throws(Errno) -> Node? in
-                let move = try self.move(name, in: parent, to: newName, in: newParent, flags)
-                if let target = move.target, !isCaptured, isCapturedAhead(target) { return target.node }
-                saved = try rename(move.move, onto: move.target, requester)
-                return nil
+            try names.writing { () throws(Errno) -> [Node] in
+                let (move, target) = try self.move(name, in: parent, to: newName, in: newParent, flags)
+                if !isCaptured {
+                    let exchanged = flags & linux_RENAME_EXCHANGE != 0 ? [move.source] : []
+                    let databases = ((target.map { [$0] } ?? []) + exchanged).compactMap { capturedAhead($0, by: requester) }
+                    if !databases.isEmpty { return databases }
+                }
+                saved = try rename(move, onto: target, requester)
+                return []
             }
         }
         catchUp()
