@@ -21,8 +21,14 @@ public enum MergeBase {
     public static func of(
         _ merged: some Collection<VersionID>, and other: VersionID, in nodes: some Collection<HistoryNode>
     ) -> VersionID? {
-        let graph = Dictionary(nodes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let shared = ancestors(of: merged, in: graph).intersection(ancestors(of: [other], in: graph))
+        let graph = graph(of: nodes)
+        return nearest(ancestors(of: merged, in: graph), ancestors(of: [other], in: graph), in: graph)
+    }
+
+    private static func nearest(
+        _ one: Set<VersionID>, _ other: Set<VersionID>, in graph: [VersionID: HistoryNode]
+    ) -> VersionID? {
+        let shared = one.intersection(other)
         // What another shared one goes back to is further away: on the way there all are shared, so that one names it.
         let nearest = shared.subtracting(shared.flatMap { graph[$0]?.parents ?? [] })
         let known = nearest.compactMap { graph[$0] }
@@ -36,9 +42,14 @@ public enum MergeBase {
         guard let current = versions.first(where: { $0.kind == .current }) else { return [:] }
         let losers = versions.filter { $0.kind == .conflict }
         if losers.isEmpty { return [:] }
-        let nodes = versions.map { HistoryNode($0) }
-        let bases = losers.map { ($0.id, of($0.id, and: current.id, in: nodes)) }
+        let graph = graph(of: versions.map { HistoryNode($0) })
+        let own = ancestors(of: [current.id], in: graph)
+        let bases = losers.map { ($0.id, nearest(own, ancestors(of: [$0.id], in: graph), in: graph)) }
         return Dictionary(bases, uniquingKeysWith: { first, _ in first }).compactMapValues { $0 }
+    }
+
+    private static func graph(of nodes: some Collection<HistoryNode>) -> [VersionID: HistoryNode] {
+        Dictionary(nodes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Versions and all they go back to.
