@@ -183,7 +183,9 @@ extension LiveContainer {
                 try save(
                     &state, node, in: name.parent, name.name, file: descriptor.raw,
                     PendingSave(kind: .appendOrInPlace, requester: requester(caller), isSealed: true))
-                if node.writers.contains(where: { mayWriteUnseen($0) }) { try keepCopy(&state, of: node, from: descriptor.raw) }
+                if node.writers.contains(where: { mayWriteUnseen($0) }) {
+                    try keepCopy(&state, of: node, from: descriptor.raw)
+                }
             }
         }
     }

@@ -10,7 +10,8 @@ import VersionStore
 extension LiveContainer {
     /// `flags` as in renameat2(2).
     public func rename(
-        _ caller: Caller, parent: UInt64, name bytes: [UInt8], newParent: UInt64, newName newBytes: [UInt8], flags: UInt32
+        _ caller: Caller, parent: UInt64, name bytes: [UInt8], newParent: UInt64, newName newBytes: [UInt8],
+        flags: UInt32
     ) throws(Errno) {
         let parent = try node(parent)
         let newParent = try node(newParent)
@@ -26,7 +27,9 @@ extension LiveContainer {
                 let (move, target) = try self.move(name, in: parent, to: newName, in: newParent, flags)
                 if !isCaptured {
                     let exchanged = flags & linux_RENAME_EXCHANGE != 0 ? [move.source] : []
-                    let databases = ((target.map { [$0] } ?? []) + exchanged).compactMap { capturedAhead($0, by: requester) }
+                    let databases = ((target.map { [$0] } ?? []) + exchanged).compactMap {
+                        capturedAhead($0, by: requester)
+                    }
                     if !databases.isEmpty { return databases }
                 }
                 saved = try rename(move, onto: target, requester)
@@ -203,7 +206,8 @@ extension LiveContainer {
     func moved(_ move: Move) throws(Errno) -> Document? {
         guard move.source.stat.isRegular else { return nil }
         if let node = move.source.node { return try document(of: node, move.source.stat) }
-        let node = intern(move.source.stat, as: Node.Name(parent: move.source.parent, name: move.source.name), lookups: 0)
+        let node = intern(
+            move.source.stat, as: Node.Name(parent: move.source.parent, name: move.source.name), lookups: 0)
         defer { _ = nodes.forget(node.id, lookups: 0) }
         return try document(of: node, move.source.stat)
     }
@@ -249,7 +253,8 @@ extension LiveContainer {
     @discardableResult
     func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) -> SavedByRename? {
         if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
-        let node = target.node ?? intern(target.stat, as: Node.Name(parent: target.parent, name: target.name), lookups: 0)
+        let node =
+            target.node ?? intern(target.stat, as: Node.Name(parent: target.parent, name: target.name), lookups: 0)
         defer { if target.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         var target = target
         target.node = node
@@ -267,7 +272,10 @@ extension LiveContainer {
             if isWritten || state.contentDiffers(from: found) {
                 found = try Backing.stat(target.name.bytes, in: target.directory.raw)
             }
-            if isWritten { found = try amendUnfinished(&state, node, target.name, in: target.directory, parent: target.parent) ?? found }
+            if isWritten {
+                found =
+                    try amendUnfinished(&state, node, target.name, in: target.directory, parent: target.parent) ?? found
+            }
             let wasClean = !state.contentDiffers(from: found)
             var isLinked = false
             if !wasClean, !isWritten, state.isRecorded {
@@ -297,7 +305,8 @@ extension LiveContainer {
             if isWritten {
                 orphans.add(
                     Orphan(
-                        document: document, parent: target.parent, name: target.name, stamp: wasClean ? state.stamp : nil,
+                        document: document, parent: target.parent, name: target.name,
+                        stamp: wasClean ? state.stamp : nil,
                         base: state.current?.id), node)
             }
             let content = state.current?.content
@@ -341,33 +350,6 @@ extension LiveContainer {
         return try tombstone.document.state.withLock { state throws(Errno) in
             try takeOver(&state, tombstone.document, move, marked, requester)
         }
-    }
-
-    /// What was written a moment ago may reach the disk after its new name does: the file says what it has to be.
-    ///
-    /// - Returns: the file, and its hash if it is small.
-    private func markRenamed(_ move: Move) -> Marked? {
-        guard let raw = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
-        else { return nil }
-        let file = SharedDescriptor(raw)
-        // Whoever was writing it may have saved it since it was looked at.
-        guard let stat = try? Backing.stat(raw) else { return nil }
-        return Marked(file: file, stat: stat, hash: stat.size > 0 ? markWhole(raw, size: stat.size) : nil)
-    }
-
-    /// - Returns: the hash of what is marked as a whole save, if it is small.
-    func markWhole(_ file: Int32, size: UInt64) -> [UInt8]? {
-        let hash = size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: size) : nil
-        SaveMark.whole(file, size: size, hash: hash, now: now).set(on: file)
-        return hash
-    }
-
-    /// A file that is renamed over a document, open for reading.
-    struct Marked {
-        var file: SharedDescriptor
-        /// As it was before it was marked.
-        var stat: FileStat
-        var hash: [UInt8]?
     }
 
     // MARK: Onto something else

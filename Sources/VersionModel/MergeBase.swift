@@ -1,16 +1,17 @@
-// From which version two others parted: the base of a three-way merge, found in the graph of an item's versions (DESIGN 6.2, 6.3).
+// From which version two others parted: the base of a three-way merge, found in the graph of an item's versions (DESIGN
+// 6.2, 6.3).
 
 /// The nearest common ancestor in a graph of versions.
 ///
-/// Nothing but an ancestor of both will do. Merged with a version that only one side goes back to, what that version has and
-/// the other side never had looks as if the other side had taken it out: its lines would be lost.
+/// Nothing but an ancestor of both will do. Merged with a version that only one side goes back to, what that version
+/// has and the other side never had looks as if the other side had taken it out: its lines would be lost.
 public enum MergeBase {
     /// The newest version that both go back to; a version goes back to itself.
     ///
-    /// - Parameter nodes: what is known of the graph. Of a version that is missing (thinned, purged) it is not known what it
-    ///   went back to.
-    /// - Returns: nil if they have none in common, or if the nearest may be one that is missing. Then there is nothing to
-    ///   merge with.
+    /// - Parameter nodes: what is known of the graph. Of a version that is missing (thinned, purged) it is not known
+    ///   what it went back to.
+    /// - Returns: nil if they have none in common, or if the nearest may be one that is missing. Then there is nothing
+    ///   to merge with.
     public static func of(
         _ one: VersionID, and other: VersionID, in nodes: some Collection<HistoryNode>
     ) -> VersionID? {

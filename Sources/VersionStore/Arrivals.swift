@@ -8,12 +8,13 @@ import SystemPackage
 /// save costs no waiting while nobody synchronises: even the writing is started by a thread of this object's, a moment
 /// later, because that may take as long as the disk needs to take a request. Lock order: last; not held while waiting.
 final class Arrivals: @unchecked Sendable {
-    // Sendable because everything that changes is guarded by `mutex`. A pthread mutex, because the thread waits for work.
+    // Sendable because everything that changes is guarded by `mutex`. A pthread mutex, because the thread waits for
+    // work.
 
     /// As many are kept open: by then they have long arrived. Twice as many, and whoever adds one waits for it.
     private static let limit = 256
-    /// For how long what nobody waits for is left alone: who saves again meanwhile truncates what has no blocks yet, which
-    /// costs nothing; to free blocks may take a discard that the disk is waited for.
+    /// For how long what nobody waits for is left alone: who saves again meanwhile truncates what has no blocks yet,
+    /// which costs nothing; to free blocks may take a discard that the disk is waited for.
     private static let leisureNanoseconds: Int = 200_000_000
 
     /// A copy, open for as long as anybody is at it.
@@ -107,8 +108,8 @@ final class Arrivals: @unchecked Sendable {
         return try body()
     }
 
-    /// Closes what was removed meanwhile, so that it gives its room back. Nobody needs it on the disk, and nothing is waited
-    /// for.
+    /// Closes what was removed meanwhile, so that it gives its room back. Nobody needs it on the disk, and nothing is
+    /// waited for.
     func letGoOfRemoved() {
         // Closed once `mutex` is let go.
         _ = locked { () -> [Copy] in

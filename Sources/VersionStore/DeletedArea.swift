@@ -55,7 +55,9 @@ public final class DeletedArea: Sendable {
         let (moved, replaced) = (shelf.allocated(source), shelf.allocated(entry))
         try shelf.relabel(source, LabelCoding.encode(label))
         try System.rename(source, in: shelf.directory, to: entry, in: shelf.directory)
-        if (try? System.rename(Shelf.sidecar(source), in: shelf.directory, to: Shelf.sidecar(entry), in: shelf.directory)) == nil {
+        if (try? System.rename(
+            Shelf.sidecar(source), in: shelf.directory, to: Shelf.sidecar(entry), in: shelf.directory)) == nil
+        {
             shelf.removeSidecar(of: entry)
         }
         shelf.space.removed(source, allocated: moved)

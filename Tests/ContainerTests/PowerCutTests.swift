@@ -150,7 +150,9 @@ import VersionModel
         tree.close()
     }
 
-    @Test("what was appended to, was moved over another file and has lost its end is what its item says, and what was synchronised is there")
+    @Test(
+        "what was appended to, was moved over another file and has lost its end is what its item says, and what was synchronised is there"
+    )
     func appendedAndMovedOver() throws {
         let before = try BrowsedContainer()
         try before.save("a", "another")

@@ -65,9 +65,12 @@ import Testing
             }
         }
         let total = ContinuousClock.now - began
-        print("BigDatabaseTests: \(command) took \(total), \(round) rounds beside it, the slowest call (\(call)) \(slowest)")
+        print(
+            "BigDatabaseTests: \(command) took \(total), the slowest of \(round) rounds beside it \(slowest) (\(call))"
+        )
         let status = try child.wait(.after(seconds: 10))
         return (status == 0 ? [] : ["\(command) ended with \(status)"])
-            + (slowest > max(total / 2, .milliseconds(50)) ? ["\(call) took \(slowest) of the \(total) of \(command)"] : [])
+            + (slowest > max(total / 2, .milliseconds(50))
+                ? ["\(call) took \(slowest) of the \(total) of \(command)"] : [])
     }
 }

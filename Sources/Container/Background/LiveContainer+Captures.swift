@@ -248,7 +248,8 @@ extension LiveContainer {
         for _ in 0..<Self.capturesAhead where capture(node, requester, mayWait: false) == nil { return }
     }
 
-    /// The same for its log, without which the database would be an older one, if somebody else than its user removes it.
+    /// The same for its log, without which the database would be an older one, if somebody else than its user removes
+    /// it.
     func captureBeforeLoss(ofJournal entry: Entry, by requester: Requester) {
         guard let (node, name) = database(ofJournal: entry, by: requester), let document = knownDocument(of: node)
         else { return }
@@ -281,8 +282,8 @@ extension LiveContainer {
         do {
             let database = try look(at: name)
             guard !database.isHot, isDatabase(name.name, database.file.raw), isChanged(database, state) else { return }
-            // A big one was captured before the locks were taken (``captureAhead(_:)``). What it has committed since is of
-            // a burst, and would hold up everybody.
+            // A big one was captured before the locks were taken (``captureAhead(_:)``). What it has committed since is
+            // of a burst, and would hold up everybody.
             guard isCopiedAtOnce(database) else {
                 let path = nodes.path(node) ?? .root
                 return logger.notice("a database goes as it was captured last", metadata: ["file": "\(path)"])

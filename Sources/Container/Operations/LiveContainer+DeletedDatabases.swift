@@ -18,8 +18,8 @@ extension LiveContainer {
     }
 
     /// Gives the file of a deleted database what its log had, if it is still as it was when its current version was
-    /// captured. That is copied with no lock held, and is whole on the disk before it is put into the deleted area: what
-    /// goes back into the tree is one file, which the deletion names, at any moment that a crash may choose.
+    /// captured. That is copied with no lock held, and is whole on the disk before it is put into the deleted area:
+    /// what goes back into the tree is one file, which the deletion names, at any moment that a crash may choose.
     ///
     /// - Returns: the deletion as it is then.
     /// - Throws: that there is no room; what else goes wrong leaves the file as it is.

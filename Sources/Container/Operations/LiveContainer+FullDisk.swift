@@ -18,7 +18,8 @@ extension LiveContainer {
     /// - Parameters:
     ///   - wanted: bytes that have to be free for it.
     ///   - mayWait: no lock is held.
-    ///   - isRecord: it writes down what is removed or replaced, without which nobody could make room: the ballast is for it.
+    ///   - isRecord: it writes down what is removed or replaced, without which nobody could make room: the ballast is
+    ///   for it.
     func retryingWhenFull<Result>(
         wanted: UInt64 = 0, mayWait: Bool = false, isRecord: Bool = false, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {

@@ -48,7 +48,8 @@ import VersionStore
         let error = failure {
             try tree.container.names.writing { () throws in
                 try tree.container.removeForGood(
-                    entry, tree.container.documents.document(at: tree.place("a")), tree.container.requester(tree.caller),
+                    entry, tree.container.documents.document(at: tree.place("a")),
+                    tree.container.requester(tree.caller),
                     .noSpace)
             }
         }
