@@ -1,5 +1,5 @@
-// The requests that programs make most often, served without libfuse: what it does for each (a request of its own, a list
-// under a lock, an answer passed on) costs as much as all that is left of some of them.
+// The requests that programs make most often, served without libfuse: what it does for each (a request of its own, a
+// list under a lock, an answer passed on) costs as much as all that is left of some of them.
 
 import CFuse3
 import Glibc

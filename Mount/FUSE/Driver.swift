@@ -185,7 +185,9 @@ final class Driver: @unchecked Sendable {
                 iovec(iov_base: UnsafeMutableRawPointer(mutating: body.baseAddress), iov_len: body.count)
             )
             return withUnsafePointer(to: &vector) { vector in
-                vector.withMemoryRebound(to: iovec.self, capacity: 2) { send($0, count: body.isEmpty ? 1 : 2) == length }
+                vector.withMemoryRebound(to: iovec.self, capacity: 2) {
+                    send($0, count: body.isEmpty ? 1 : 2) == length
+                }
             }
         }
     }

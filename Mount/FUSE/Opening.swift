@@ -33,7 +33,9 @@ func serveOpen(_ raw: OpaquePointer?, node: NodeID, flags: Int32) {
         } else if driver.gate.enter() {
             let mayWait = lane.flatMap { driver.transport?.park($0) } ?? true
             let isInterrupted = driver.parked.add(deferred, request: number)
-            if isInterrupted || !mayWait || driver.ring && CallerSignals.arePending(thread: caller.thread) { deferred.interrupt() }
+            if isInterrupted || !mayWait || driver.ring && CallerSignals.arePending(thread: caller.thread) {
+                deferred.interrupt()
+            }
             deferred.park()
         } else {
             driver.drop(deferred.close(), node: node)

@@ -48,8 +48,8 @@ func run() -> Int32 {
         takeName()
         if !arguments.inForeground, arguments.readyDescriptor == nil { return Detaching.startAndWait(words) }
         SignalThread.block()
-        // One for each thread that is ever busy. With few, who serves a request waits for the arena that the catalog's thread
-        // was interrupted in, or has grow; with no limit there are eight for each processor.
+        // One for each thread that is ever busy. With few, who serves a request waits for the arena that the catalog's
+        // thread was interrupted in, or has grow; with no limit there are eight for each processor.
         linux_limit_arenas(12)
         do {
             try Daemon(arguments: arguments, logger: .daemon(arguments)).run()

@@ -12,6 +12,8 @@ extension LiveContainer {
     func takeOver(
         _ state: inout Document.State, _ document: Document, _ move: Move, _ marked: Marked?, _ requester: Requester
     ) throws(Errno) -> SavedByRename {
+        var move = move
+        if let marked { move.source.stat = marked.stat }
         let former = try moved(move)
         try store(throwing: .ioError) { () throws(StoreError) in
             try documents.remove(at: move.source.place)
@@ -35,16 +37,14 @@ extension LiveContainer {
         // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
         state.stamp = nil
         state.isVerified = true
-        let saved = try save(
-            &state, node, in: move.newParent, move.newName, file: file.raw,
-            PendingSave(
-                kind: .replacing, requester: requester, content: absorbed.content, isSealed: !node.hasWriters,
-                accompanying: absorbed.rows, known: marked?.hash.map { (move.source.stat.size, move.source.stat.modified, $0) }))
-        if let forgotten = absorbed.forgotten {
-            if absorbed.content != nil { record(move.newParent, handOn(forgotten.state, to: &state)) }
-            remove(forgotten.contents, of: forgotten.state)
-        }
-        if let former, absorbed.isKept { leaveName(of: former, sharing: &state, move, requester) }
+        var pending = PendingSave(
+            kind: .replacing, requester: requester, content: absorbed.content, isSealed: !node.hasWriters,
+            accompanying: absorbed.rows)
+        pending.known = marked?.hash.map { (move.source.stat.size, move.source.stat.modified, $0) }
+        pending.following = { [self, move] state in handOver(former, absorbed, to: &state, move, requester) }
+        let saved = try save(&state, node, in: move.newParent, move.newName, file: file.raw, pending)
+        if let forgotten = absorbed.forgotten { remove(forgotten.contents, of: forgotten.state) }
+        if absorbed.isKept, let former { leaveTombstone(of: former, move, requester) }
         // A version that has its content in the same file is not changed by what is still written.
         let isShared = absorbed.content != nil
         for file in node.writers where !isShared {
@@ -174,6 +174,18 @@ extension LiveContainer {
         }
     }
 
+    /// Whoever had a content in the file of what was renamed has it where the save has it.
+    /// - Returns: rows for the save's transaction: without them these contents would be nowhere.
+    private func handOver(
+        _ former: Document?, _ absorbed: Absorbed, to target: inout Document.State, _ move: Move, _ requester: Requester
+    ) -> [VersionStore.Mutation] {
+        if let forgotten = absorbed.forgotten {
+            return absorbed.content == nil ? [] : handOn(forgotten.state, to: &target)
+        }
+        guard absorbed.isKept, let former else { return [] }
+        return leaveName(of: former, sharing: &target, move, requester)
+    }
+
     /// Other items' versions had their content in the file of a document that is forgotten: it is another one's now.
     private func handOn(_ former: Document.State, to target: inout Document.State) -> [VersionStore.Mutation] {
         guard let current = former.current, let holder = target.current?.content else { return [] }
@@ -182,10 +194,11 @@ extension LiveContainer {
     }
 
     /// The item of a file that was renamed over another keeps its history; its last version is what the other's file
-    /// holds now. If its name comes back, so does the item (DESIGN 5.1).
+    /// holds now.
+    /// - Returns: its rows.
     private func leaveName(
         of former: Document, sharing target: inout Document.State, _ move: Move, _ requester: Requester
-    ) {
+    ) -> [VersionStore.Mutation] {
         let (rows, wasEphemeral) = former.state.withLock { state -> ([VersionStore.Mutation], Bool) in
             guard var current = state.current else { return ([], true) }
             let wasEphemeral = state.maker != nil
@@ -198,8 +211,12 @@ extension LiveContainer {
             current.kind = .history
             return (prefixes + [.version(current)], wasEphemeral)
         }
-        let item = former.item
-        record(move.source.parent, wasEphemeral && rows.isEmpty ? [] : rows + [renamed(move, item: item, requester)])
+        return wasEphemeral && rows.isEmpty ? [] : rows + [renamed(move, item: former.item, requester)]
+    }
+
+    /// If the name of what was renamed comes back, so does its item (DESIGN 5.1).
+    private func leaveTombstone(of former: Document, _ move: Move, _ requester: Requester) {
+        let wasEphemeral = former.state.withLock { $0.current == nil || $0.maker != nil }
         guard let actor = requester.actor, !wasEphemeral else { return }
         tombstones.leave(
             Tombstone(document: former, destination: .moved, actor: actor.ref, time: now), at: move.source.place)

@@ -150,7 +150,7 @@ extension LiveContainer {
         }
         // Who works with a database has it open for reading, too.
         let isStranger = open.map { $0.flags & O_ACCMODE == O_WRONLY } ?? true
-        if isStranger, node.hasWriters { captureAhead(node) }
+        if isStranger { captureAhead(node) }
         let document = try document(of: node, try Backing.stat(descriptor.raw))
         try document.state.withLock { state throws(Errno) in
             guard case .live = nodes.location(node).whereabouts, knownDocument(of: node) === document else {
@@ -183,7 +183,9 @@ extension LiveContainer {
                 try save(
                     &state, node, in: name.parent, name.name, file: descriptor.raw,
                     PendingSave(kind: .appendOrInPlace, requester: requester(caller), isSealed: true))
-                if node.writers.contains(where: { mayWriteUnseen($0) }) { try keepCopy(&state, of: node, from: descriptor.raw) }
+                if node.writers.contains(where: { mayWriteUnseen($0) }) {
+                    try keepCopy(&state, of: node, from: descriptor.raw)
+                }
             }
         }
     }

@@ -190,9 +190,10 @@ extension LiveContainer {
         return true
     }
 
-    /// The document's file lives on under another name: there it becomes an item of its own, whose first version has the
-    /// same content and names the old one as its parent.
-    /// - Returns: its rows, for the transaction that gives the old item its other place: without that it would have none.
+    /// The document's file lives on under another name: there it becomes an item of its own, whose first version has
+    /// the same content and names the old one as its parent.
+    /// - Returns: its rows, for the transaction that gives the old item its other place: without that it would have
+    ///   none.
     func part(
         _ document: Document, _ state: inout Document.State, at other: Place
     ) throws(Errno) -> [VersionStore.Mutation] {
@@ -233,7 +234,9 @@ extension LiveContainer {
     }
 
     /// As ``adopt(_:in:for:mode:)`` for a file without a name.
-    private func adoptNameless(_ file: SharedDescriptor, in directory: SharedDescriptor, for caller: Caller) throws(Errno) {
+    private func adoptNameless(_ file: SharedDescriptor, in directory: SharedDescriptor, for caller: Caller)
+        throws(Errno)
+    {
         let made = try Backing.stat(file.raw)
         guard options.servesOthers, made.raw.user != caller.user || made.raw.group != caller.group else { return }
         let parent = try Backing.stat(path: ".", in: directory.raw)
@@ -259,7 +262,8 @@ extension LiveContainer {
         let stat = try Backing.stat(file.raw)
         let node = nodes.internNameless(stat.key, file: fileID(stat), type: stat.type, held: file)
         let opened = OpenFile(
-            id: openFiles.newHandle(), node: node, descriptor: file, flags: flags & ~(O_CREAT | O_EXCL | linux_O_TMPFILE),
+            id: openFiles.newHandle(), node: node, descriptor: file,
+            flags: flags & ~(O_CREAT | O_EXCL | linux_O_TMPFILE),
             requester: requester(caller), claim: nil)
         node.admit(opened)
         let reply = serve(writer: opened, isMediated: false)

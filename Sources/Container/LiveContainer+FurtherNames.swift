@@ -31,8 +31,7 @@ extension LiveContainer {
             }
         }
         do throws(Errno) {
-            hold(entry)
-            try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+            try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
         } catch {
             if let note { try? store.deletedArea.remove(note.id) }
             throw error

@@ -161,6 +161,8 @@ extension LiveContainer {
     /// a read lease is refused.
     private func mayStillChange(_ node: Node, _ name: FileName, in directory: SharedDescriptor) -> Bool {
         guard node.openings.state.withLock(\.maybeMapped) else { return false }
+        // What the kernel was given for reading and writing by itself would count as a writer.
+        dropRegistration(node)
         guard let file = try? Backing.openQuietly(name.bytes, in: directory.raw) else { return true }
         defer { Glibc.close(file) }
         return WritableMappings.exist(on: file)

@@ -42,7 +42,9 @@ extension LiveContainer {
         // a worker until somebody opens its other end.
         guard node.isRegular else { throw Errno(rawValue: ENXIO) }
         guard isLive(node) else { return try openPlain(caller, node, flags) }
-        if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 { return try openForWriting(caller, node, flags, waiting) }
+        if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 {
+            return try openForWriting(caller, node, flags, waiting)
+        }
         do throws(Errno) {
             return try openForReading(caller, node, flags)
         } catch {
@@ -143,8 +145,8 @@ extension LiveContainer {
         }
     }
 
-    /// Goes on with an open for writing once it is its turn: with the file that it has found, if that has lost its name while
-    /// it waited. Others may have waited for the same file, so it keeps its claim.
+    /// Goes on with an open for writing once it is its turn: with the file that it has found, if that has lost its name
+    /// while it waited. Others may have waited for the same file, so it keeps its claim.
     private func goOn(_ writing: Writing) throws(Errno) -> OpenReply {
         do throws(Errno) {
             do throws(Errno) {
@@ -164,7 +166,7 @@ extension LiveContainer {
         let file = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags, requester: writing.requester,
             claim: writing.claim, isReplacing: flags & O_TRUNC != 0)
-        if flags & O_TRUNC != 0, node.hasWriters { captureAhead(node) }
+        if flags & O_TRUNC != 0 { captureAhead(node) }
         let isMediated = try document.state.withLock { state throws(Errno) in
             let isMediated = try prepare(&state, writing)
             node.admit(file)

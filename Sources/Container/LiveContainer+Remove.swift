@@ -26,7 +26,7 @@ extension LiveContainer {
         _ caller: Caller, _ name: FileName, in parent: Node, unprotected: ItemID?
     ) throws(Errno) {
         try capturingAhead { isCaptured throws(Errno) in
-            try names.writing { () throws(Errno) -> Node? in
+            try names.writing { () throws(Errno) -> [Node] in
                 let directory = try descriptor(of: parent)
                 let stat = try Backing.stat(name.bytes, in: directory.raw)
                 guard !stat.isDirectory else { throw .isDirectory }
@@ -34,16 +34,16 @@ extension LiveContainer {
                     parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key),
                     unprotected: unprotected)
                 if parent.isForeign || stat.key.device != rootKey.device {
-                    hold(entry)
-                    try Backing.unlink(name.bytes, in: directory.raw)
+                    try holding(entry) { () throws(Errno) in try Backing.unlink(name.bytes, in: directory.raw) }
                     leave(entry, now: .gone)
                 } else if stat.isRegular {
-                    if !isCaptured, isCapturedAhead(entry) { return entry.node }
-                    try unlinkDocument(entry, requester(caller))
+                    let requester = requester(caller)
+                    if !isCaptured, let database = capturedAhead(entry, by: requester) { return [database] }
+                    try unlinkDocument(entry, requester)
                 } else {
                     try unlinkOther(entry, requester(caller))
                 }
-                return nil
+                return []
             }
         }
     }
@@ -51,8 +51,7 @@ extension LiveContainer {
     /// Symlinks go to the deleted area too, but for those that a program uses as locks (`.#f`).
     private func unlinkOther(_ entry: Entry, _ requester: Requester) throws(Errno) {
         guard isNobodysWork(entry, requester) else { return try moveToDeleted(entry, nil, requester) }
-        hold(entry)
-        try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+        try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
         leave(entry, now: .gone)
     }
 
@@ -65,8 +64,9 @@ extension LiveContainer {
             guard stat.isDirectory else { throw .notDirectory }
             let entry = Entry(parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key))
             guard !parent.isForeign, stat.key.device == rootKey.device else {
-                hold(entry)
-                try Backing.unlink(name.bytes, in: directory.raw, flags: AT_REMOVEDIR)
+                try holding(entry) { () throws(Errno) in
+                    try Backing.unlink(name.bytes, in: directory.raw, flags: AT_REMOVEDIR)
+                }
                 return leave(entry, now: .gone)
             }
             let inner = SharedDescriptor(
@@ -117,8 +117,7 @@ extension LiveContainer {
                 // An older version of another item is in this file and nowhere else.
                 try keepDisplaced(&state, of: node, entry.name, in: entry.directory, entry.stat)
             }
-            hold(entry)
-            try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+            try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
             leave(entry, now: .gone)
             try forget(document, at: entry.place)
             return
@@ -214,7 +213,10 @@ extension LiveContainer {
                 try store.deletedArea.moveIn(entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
             }
         } catch {
-            return try removeForGood(entry, document, requester, error)
+            do throws(Errno) { return try removeForGood(entry, document, requester, error) } catch {
+                letGo(entry)
+                throw error
+            }
         }
         leave(entry, now: .deleted(deletion.id))
         var rows: [VersionStore.Mutation] = []
@@ -253,6 +255,21 @@ extension LiveContainer {
             file: fileID(entry.stat), item: document?.item, size: entry.stat.size, deleted: now,
             author: requester.author, group: group, parentAccessed: parentTimes.accessed,
             parentModified: parentTimes.modified, attributes: Attributes(entry.stat))
+    }
+
+    /// Runs what takes a name away. Its file stays in reach of whoever still has it open; if the name stays after all,
+    /// nothing is held that would keep the file's room later.
+    func holding<Result>(_ entry: Entry, _ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+        hold(entry)
+        do throws(Errno) { return try body() } catch {
+            letGo(entry)
+            throw error
+        }
+    }
+
+    /// What was held for a name that stays after all.
+    func letGo(_ entry: Entry) {
+        if let node = entry.node { nodes.hold(node, nil) }
     }
 
     /// Before a name goes for good: its file stays in reach of whoever still has it open.

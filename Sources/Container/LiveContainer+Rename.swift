@@ -10,7 +10,8 @@ import VersionStore
 extension LiveContainer {
     /// `flags` as in renameat2(2).
     public func rename(
-        _ caller: Caller, parent: UInt64, name bytes: [UInt8], newParent: UInt64, newName newBytes: [UInt8], flags: UInt32
+        _ caller: Caller, parent: UInt64, name bytes: [UInt8], newParent: UInt64, newName newBytes: [UInt8],
+        flags: UInt32
     ) throws(Errno) {
         let parent = try node(parent)
         let newParent = try node(newParent)
@@ -22,11 +23,17 @@ extension LiveContainer {
         }
         var saved: SavedByRename?
         try capturingAhead { isCaptured throws(Errno) in
-            try names.writing { () throws(Errno) -> Node? in
-                let move = try self.move(name, in: parent, to: newName, in: newParent, flags)
-                if let target = move.target, !isCaptured, isCapturedAhead(target) { return target.node }
-                saved = try rename(move.move, onto: move.target, requester)
-                return nil
+            try names.writing { () throws(Errno) -> [Node] in
+                let (move, target) = try self.move(name, in: parent, to: newName, in: newParent, flags)
+                if !isCaptured {
+                    let exchanged = flags & linux_RENAME_EXCHANGE != 0 ? [move.source] : []
+                    let databases = ((target.map { [$0] } ?? []) + exchanged).compactMap {
+                        capturedAhead($0, by: requester)
+                    }
+                    if !databases.isEmpty { return databases }
+                }
+                saved = try rename(move, onto: target, requester)
+                return []
             }
         }
         catchUp()
@@ -94,9 +101,12 @@ extension LiveContainer {
     }
 
     private func movePlainly(_ move: Move, _ target: Entry?) throws(Errno) {
-        if let target { hold(target) }
-        try Backing.rename(move)
-        if let target { leave(target, now: .gone) }
+        guard let target else {
+            try Backing.rename(move)
+            return moveNode(move)
+        }
+        try holding(target) { () throws(Errno) in try Backing.rename(move) }
+        leave(target, now: .gone)
         moveNode(move)
     }
 
@@ -196,7 +206,8 @@ extension LiveContainer {
     func moved(_ move: Move) throws(Errno) -> Document? {
         guard move.source.stat.isRegular else { return nil }
         if let node = move.source.node { return try document(of: node, move.source.stat) }
-        let node = intern(move.source.stat, as: Node.Name(parent: move.source.parent, name: move.source.name), lookups: 0)
+        let node = intern(
+            move.source.stat, as: Node.Name(parent: move.source.parent, name: move.source.name), lookups: 0)
         defer { _ = nodes.forget(node.id, lookups: 0) }
         return try document(of: node, move.source.stat)
     }
@@ -242,7 +253,8 @@ extension LiveContainer {
     @discardableResult
     func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) -> SavedByRename? {
         if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
-        let node = target.node ?? intern(target.stat, as: Node.Name(parent: target.parent, name: target.name), lookups: 0)
+        let node =
+            target.node ?? intern(target.stat, as: Node.Name(parent: target.parent, name: target.name), lookups: 0)
         defer { if target.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         var target = target
         target.node = node
@@ -260,7 +272,10 @@ extension LiveContainer {
             if isWritten || state.contentDiffers(from: found) {
                 found = try Backing.stat(target.name.bytes, in: target.directory.raw)
             }
-            if isWritten { found = try amendUnfinished(&state, node, target.name, in: target.directory, parent: target.parent) ?? found }
+            if isWritten {
+                found =
+                    try amendUnfinished(&state, node, target.name, in: target.directory, parent: target.parent) ?? found
+            }
             let wasClean = !state.contentDiffers(from: found)
             var isLinked = false
             if !wasClean, !isWritten, state.isRecorded {
@@ -279,6 +294,7 @@ extension LiveContainer {
             do throws(Errno) {
                 try Backing.rename(move)
             } catch {
+                letGo(target)
                 // The file stays where it is: it must not share its inode with an object.
                 if isLinked, let content = state.current?.content {
                     try? store.contents.remove(content)
@@ -289,7 +305,8 @@ extension LiveContainer {
             if isWritten {
                 orphans.add(
                     Orphan(
-                        document: document, parent: target.parent, name: target.name, stamp: wasClean ? state.stamp : nil,
+                        document: document, parent: target.parent, name: target.name,
+                        stamp: wasClean ? state.stamp : nil,
                         base: state.current?.id), node)
             }
             let content = state.current?.content
@@ -333,31 +350,6 @@ extension LiveContainer {
         return try tombstone.document.state.withLock { state throws(Errno) in
             try takeOver(&state, tombstone.document, move, marked, requester)
         }
-    }
-
-    /// What was written a moment ago may reach the disk after its new name does: the file says what it has to be.
-    ///
-    /// - Returns: the file, and its hash if it is small.
-    private func markRenamed(_ move: Move) -> Marked? {
-        let stat = move.source.stat
-        guard let raw = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
-        else { return nil }
-        let file = SharedDescriptor(raw)
-        guard stat.size > 0 else { return Marked(file: file) }
-        return Marked(file: file, hash: markWhole(raw, size: stat.size))
-    }
-
-    /// - Returns: the hash of what is marked as a whole save, if it is small.
-    func markWhole(_ file: Int32, size: UInt64) -> [UInt8]? {
-        let hash = size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: size) : nil
-        SaveMark.whole(file, size: size, hash: hash, now: now).set(on: file)
-        return hash
-    }
-
-    /// A file that is renamed over a document, open for reading.
-    struct Marked {
-        var file: SharedDescriptor
-        var hash: [UInt8]?
     }
 
     // MARK: Onto something else

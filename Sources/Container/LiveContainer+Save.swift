@@ -19,6 +19,8 @@ struct PendingSave {
     var isSealed = false
     /// Rows that must not come without those of the save: they go into its transaction, before them.
     var accompanying: [VersionStore.Mutation] = []
+    /// The same, behind them: rows that say where other versions have their contents once this one is current.
+    var following: (inout Document.State) -> [VersionStore.Mutation] = { _ in [] }
     /// What the file was hashed as a moment ago.
     var known: (size: UInt64, modified: Timestamp, hash: [UInt8])?
 }
@@ -47,12 +49,12 @@ extension LiveContainer {
         if let known { stat = known } else { stat = try Backing.stat(file) }
         noteIgnoreFile(name, in: parent)
         guard state.isReturning || state.current == nil || state.differs(from: stat) else {
-            record(parent, save.accompanying)
+            record(parent, save.accompanying + save.following(&state))
             if save.isSealed { seal(&state) }
             return state.current?.id
         }
         if state.isUnversioned {
-            record(parent, save.accompanying)
+            record(parent, save.accompanying + save.following(&state))
             state.stamp = Stamp(stat)
             return nil
         }
@@ -107,7 +109,7 @@ extension LiveContainer {
         state.stamp = Stamp(stat)
         state.isAppendedTo = false
         if save.isAppend { state.appended = version.saved }
-        guard state.isRecorded else { return record(parent, save.accompanying) }
+        guard state.isRecorded else { return record(parent, save.accompanying + save.following(&state)) }
         if let actor = save.requester?.actor {
             // Whoever amends a version has saved it too.
             state.saver = actor
@@ -133,7 +135,7 @@ extension LiveContainer {
         if let row = itemRow(state, stat) { rows.append(row) }
         let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
         rows.append(.change(event))
-        rows += behind
+        rows += behind + save.following(&state)
         commit(rows)
     }
 
@@ -145,7 +147,7 @@ extension LiveContainer {
         let version = version(state.item, stat, hash, save, parents: state.origin.map { [$0] } ?? [], base: nil)
         let isAnnounced = state.maker?.hasMade != true
         install(version, &state, stat, save, isRecorded: isAnnounced)
-        guard isAnnounced else { return record(parent, save.accompanying) }
+        guard isAnnounced else { return record(parent, save.accompanying + save.following(&state)) }
         record(save, version, &state, parent, name, stat)
         hashLater(version)
     }
@@ -255,7 +257,8 @@ extension LiveContainer {
         // What is appended from now on is appended to what was just replaced.
         if save.kind == .replacing { state.appended = nil }
         observers.saved(current.id, of: state.item, by: save.requester?.actor, now: now)
-        record(parent, save.accompanying + rows + itemRows(state, stat))
+        rows += itemRows(state, stat)
+        record(parent, save.accompanying + rows + save.following(&state))
     }
 
     /// The current version gets a content that no other has.

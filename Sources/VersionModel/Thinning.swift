@@ -54,8 +54,8 @@ public enum Thinning {
         return kept.union(mergeBases(versions, contested, bases))
     }
 
-    /// What a merge of two lines would need: of a loser and the current version, and of what a live actor goes on from and
-    /// the current version, in case it saves that.
+    /// What a merge of two lines would need: of a loser and the current version, and of what a live actor goes on from
+    /// and the current version, in case it saves that.
     private static func mergeBases(
         _ versions: [Version], _ contested: Set<ItemID>, _ bases: Set<VersionID>
     ) -> Set<VersionID> {
@@ -65,11 +65,14 @@ public enum Thinning {
             version.kind == .conflict || version.kind == .history && bases.contains(version.id)
         }
         let items = contested.union(lines.map(\.item))
-        let graphs = Dictionary(grouping: versions.filter { items.contains($0.item) }, by: \.item).mapValues { $0.map { HistoryNode($0) } }
-        return Set(lines.compactMap { line in
-            guard let current = current[line.item], let graph = graphs[line.item] else { return nil }
-            return MergeBase.of(line.id, and: current, in: graph)
-        })
+        let graphs = Dictionary(grouping: versions.filter { items.contains($0.item) }, by: \.item).mapValues {
+            $0.map { HistoryNode($0) }
+        }
+        return Set(
+            lines.compactMap { line in
+                guard let current = current[line.item], let graph = graphs[line.item] else { return nil }
+                return MergeBase.of(line.id, and: current, in: graph)
+            })
     }
 
     /// The versions that are too many for their age, oldest first.

@@ -66,8 +66,8 @@ public struct Version: Hashable, Sendable, Identifiable {
     public var author: Author
     /// The versions it supersedes: none for an item's first, one for an ordinary save, more for a merge.
     public var parents: [VersionID]
-    /// The version the save started from, if the mount could tell; of a conflict, what its rival's save had started from. From
-    /// which version the two parted is another question (``MergeBase``).
+    /// The version the save started from, if the mount could tell; of a conflict, what its rival's save had started
+    /// from. From which version the two parted is another question (``MergeBase``).
     public var base: VersionID?
     /// SHA-256 of the content; nil until it is known.
     public var hash: [UInt8]?

@@ -4,8 +4,8 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// What was appended survives the process, as after write(2): the pages are the file's own. So appending costs no system
-/// call, and waits for no disk, as long as room was made in advance (``roomToMake``, ``makeRoom(_:)``).
+/// What was appended survives the process, as after write(2): the pages are the file's own. So appending costs no
+/// system call, and waits for no disk, as long as room was made in advance (``roomToMake``, ``makeRoom(_:)``).
 ///
 /// Only on file systems where what was allocated can always be written (ext4, xfs, tmpfs): elsewhere a full disk would
 /// be a SIGBUS, and write(2) is used. Behind the end there are zeros. Not thread-safe, but for ``makeRoom(_:)``.
@@ -32,8 +32,8 @@ final class AppendedFile: @unchecked Sendable {
 
     deinit { end() }
 
-    /// Cuts off what was allocated in advance, and closes the file; nothing is appended afterwards. Before the container's
-    /// lock is given up: another daemon may have the same file in its memory from then on.
+    /// Cuts off what was allocated in advance, and closes the file; nothing is appended afterwards. Before the
+    /// container's lock is given up: another daemon may have the same file in its memory from then on.
     func end() {
         guard !hasEnded else { return }
         hasEnded = true

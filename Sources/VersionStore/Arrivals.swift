@@ -8,12 +8,13 @@ import SystemPackage
 /// save costs no waiting while nobody synchronises: even the writing is started by a thread of this object's, a moment
 /// later, because that may take as long as the disk needs to take a request. Lock order: last; not held while waiting.
 final class Arrivals: @unchecked Sendable {
-    // Sendable because everything that changes is guarded by `mutex`. A pthread mutex, because the thread waits for work.
+    // Sendable because everything that changes is guarded by `mutex`. A pthread mutex, because the thread waits for
+    // work.
 
     /// As many are kept open: by then they have long arrived. Twice as many, and whoever adds one waits for it.
     private static let limit = 256
-    /// For how long what nobody waits for is left alone: who saves again meanwhile truncates what has no blocks yet, which
-    /// costs nothing; to free blocks may take a discard that the disk is waited for.
+    /// For how long what nobody waits for is left alone: who saves again meanwhile truncates what has no blocks yet,
+    /// which costs nothing; to free blocks may take a discard that the disk is waited for.
     private static let leisureNanoseconds: Int = 200_000_000
 
     /// A copy, open for as long as anybody is at it.
@@ -26,6 +27,12 @@ final class Arrivals: @unchecked Sendable {
         }
 
         deinit { System.close(file) }
+
+        /// It has no name any more, and takes room for as long as it is open.
+        var isRemoved: Bool {
+            var status = stat()
+            return fstat(file.rawValue, &status) == 0 && status.st_nlink == 0
+        }
 
         /// Waits until the data is written, and the file system's journal told of it.
         func finish() { _ = linux_await_writing(file.rawValue) }
@@ -42,8 +49,11 @@ final class Arrivals: @unchecked Sendable {
     private var isIdle = false
     private var isOver = false
     private var thread: pthread_t?
+    private let startWriting: @Sendable (Int32) -> Void
 
-    init() {
+    /// - Parameter startWriting: begins to write a file's data to the disk, and does not wait until that is done.
+    init(startWriting: @escaping @Sendable (Int32) -> Void = { _ = linux_start_writing($0) }) {
+        self.startWriting = startWriting
         pthread_mutex_init(mutex, nil)
         MonotonicTime.initialize(work)
     }
@@ -71,18 +81,20 @@ final class Arrivals: @unchecked Sendable {
         if mustWake { pthread_cond_signal(work) }
     }
 
-    /// Has a file's data begun to be written soon. With too many waiting it comes when the kernel finds time.
+    /// Has a file's data begun to be written soon. With too many waiting the oldest are begun before their time; if the
+    /// thread is not fast enough, by whoever comes with one more, as ext4 has who closes such a file do it.
     /// - Parameter number: tells the file apart from others.
     func hasten(_ file: FileDescriptor, number: UInt64) {
-        let mustWake = locked {
-            guard !isOver, hasty.count < Self.limit, !hasty.contains(where: { $0.file == number }), startThread(),
-                let own = Copy(of: file)
-            else { return false }
+        let (mustWake, surplus) = locked { () -> (Bool, Copy?) in
+            guard !isOver, !hasty.contains(where: { $0.file == number }), startThread(), let own = Copy(of: file)
+            else { return (false, nil) }
             hasty.append((number, own, MonotonicTime.now() + Self.leisureNanoseconds))
+            let surplus = hasty.count > 2 * Self.limit ? hasty.removeFirst().copy : nil
             // The thread knows already when the first of several is due.
-            return hasty.count == 1 && takeIdle()
+            return ((hasty.count == 1 || hasty.count > Self.limit) && takeIdle(), surplus)
         }
         if mustWake { pthread_cond_signal(work) }
+        if let surplus { startWriting(surplus.file.rawValue) }
     }
 
     /// Runs what makes things durable behind all copies begun before.
@@ -96,17 +108,25 @@ final class Arrivals: @unchecked Sendable {
         return try body()
     }
 
-    /// Waits for all copies begun before and closes them, and what nobody waits for: a removed file takes room as long as it
-    /// is open.
-    func finishAll() {
-        let (due, _) = locked {
-            defer { hasty = [] }
-            return (takeAll(), hasty)
+    /// Closes what was removed meanwhile, so that it gives its room back. Nobody needs it on the disk, and nothing is
+    /// waited for.
+    func letGoOfRemoved() {
+        // Closed once `mutex` is let go.
+        _ = locked { () -> [Copy] in
+            var removed: [Copy] = []
+            func isLeft(_ copy: Copy) -> Bool {
+                if copy.isRemoved { removed.append(copy) } else { return true }
+                return false
+            }
+            let waiting = writing.suffix(unstarted).filter(isLeft)
+            writing = writing.dropLast(unstarted).filter(isLeft) + waiting
+            unstarted = waiting.count
+            hasty = hasty.filter { isLeft($0.copy) }
+            return removed
         }
-        for copy in due { copy.finish() }
     }
 
-    /// Ends the thread; a copy that comes later is waited for.
+    /// Ends the thread, and waits for all that was begun; a copy that comes later is waited for.
     func end() {
         let thread = locked {
             isOver = true
@@ -115,7 +135,7 @@ final class Arrivals: @unchecked Sendable {
             return self.thread
         }
         if let thread { pthread_join(thread, nil) }
-        finishAll()
+        for copy in locked(takeAll) { copy.finish() }
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
@@ -165,7 +185,7 @@ final class Arrivals: @unchecked Sendable {
         // Whoever has started it may be kept on one processor, and is to go first there.
         linux_be_aside("arrivals")
         while let (begun, arrived) = next() {
-            for copy in begun { _ = linux_start_writing(copy.file.rawValue) }
+            for copy in begun { startWriting(copy.file.rawValue) }
             for copy in arrived { copy.finish() }
         }
     }
@@ -177,7 +197,11 @@ final class Arrivals: @unchecked Sendable {
             while unstarted == 0, due.isEmpty {
                 if isOver { return nil }
                 isIdle = true
-                if let first = hasty.first { MonotonicTime.wait(on: work, mutex, until: first.due) } else { pthread_cond_wait(work, mutex) }
+                if let first = hasty.first {
+                    MonotonicTime.wait(on: work, mutex, until: first.due)
+                } else {
+                    pthread_cond_wait(work, mutex)
+                }
                 due = takeDue()
             }
             isIdle = false
@@ -193,7 +217,9 @@ final class Arrivals: @unchecked Sendable {
     private func takeDue() -> [Copy] {
         guard !hasty.isEmpty else { return [] }
         let now = MonotonicTime.now()
-        let count = isOver ? hasty.count : hasty.firstIndex { $0.due > now } ?? hasty.count
+        // What is too many is begun before its time.
+        let ripe = hasty.firstIndex { $0.due > now } ?? hasty.count
+        let count = isOver ? hasty.count : max(ripe, hasty.count - Self.limit)
         defer { hasty.removeFirst(count) }
         return hasty.prefix(count).map(\.copy)
     }

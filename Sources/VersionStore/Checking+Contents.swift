@@ -14,8 +14,11 @@ extension StoreCheck {
         guard let status = try? System.status(file) else { return "the content cannot be read" }
         let length = UInt64(clamping: status.st_size)
         // What was appended may have been a version of an item that is forgotten: then the hash has to tell.
-        let mayBeLonger = try version.hash != nil || store.versions(sharing: version.content).contains { $0.size > version.size }
-        guard length == version.size || length > version.size && mayBeLonger else { return "the content has another length" }
+        let mayBeLonger =
+            try version.hash != nil || store.versions(sharing: version.content).contains { $0.size > version.size }
+        guard length == version.size || length > version.size && mayBeLonger else {
+            return "the content has another length"
+        }
         guard let hash = version.hash else { return nil }
         do throws(Errno) {
             return try Self.hash(file, version.size) == hash ? nil : "the content is not what was saved"
@@ -43,7 +46,8 @@ extension StoreCheck {
         var directory = store.root
         defer { if directory != store.root { System.close(directory) } }
         for name in path.names.dropLast() {
-            let next = try? System.open(TreePath(names: [name]).cName, in: directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+            let next = try? System.open(
+                TreePath(names: [name]).cName, in: directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
             guard let next else { return nil }
             if directory != store.root { System.close(directory) }
             directory = next

@@ -32,7 +32,8 @@ final class CommitQueue: @unchecked Sendable {
 
     /// Calls that the writer has not taken.
     private var pending: [[VersionStore.Mutation]] = []
-    /// Calls that the writer has taken out, to put them into transactions one batch at a time; touched by its thread alone.
+    /// Calls that the writer has taken out, to put them into transactions one batch at a time; touched by its thread
+    /// alone.
     private var taking: Calls = []
     /// Rows of `pending` and of what is taken but not committed.
     private var backlog = 0
@@ -119,8 +120,8 @@ final class CommitQueue: @unchecked Sendable {
         wakeWriter()
     }
 
-    /// Queues flags of a version without a record of their own: they say what any opening can tell by itself. Most often the
-    /// version has not been written yet, and takes them along.
+    /// Queues flags of a version without a record of their own: they say what any opening can tell by itself. Most
+    /// often the version has not been written yet, and takes them along.
     func mark(_ version: VersionID, _ flags: Version.Flags) {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -327,7 +328,9 @@ final class CommitQueue: @unchecked Sendable {
                 calls += more
                 seen = show(calls.count, seen, isStaged: staged != nil)
             }
-            if locked({ isStopping }), ballast?.release() == true, staged == nil { staged = try? catalog.stage(calls[...]) }
+            if locked({ isStopping }), ballast?.release() == true, staged == nil {
+                staged = try? catalog.stage(calls[...])
+            }
             if let rows = staged, (try? catalog.commitStaged()) != nil {
                 logger.notice("the catalog can be written again", metadata: ["transactions": "\(calls.count)"])
                 return finished(calls[...], rows, seen: seen)

@@ -73,7 +73,8 @@ public final class ContentStore: Sendable {
     ///
     /// - Parameters:
     ///   - file: open for reading.
-    ///   - isDurable: a copy is synchronised, because the file is about to be written to in place, which nothing orders.
+    ///   - isDurable: a copy is synchronised, because the file is about to be written to in place, which nothing
+    ///   orders.
     public func keep(
         copying file: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = [], isDurable: Bool = false
     ) throws(Errno) -> Copying {
@@ -83,14 +84,17 @@ public final class ContentStore: Sendable {
         defer { System.close(copy) }
         do throws(Errno) {
             let copying = try FileCopy.copy(file, to: copy, reflink: canReflink)
-            // The next thing may be a truncation that the file system makes durable before this copy (docs/decisions/0003).
+            // The next thing may be a truncation that the file system makes durable before this copy
+            // (docs/decisions/0003).
             if copying == .copied, !isDurable { try FileCopy.order(copy, ordering, arrivals) }
             let bytes = LabelCoding.encode([label] + also)
             if !shelf.attach(bytes, to: copy) { try shelf.writeSidecar(bytes, for: entry) }
             try shelf.placing(entry) { () throws(Errno) in
                 try System.rename(temporary, in: self.shelf.staging, to: entry, in: self.shelf.directory)
             }
-            if copying == .copied, isDurable, ordering != linux_ordering_none { try synchronizing { () throws(Errno) in _ = try System.call { fsync(copy.rawValue) } } }
+            if copying == .copied, isDurable, ordering != linux_ordering_none {
+                try synchronizing { () throws(Errno) in _ = try System.call { fsync(copy.rawValue) } }
+            }
             shelf.space.added(entry, allocated: Int64(try System.status(copy).st_blocks) * 512)
             return copying
         } catch {
@@ -104,8 +108,8 @@ public final class ContentStore: Sendable {
         try arrivals.synchronizing(body)
     }
 
-    /// Waits until the copies that were begun are written, so that removed ones give their room back at once.
-    public func finishCopies() { arrivals.finishAll() }
+    /// Has files that are on their way to the disk, and were removed meanwhile, give their room back at once.
+    public func letGoOfRemoved() { arrivals.letGoOfRemoved() }
 
     /// ext4 has whoever closes a file that was truncated begin to write it, and wait for the disk to take the request.
     /// Called right after the truncation, this takes the duty over, for ``hasten(_:)``.

@@ -55,11 +55,26 @@ public final class DeletedArea: Sendable {
         let (moved, replaced) = (shelf.allocated(source), shelf.allocated(entry))
         try shelf.relabel(source, LabelCoding.encode(label))
         try System.rename(source, in: shelf.directory, to: entry, in: shelf.directory)
-        if (try? System.rename(Shelf.sidecar(source), in: shelf.directory, to: Shelf.sidecar(entry), in: shelf.directory)) == nil {
+        if (try? System.rename(
+            Shelf.sidecar(source), in: shelf.directory, to: Shelf.sidecar(entry), in: shelf.directory)) == nil
+        {
             shelf.removeSidecar(of: entry)
         }
         shelf.space.removed(source, allocated: moved)
         shelf.space.added(entry, allocated: moved - replaced)
+    }
+
+    /// The file of an entry is replaced by another one, which gets the entry's label.
+    public func replace(_ label: Deletion, moving name: FileName, in directory: FileDescriptor) throws(Errno) {
+        let (source, entry) = (name.cName, Shelf.name(label.id))
+        let replaced = shelf.allocated(entry)
+        let bytes = LabelCoding.encode(label)
+        // One in a sidecar is read only where the file has none.
+        let attached = try shelf.attach(bytes, to: source, in: directory)
+        if !attached { try shelf.writeSidecar(bytes, for: entry) }
+        try System.rename(source, in: directory, to: entry, in: shelf.directory)
+        if attached { shelf.removeSidecar(of: entry) }
+        shelf.space.added(entry, allocated: shelf.allocated(entry) - replaced)
     }
 
     /// Moves an entry back into the tree, without its label.

@@ -35,7 +35,8 @@ extension Recovery {
         let isWhole = strays.allSatisfy { $0.file.size == item.file.size && $0.file.modified == item.file.modified }
         let (free, taken) = (strays.filter { $0.occupant == nil }, strays.filter { $0.occupant != nil })
         var mutations: [VersionStore.Mutation] = []
-        // What is not what was saved is the container's to judge: it looks at the item that had the name (CrashRecovery).
+        // What is not what was saved is the container's to judge: it looks at the item that had the name
+        // (CrashRecovery).
         for stray in taken where isWhole {
             guard let id = stray.occupant?.id, id != item.id, var other = try catalog.access({ try Query.item(id, $0) })
             else { continue }

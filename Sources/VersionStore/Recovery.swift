@@ -205,7 +205,8 @@ struct Recovery {
         var versions: [VersionID: Version] = [:]
         for version in try catalog.access({ try Query.versions(of: id, $0) }) { versions[version.id] = version }
         var mutations: [VersionStore.Mutation] = []
-        // What was synchronised before more was appended is on its content's label, too: an earlier state of one version.
+        // What was synchronised before more was appended is on its content's label, too: an earlier state of one
+        // version.
         for label in labels.sorted(by: { $0.version.time < $1.version.time }) {
             versions[label.version.id] = label.version
             mutations.append(.version(label.version))
@@ -213,15 +214,16 @@ struct Recovery {
         let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first { $0.type != .link }
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
         let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
-        // Of an item that the catalog does not know, or not to have a name, the newest version kept is the last one known to
-        // be whole: its name may have come back, and a save was about to replace that version.
+        // Of an item that the catalog does not know, or not to have a name, the newest version kept is the last one
+        // known to be whole: its name may have come back, and a save was about to replace that version.
         let isUnknown = recorded == nil && deletion == nil && isAfterCrash
         let lost = recorded.map { successor(of: $0, among: labels) } ?? (isUnknown ? labels.lastWhole : nil)
         var (paths, places) = try livePaths(
             row, labels.filter { !claimed.contains($0.path) }, isDeleted: deletion != nil)
         var isReplaced = lost != nil
         if let recorded, isAway(recorded, labels, deletion, from: paths) {
-            // The item had been renamed, and was back at its name before the end: what is at the other name stays there.
+            // The item had been renamed, and was back at its name before the end: what is at the other name stays
+            // there.
             let parted = try parted(recorded, at: zip(paths, places))
             if !parted.isEmpty {
                 mutations += parted
@@ -236,36 +238,46 @@ struct Recovery {
         claimed.formUnion(paths)
         for path in paths { mutations += rows(for: path.parent ?? .root) }
 
-        var item =
-            row
-            ?? Item(
-                id: id, places: [], current: newest.id,
-                file: Item.LiveFile(id: FileID(0), size: newest.size, modified: newest.modified))
+        let file = Item.LiveFile(id: FileID(0), size: newest.size, modified: newest.modified)
+        var item = row ?? Item(id: id, places: [], current: newest.id, file: file)
         item.places = places
         if let recorded, isReplaced { mutations.append(.kind(recorded.id, .history)) }
-        if var successor = lost, !paths.isEmpty {
-            // The end of the catalog is lost. What came after this version is the live file, which the container looks
-            // at next.
-            successor.kind = .current
-            mutations.append(.version(successor))
-            item.current = successor.id
-            item.file = Item.LiveFile(id: FileID(0), size: successor.size, modified: successor.modified)
+        if let lost, !paths.isEmpty {
+            goOn(with: lost, &item, &mutations)
         } else if recorded == nil || isReplaced {
-            if let path = paths.first, let live = tree.file(path) {
-                item.file = live.file
-                item.current = add(Self.current(of: item, live.status, after: newest, device), &mutations)
-            } else if let deletion {
-                item.file = Item.LiveFile(id: deletion.file, size: deletion.size, modified: modified(deletion))
-                item.current = add(current(of: item, deletion, after: newest), &mutations)
-            } else {
-                item.current = newest.id
-            }
+            beginAnew(after: newest, at: paths.first, deletion, &item, &mutations)
         }
         return mutations + [.item(item)]
     }
 
-    /// Whether an item was elsewhere after the catalog's end: a later version was kept, or it was deleted, at a path that
-    /// is none of these.
+    /// The end of the catalog is lost. What came after this version is the live file, which the container looks at
+    /// next.
+    private func goOn(with lost: Version, _ item: inout Item, _ mutations: inout [VersionStore.Mutation]) {
+        var successor = lost
+        successor.kind = .current
+        mutations.append(.version(successor))
+        item.current = successor.id
+        item.file = Item.LiveFile(id: FileID(0), size: successor.size, modified: successor.modified)
+    }
+
+    /// An item without a current version gets one for what is in its file.
+    private func beginAnew(
+        after newest: Version, at path: TreePath?, _ deletion: Deletion?, _ item: inout Item,
+        _ mutations: inout [VersionStore.Mutation]
+    ) {
+        if let path, let live = tree.file(path) {
+            item.file = live.file
+            item.current = add(Self.current(of: item, live.status, after: newest, device), &mutations)
+        } else if let deletion {
+            item.file = Item.LiveFile(id: deletion.file, size: deletion.size, modified: modified(deletion))
+            item.current = add(current(of: item, deletion, after: newest), &mutations)
+        } else {
+            item.current = newest.id
+        }
+    }
+
+    /// Whether an item was elsewhere after the catalog's end: a later version was kept, or it was deleted, at a path
+    /// that is none of these.
     private func isAway(
         _ recorded: Version, _ labels: [ContentStore.Label], _ deletion: Deletion?, from paths: [TreePath]
     ) -> Bool {
@@ -380,6 +392,8 @@ struct Recovery {
 extension [ContentStore.Label] {
     /// The newest whole version that the file itself had.
     fileprivate var lastWhole: Version? {
-        map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .beside]) }.max { $0.time < $1.time }
+        map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .beside]) }.max {
+            $0.time < $1.time
+        }
     }
 }

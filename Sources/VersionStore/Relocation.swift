@@ -157,7 +157,9 @@ struct Relocation {
     private func found(_ item: Item) -> [Stray] {
         if item.file.id != FileID(0) { return strays[item.file.id] ?? [] }
         guard !item.isReturning else { return [] }
-        return strays.values.joined().filter { $0.file.size == item.file.size && $0.file.modified == item.file.modified }
+        return strays.values.joined().filter {
+            $0.file.size == item.file.size && $0.file.modified == item.file.modified
+        }
     }
 
     // MARK: Directories

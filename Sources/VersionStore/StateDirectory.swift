@@ -43,8 +43,8 @@ struct StateDirectory {
     }
 
     func close() {
-        // A process that is just being started has copies of our descriptors until it runs its own program: closing them
-        // here would not unlock yet.
+        // A process that is just being started has copies of our descriptors until it runs its own program: closing
+        // them here would not unlock yet.
         _ = linux_flock(format.rawValue, LOCK_UN)
         for descriptor in [staging, deleted, objects, format, state] { System.close(descriptor) }
     }
@@ -101,8 +101,8 @@ struct StateDirectory {
                 } catch .fileExists {}
             }
             let state = try System.open(name, in: root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-            // Copies are made away from the tree: without a journal, ext4 passes over every inode that was freed nearby within
-            // the last minutes, one by one, for each file that is made.
+            // Copies are made away from the tree: without a journal, ext4 passes over every inode that was freed nearby
+            // within the last minutes, one by one, for each file that is made.
             if wasCreated { linux_spread_directories(state.rawValue) }
             return (state, wasCreated)
         } catch .noSuchFileOrDirectory { throw .notAContainer } catch { throw .io(error, "opening \(name)") }

@@ -9,7 +9,8 @@ struct StoreOpening {
     static let cleanKey = "clean"
     /// Set from a disorderly end until the container has settled its live files (``VersionStore/settled()``).
     static let unsettledKey = "unsettled"
-    /// When the catalog last heard of anything before that end. What recovery itself does, perhaps much later, is no news.
+    /// When the catalog last heard of anything before that end. What recovery itself does, perhaps much later, is no
+    /// news.
     private static let lastChangeKey = "unsettled-since"
     static let spaceKey = "space"
     private static let containerKey = "container"
@@ -86,7 +87,9 @@ struct StoreOpening {
             applied = number(RedoLog.appliedKey)
             if identity.wasCopied, !identity.rebuilt { try recovery.translateFileIDs() }
             if identity.rebuilt || identity.wasCopied || !identity.cleanShutdown && !identity.wasCreated {
-                if !identity.rebuilt, !identity.wasCopied { recovery = try recovery.relocated(now: options.clock.now()) }
+                if !identity.rebuilt, !identity.wasCopied {
+                    recovery = try recovery.relocated(now: options.clock.now())
+                }
                 try recovery.readLabels()
             }
             try catalog.setMeta(Self.containerKey, identity.container.bytes)
@@ -110,7 +113,8 @@ struct StoreOpening {
         try catalog.commitStaged()
         // Before the log is begun anew: the catalog alone has it then.
         catalog.makeDurable()
-        options.logger.notice("brought the catalog up to date after a crash", metadata: ["transactions": "\(calls.count)"])
+        options.logger.notice(
+            "brought the catalog up to date after a crash", metadata: ["transactions": "\(calls.count)"])
     }
 
     /// Of a recovery that was cut short itself, the first time counts.

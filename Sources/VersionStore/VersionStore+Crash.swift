@@ -6,8 +6,8 @@ import SystemPackage
 import VersionModel
 
 extension VersionStore {
-    /// The items whose current version's content lies among the objects too, or elsewhere because their name had just come
-    /// back: a save may have been about to replace it.
+    /// The items whose current version's content lies among the objects too, or elsewhere because their name had just
+    /// come back: a save may have been about to replace it.
     public func keptCurrents() throws(StoreError) -> [Item] {
         flush()
         var ids: Set<ContentID> = []
@@ -53,7 +53,8 @@ extension VersionStore {
         } catch let error as StoreError { throw error } catch { throw .catalog(code: 1, "\(error)") }
     }
 
-    /// A version as what there is of its content: if it was synchronised before more was appended, and that is there, whole.
+    /// A version as what there is of its content: if it was synchronised before more was appended, and that is there,
+    /// whole.
     public func shortened(_ version: Version) throws -> Version {
         if let whole = try synchronised(version) { return whole }
         var version = version
@@ -88,7 +89,8 @@ extension VersionStore {
         return nil
     }
 
-    /// Sees to it that a version's content is among the objects; copies it from the file of another item if it is there.
+    /// Sees to it that a version's content is among the objects; copies it from the file of another item if it is
+    /// there.
     /// - Returns: false if it is not whole anywhere.
     public func keepWhole(_ version: Version, path: TreePath, place: Place) throws -> Bool {
         if isWhole(version) { return true }
@@ -98,7 +100,8 @@ extension VersionStore {
         defer { System.close(file) }
         var kept = version
         kept.kind = .history
-        _ = try contents.keep(copying: file, as: version.content, ContentStore.Label(version: kept, path: path, place: place))
+        _ = try contents.keep(
+            copying: file, as: version.content, ContentStore.Label(version: kept, path: path, place: place))
         return true
     }
 
@@ -112,7 +115,9 @@ extension VersionStore {
             )
         }
         guard versions.count + deletions.count > 0 else { return }
-        guard versions.count + deletions.count < Self.manyFiles else { return _ = linux_synchronize_all(state.rawValue) }
+        guard versions.count + deletions.count < Self.manyFiles else {
+            return _ = linux_synchronize_all(state.rawValue)
+        }
         let check = StoreCheck(store: self, repairs: false)
         var parents: [Version] = []
         for id in Set(versions.flatMap(\.parents)) { if let parent = try version(id) { parents.append(parent) } }
@@ -135,7 +140,9 @@ extension VersionStore {
     public func isWhole(_ version: Version) -> Bool {
         guard let file = try? contents.open(version.content) else { return false }
         defer { System.close(file) }
-        guard let status = try? System.status(file), UInt64(clamping: status.st_size) >= version.size else { return false }
+        guard let status = try? System.status(file), UInt64(clamping: status.st_size) >= version.size else {
+            return false
+        }
         return (try? version.hash.map { try StoreCheck.hash(file, version.size) == $0 }) ?? true
     }
 
@@ -154,8 +161,8 @@ extension Item {
 }
 
 extension ContentStore {
-    /// Labels a live file with the version that it is, so that fsync(2) makes both durable together. What was synchronised
-    /// before and is its beginning stays on the label: the power may fail before this is durable.
+    /// Labels a live file with the version that it is, so that fsync(2) makes both durable together. What was
+    /// synchronised before and is its beginning stays on the label: the power may fail before this is durable.
     ///
     /// - Returns: false if its file system or mode does not let it be labelled.
     public func label(live file: FileDescriptor, _ label: Label) -> Bool {
@@ -173,8 +180,8 @@ extension ContentStore {
         return (try? LabelCoding.contents(Array(buffer.prefix(count)))) ?? []
     }
 
-    /// Puts a copy of a version in the place of a file: content, owner, mode, ACL, attributes and times. The copy is durable
-    /// before it takes the name.
+    /// Puts a copy of a version in the place of a file: content, owner, mode, ACL, attributes and times. The copy is
+    /// durable before it takes the name.
     public func restore(_ version: Version, over name: FileName, in directory: FileDescriptor) throws(Errno) {
         let temporary = Shelf.temporaryName()
         let copy = try System.open(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
@@ -202,7 +209,8 @@ extension ContentStore {
         let size = off_t(clamping: version.size)
         if try System.status(file).st_size > size { try System.call { ftruncate(file.rawValue, size) } }
         let time = timespec(
-            tv_sec: Int(version.modified.nanoseconds / 1_000_000_000), tv_nsec: Int(version.modified.nanoseconds % 1_000_000_000))
+            tv_sec: Int(version.modified.nanoseconds / 1_000_000_000),
+            tv_nsec: Int(version.modified.nanoseconds % 1_000_000_000))
         if version.modified.nanoseconds >= 0 { try System.call { futimens(file.rawValue, [time, time]) } }
         try System.call { fsync(file.rawValue) }
     }

@@ -91,7 +91,9 @@ public final class VersionStore: Sendable {
         let ballast = Ballast(in: directory.state, readOnly: options.readOnly)
         self.ballast = ballast
         let redo = options.readOnly ? nil : try? RedoLog(in: directory.state)
-        queue = CommitQueue(catalog: catalog, redo: redo, applied: opening.applied, logger: options.logger, ballast: ballast) { observers.tell($0) }
+        queue = CommitQueue(
+            catalog: catalog, redo: redo, applied: opening.applied, logger: options.logger, ballast: ballast
+        ) { observers.tell($0) }
         if !options.readOnly { queue.start() }
     }
 
@@ -124,7 +126,8 @@ public final class VersionStore: Sendable {
         queue.commit(mutations)
     }
 
-    /// Says that the current version will not be amended any more. Not in the redo log: after a kill nobody amends anything.
+    /// Says that the current version will not be amended any more. Not in the redo log: after a kill nobody amends
+    /// anything.
     public func seal(_ version: VersionID, _ flags: Version.Flags) {
         guard !options.readOnly else { return }
         queue.mark(version, flags.union(.sealed))

@@ -84,7 +84,9 @@ public struct ContainerPlace: Hashable, Sendable {
     /// Whether a directory of that name is a container's, and not just called so: one may be made below the root.
     private static func isState(_ directory: Path) -> Bool {
         var status = stat()
-        guard directory.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
+        guard directory.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            return false
+        }
         // It is its owner's alone: others do not see what is in it. The format may be what was lost.
         return ["format", "catalog.sqlite", "objects"].contains { name in
             directory.appending(name).withCString { lstat($0, &status) } == 0 || errno == EACCES

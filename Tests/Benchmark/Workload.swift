@@ -120,7 +120,8 @@ struct Workload {
                 if round == 0 { try Glue.readAll(file) }
                 return Double(scale.largeBytes) / (try Glue.time { try Glue.readAll(file) })
             },
-            Workload(key: "write", title: "write \(megabytes) MiB, new", unit: .rate, bar: .bare(0.95)) { directory, _ in
+            Workload(key: "write", title: "write \(megabytes) MiB, new", unit: .rate, bar: .bare(0.95)) {
+                directory, _ in
                 // Newly written: over what the same handle has just written, so that the pages are warm.
                 let file = try Glue.fresh(directory) + "/large"
                 let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL, 0o644)

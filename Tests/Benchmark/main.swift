@@ -39,7 +39,8 @@ do {
     var table = Table(places: places.map(\.name))
     for workload in Workload.all(scale, source) where only?.contains(Substring(workload.key)) ?? true {
         var times = places.map { _ in [Double]() }
-        // Where the scheduler puts two processes decides about single operations by a factor of two: more rounds of those.
+        // Where the scheduler puts two processes decides about single operations by a factor of two: more rounds of
+        // those.
         let rounds = workload.unit == .microseconds ? 3 * rounds : rounds
         // Round by round over all places, so that a noisy minute hits all of them.
         for round in 0..<rounds {

@@ -48,7 +48,8 @@ import VersionModel
             tree.container.flush(tree.caller, handle: first)
             func release(_ now: Int) { if now == moment { tree.container.release(node: node, handle: first) } }
             release(0)
-            let second = try #require(try tree.container.open(tree.caller, node: node, flags: O_WRONLY | O_APPEND)).handle
+            let second = try #require(try tree.container.open(tree.caller, node: node, flags: O_WRONLY | O_APPEND))
+                .handle
             release(1)
             try tree.write(" and more", node, second, at: 7)
             release(2)
@@ -75,7 +76,8 @@ import VersionModel
         try tree.write("renamed", made.found.node, made.reply.handle, at: 0)
         tree.container.flush(other, handle: made.reply.handle)
         try tree.container.rename(
-            other, parent: Node.rootID, name: Array("x.new".utf8), newParent: Node.rootID, newName: Array("x".utf8), flags: 0)
+            other, parent: Node.rootID, name: Array("x.new".utf8), newParent: Node.rootID, newName: Array("x".utf8),
+            flags: 0)
         let node = try tree.node("x")
         let own = try #require(try tree.container.open(tree.caller, node: node, flags: flags)).handle
         try tree.write("PATCHED", node, own, at: 0)
@@ -94,7 +96,9 @@ import VersionModel
         tree.container.kernel.connect(PassingKernel())
         try tree.save("x", "before")
         let node = try tree.node("x")
-        func open(_ flags: Int32) throws -> UInt64 { try #require(try tree.container.open(tree.caller, node: node, flags: flags)).handle }
+        func open(_ flags: Int32) throws -> UInt64 {
+            try #require(try tree.container.open(tree.caller, node: node, flags: flags)).handle
+        }
         let own = try open(O_WRONLY | O_TRUNC)
         try tree.poke("one", "x", at: 0)
         // A duplicate was closed.
@@ -161,7 +165,9 @@ import VersionModel
         #expect(try tree.findings() == [])
     }
 
-    @Test("what was too big to be kept is said to be lost with its size, also if its writer is released after it was emptied")
+    @Test(
+        "what was too big to be kept is said to be lost with its size, also if its writer is released after it was emptied"
+    )
     func givenUpBeforeItsRelease() throws {
         var settings = Settings()
         settings.maxFile = 10

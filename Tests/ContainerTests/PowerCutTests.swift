@@ -87,6 +87,24 @@ import VersionModel
         tree.close()
     }
 
+    @Test(
+        "a rename over the same content is one transaction: a cut leaves no version whose content went with the name",
+        arguments: [true, false])
+    func oneTransaction(_ hasHistory: Bool) throws {
+        let tree = try BrowsedContainer()
+        for text in hasHistory ? ["one", "same"] : ["same"] { try tree.save("x", text) }
+        // Another item has its content in the file of x, too.
+        try move(tree, "x", to: "z")
+        try tree.save("x", "other")
+        try tree.save("y", "same")
+        let state = FileDescriptor(rawValue: tree.container.store.state.rawValue)
+        let before = RedoLog.calls(in: state, after: 0).count
+        try move(tree, "z", to: "y")
+        #expect(RedoLog.calls(in: state, after: 0).count == before + 1)
+        #expect(try tree.texts().contains("same"))
+        #expect(try tree.findings() == [])
+    }
+
     @Test("a file renamed over one that was kept by copying, because its handle was not released, is a whole save")
     func renamedBeforeTheRelease() throws {
         let before = try BrowsedContainer()
@@ -132,7 +150,9 @@ import VersionModel
         tree.close()
     }
 
-    @Test("what was appended to, was moved over another file and has lost its end is what its item says, and what was synchronised is there")
+    @Test(
+        "what was appended to, was moved over another file and has lost its end is what its item says, and what was synchronised is there"
+    )
     func appendedAndMovedOver() throws {
         let before = try BrowsedContainer()
         try before.save("a", "another")

@@ -11,7 +11,9 @@ import VersionStore
     /// How a document is saved under the name that it was moved to.
     enum Settling: CaseIterable { case exchange, renamedOver }
 
-    @Test("a file that was moved and saved there by another's rename keeps its history there when its old name comes back", arguments: Settling.allCases)
+    @Test(
+        "a file that was moved and saved there by another's rename keeps its history there when its old name comes back",
+        arguments: Settling.allCases)
     func settled(_ way: Settling) throws {
         let tree = try BrowsedContainer()
         try tree.save("report", "first")

@@ -20,12 +20,13 @@ struct GoldenJSONTests {
     @Test("a version")
     func version() throws {
         var version = Samples.version(1, .current)
-        #expect(try json(version) == """
-            {"device":"desk","deviceID":"00000000000000030000000000000004","file":"/mnt/Notes/todo.txt","hash":null,\
-            "id":"00000001000000000000000000000001","item":"00000000000000010000000000000002","kind":"current","local":true,\
-            "modified":"2026-11-21T10:33:12.345678901Z","name":"todo.txt","parents":[],"path":"Notes/todo.txt","pid":1234,\
-            "pinned":true,"program":"vim","saved":"2026-11-21T10:33:12.345678901Z","sealed":true,"size":1234,"user":"ann"}
-            """)
+        #expect(
+            try json(version) == """
+                {"device":"desk","deviceID":"00000000000000030000000000000004","file":"/mnt/Notes/todo.txt","hash":null,\
+                "id":"00000001000000000000000000000001","item":"00000000000000010000000000000002","kind":"current","local":true,\
+                "modified":"2026-11-21T10:33:12.345678901Z","name":"todo.txt","parents":[],"path":"Notes/todo.txt","pid":1234,\
+                "pinned":true,"program":"vim","saved":"2026-11-21T10:33:12.345678901Z","sealed":true,"size":1234,"user":"ann"}
+                """)
         #expect(try survives(version))
         version.unfinished = true
         #expect(try json(version).contains(#""unfinished":true"#))
@@ -66,22 +67,24 @@ struct GoldenJSONTests {
         let entry = DeletedEntry(
             id: DeletionID(high: 1, low: 1), path: Path("a/b"), type: .directory, size: 0, deleted: Samples.noon,
             user: "ann", program: "rm", group: DeletionID(high: 1, low: 0))
-        #expect(try json(entry) == """
-            {"deleted":"2026-11-21T10:33:12.345678901Z","group":"00000000000000010000000000000000",\
-            "id":"00000000000000010000000000000001","path":"a/b","program":"rm","size":0,"type":"directory","user":"ann"}
-            """)
+        #expect(
+            try json(entry) == """
+                {"deleted":"2026-11-21T10:33:12.345678901Z","group":"00000000000000010000000000000000",\
+                "id":"00000000000000010000000000000001","path":"a/b","program":"rm","size":0,"type":"directory","user":"ann"}
+                """)
         #expect(try survives(entry))
     }
 
     @Test("status, mounted and not")
     func status() throws {
         var status = Samples.status
-        #expect(try json(status) == """
-            {"conflicts":1,"container":"00000000000000050000000000000006","deleted":{"bytes":2048,"count":2},"device":"desk",\
-            "fileSystems":[{"can":["versions","xattr"],"path":"","type":"ext4"}],"hub":null,"items":12,"log":"syslog",\
-            "mountpoint":"/mnt","notes":["the clock jumped"],"space":{"deleted":2048,"history":4096,"live":1048576},\
-            "transport":{"passthrough":true,"ring":false},"version":"0.1.0","versions":40}
-            """)
+        #expect(
+            try json(status) == """
+                {"conflicts":1,"container":"00000000000000050000000000000006","deleted":{"bytes":2048,"count":2},"device":"desk",\
+                "fileSystems":[{"can":["versions","xattr"],"path":"","type":"ext4"}],"hub":null,"items":12,"log":"syslog",\
+                "mountpoint":"/mnt","notes":["the clock jumped"],"space":{"deleted":2048,"history":4096,"live":1048576},\
+                "transport":{"passthrough":true,"ring":false},"version":"0.1.0","versions":40}
+                """)
         #expect(try survives(status))
         status.mountpoint = nil
         #expect(try json(status).contains(#""mountpoint":null"#))
@@ -93,10 +96,11 @@ struct GoldenJSONTests {
         let claim = ClaimInfo(
             id: "7", paths: [Path("a"), Path(bytes: [0xFF])], kind: "write", options: ["forDeleting"], pid: 9,
             program: "rm", since: Samples.noon, waiting: true)
-        #expect(try json(claim) == """
-            {"id":"7","kind":"write","options":["forDeleting"],"paths":["a","\u{FFFD}"],"pathsBytes":["YQ==","/w=="],"pid":9,\
-            "program":"rm","since":"2026-11-21T10:33:12.345678901Z","waiting":true}
-            """)
+        #expect(
+            try json(claim) == """
+                {"id":"7","kind":"write","options":["forDeleting"],"paths":["a","\u{FFFD}"],"pathsBytes":["YQ==","/w=="],"pid":9,\
+                "program":"rm","since":"2026-11-21T10:33:12.345678901Z","waiting":true}
+                """)
         #expect(try survives(claim))
     }
 

@@ -10,7 +10,8 @@ final class RunningWorker {
     private let journal: String
     private var input: Int32
 
-    init(in container: String, directory: String, journal: String, first: UInt64, seed: UInt64, as kind: String) throws {
+    init(in container: String, directory: String, journal: String, first: UInt64, seed: UInt64, as kind: String) throws
+    {
         self.journal = journal
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw Failure.call("pipe") }
@@ -99,12 +100,17 @@ struct CrashLoadRun {
 
     /// What was done to the files that problems name, in this round and those before.
     private func story(of problems: [String]) -> [String] {
-        let words = Set(problems.joined(separator: " ").split(separator: " ").filter { $0.contains("/") && $0.contains(".txt") })
-        let journals = ((try? FileManager.default.contentsOfDirectory(atPath: journals)) ?? []).filter { $0.hasPrefix("journal-") }
+        let words = Set(
+            problems.joined(separator: " ").split(separator: " ").filter { $0.contains("/") && $0.contains(".txt") })
+        let journals = ((try? FileManager.default.contentsOfDirectory(atPath: journals)) ?? []).filter {
+            $0.hasPrefix("journal-")
+        }
         let lines = journals.flatMap { journal -> [String] in
             let text = (try? String(contentsOfFile: "\(self.journals)/\(journal)", encoding: .utf8)) ?? ""
-            return text.split(separator: "\n").filter { line in words.contains { line.contains($0) } || line.contains("moveDirectory") }
-                .map(String.init)
+            return text.split(separator: "\n").filter { line in
+                words.contains { line.contains($0) } || line.contains("moveDirectory")
+            }
+            .map(String.init)
         }
         return ["what was done to these files:"] + lines.sorted().suffix(60)
     }

@@ -32,7 +32,9 @@ struct Inspection {
         let store = try VersionStore(
             root: root, options: .init(clock: LaterClock(), logger: Logger(label: "inspection"), readOnly: true))
         defer { store.close() }
-        for finding in try store.check(repair: false) { problems.append("check: \(finding.text) (\(finding.subject), \(finding.path.map { "\($0)" } ?? "-"))") }
+        for finding in try store.check(repair: false) {
+            problems.append("check: \(finding.text) (\(finding.subject), \(finding.path.map { "\($0)" } ?? "-"))")
+        }
         // Every item with versions, through the items of all directories and the deleted ones.
         var items: Set<ItemID> = []
         for directory in try store.recordedDirectories() {
@@ -41,7 +43,9 @@ struct Inspection {
         for deletion in try store.deletions(within: nil) {
             if let item = deletion.item { items.insert(item) }
             let place = store.deletedArea.name(of: deletion.id)
-            guard deletion.type == .file, let bytes = read("\(path)/.versionsfs/deleted/\(place.name)") else { continue }
+            guard deletion.type == .file, let bytes = read("\(path)/.versionsfs/deleted/\(place.name)") else {
+                continue
+            }
             note(bytes)
             guard let item = deletion.item else { continue }
             for version in try store.versions(of: item) where version.size < bytes.count {
@@ -67,7 +71,9 @@ struct Inspection {
             versions += 1
             if version.flags.contains(.unfinished) { unfinished += 1 }
             // What was not synchronised may be lost with the power.
-            if version.flags.contains(.contentLost), isKill { problems.append("the content of version \(version.id) of \(live ?? "?") is lost") }
+            if version.flags.contains(.contentLost), isKill {
+                problems.append("the content of version \(version.id) of \(live ?? "?") is lost")
+            }
             let object = "\(path)/.versionsfs/objects/\(store.contents.name(of: version.content).name)"
             if let bytes = read(object) {
                 note(Array(bytes.prefix(Int(version.size))))

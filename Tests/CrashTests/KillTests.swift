@@ -16,14 +16,18 @@ extension Crashes {
         /// How many containers there are at a time.
         private static let lanes = 3
 
-        @Test("What was saved is there after the daemon is killed", .enabled(if: getuid() == 0, "only root may abort mounts"))
+        @Test(
+            "What was saved is there after the daemon is killed",
+            .enabled(if: getuid() == 0, "only root may abort mounts"))
         func killed() throws {
             try crash(Workplace.count(250), on: Workplace.root, seed: Self.seed)
         }
 
         @Test("The same on a file system with reflinks", .enabled(if: getuid() == 0, "only root may mount images"))
         func killedOnReflinks() throws {
-            try withFileSystem(.xfs, megabytes: 32_768) { try crash(Workplace.count(250), on: $0, seed: Self.seed &+ 1) }
+            try withFileSystem(.xfs, megabytes: 32_768) {
+                try crash(Workplace.count(250), on: $0, seed: Self.seed &+ 1)
+            }
         }
 
         @Test("A daemon that keeps nothing is found out", .enabled(if: getuid() == 0, "only root may abort mounts"))
@@ -37,7 +41,8 @@ extension Crashes {
 
         /// VERSIONSFS_SEED repeats a run.
         static var seed: UInt64 {
-            ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64(UInt32.max))
+            ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
+                ?? UInt64.random(in: 0...UInt64(UInt32.max))
         }
 
         /// What the lanes share.

@@ -71,7 +71,9 @@ struct Ledger {
         case .exchange:
             let (one, other) = (unsure(entry.file), unsure(entry.target))
             let last = files[entry.target]?.last
-            append(State(content: last?.content, found: last?.found, action: action, isDone: false, before: other), entry.file)
+            append(
+                State(content: last?.content, found: last?.found, action: action, isDone: false, before: other),
+                entry.file)
             append(State(content: content, action: action, isDone: false, before: one), entry.target)
         case .displaced: break
         case .moveDirectory:
@@ -82,7 +84,8 @@ struct Ledger {
                 let target = entry.target + file.dropFirst(entry.file.count)
                 origins[target, default: []].formUnion((origins[file] ?? []).union([file]))
                 append(
-                    State(content: last.content, found: last.found, action: action, isDone: false, before: before), target)
+                    State(content: last.content, found: last.found, action: action, isDone: false, before: before),
+                    target)
             }
         default:
             if action == .append { mergeAppends(entry) }
@@ -112,8 +115,8 @@ struct Ledger {
 
     /// What a file went through since it was synchronised last, that state included.
     ///
-    /// What came under a name that had been taken away may have gone back to what had the name before, as it may where it
-    /// stays (see ``judge(_:_:_:)``): the name's document is one (DESIGN 5.1), and "the old content" is the newest
+    /// What came under a name that had been taken away may have gone back to what had the name before, as it may where
+    /// it stays (see ``judge(_:_:_:)``): the name's document is one (DESIGN 5.1), and "the old content" is the newest
     /// of its versions that is whole under that name. What was synchronised meanwhile is where it was taken to.
     private func unsure(_ file: String) -> [State] {
         let states = files[file] ?? []
@@ -138,7 +141,8 @@ struct Ledger {
 
     /// Appends within a minute of one another amend one version (DESIGN 5.1), from the first byte of the next on.
     private mutating func mergeAppends(_ entry: Entry) {
-        guard let index = saved[entry.file]?.lastIndex(where: { $0.action != .displaced }), let last = saved[entry.file]?[index],
+        guard let index = saved[entry.file]?.lastIndex(where: { $0.action != .displaced }),
+            let last = saved[entry.file]?[index],
             last.action == .append, entry.content.pieces.starts(with: last.content.pieces)
         else { return }
         saved[entry.file]?.remove(at: index)
@@ -160,7 +164,9 @@ struct Ledger {
 
     /// What is wrong with the bytes that a file was found with; nil if nothing. Gives the content they are, if whole.
     func judge(_ file: String, _ found: [UInt8]?, _ ending: Ending) -> (problem: String?, content: Content?) {
-        guard let states = files[file] else { return (found == nil ? nil : "\(file) is there, and nobody made it", nil) }
+        guard let states = files[file] else {
+            return (found == nil ? nil : "\(file) is there, and nobody made it", nil)
+        }
         let sure = states.lastIndex { ending == .kill ? $0.isDone || $0.isSynced : $0.isSynced } ?? 0
         let possible = states[sure...].flatMap { ending == .kill ? [$0] : $0.before + [$0] }[...]
         guard let found else {
@@ -193,8 +199,8 @@ struct Ledger {
     private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>) -> Bool {
         // What a round before left of a new file is no older content, either.
         let isNew = possible.contains { !$0.isThere || $0.content == nil }
-        // Nothing tells what came in part from an edit made while nobody had it mounted, if the file was being written to once
-        // more (docs/decisions/0003, "not covered").
+        // Nothing tells what came in part from an edit made while nobody had it mounted, if the file was being written
+        // to once more (docs/decisions/0003, "not covered").
         let inPlace = possible.dropFirst().firstIndex { $0.isInPlace && !$0.isSynced }
         let isBeingWritten = inPlace.map { index in
             possible.last?.isDone == false || possible[index...].dropFirst().contains { $0.action == .append }
@@ -208,8 +214,8 @@ struct Ledger {
         }
     }
 
-    /// Whether the beginning is one of the contents, and what was appended to that, once or more often, has not arrived in
-    /// part. Nothing says so of an append that the catalog had not heard of.
+    /// Whether the beginning is one of the contents, and what was appended to that, once or more often, has not arrived
+    /// in part. Nothing says so of an append that the catalog had not heard of.
     private func isZeroFilled(_ found: [UInt8], _ possible: ArraySlice<State>) -> Bool {
         possible.indices.contains { index in
             guard let old = possible[index].bytes, found.starts(with: old) else { return false }

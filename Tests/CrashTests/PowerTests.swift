@@ -1,5 +1,5 @@
-// Cuts the power at random moments of a load, mounts what the disk would hold, and looks whether what was synchronised is
-// there and everything else is one thing or the other.
+// Cuts the power at random moments of a load, mounts what the disk would hold, and looks whether what was synchronised
+// is there and everything else is one thing or the other.
 
 import CLinux
 import CrashLoad
@@ -12,13 +12,17 @@ extension Crashes {
         /// How many cuts are made of one recording.
         private static let cutsOfOne = 10
 
-        @Test("What was synchronised is there after a power cut", .enabled(if: getuid() == 0, "only root may mount images"))
+        @Test(
+            "What was synchronised is there after a power cut",
+            .enabled(if: getuid() == 0, "only root may mount images"))
         func cutOnExt4() throws { try cut(Workplace.count(100), .ext4, seed: KillTests.seed &+ 2) }
 
         @Test("The same on a file system with reflinks", .enabled(if: getuid() == 0, "only root may mount images"))
         func cutOnXFS() throws { try cut(Workplace.count(100), .xfs, seed: KillTests.seed &+ 3) }
 
-        @Test("A daemon that synchronises nothing is found out", .enabled(if: getuid() == 0, "only root may mount images"))
+        @Test(
+            "A daemon that synchronises nothing is found out", .enabled(if: getuid() == 0, "only root may mount images")
+        )
         func plantedBug() throws {
             let failure = withFault("lost-sync") {
                 #expect(throws: Failure.self) { try cut(10, .ext4, seed: 1) }
@@ -41,7 +45,9 @@ extension Crashes {
         }
 
         /// One load, and some cuts anywhere in it.
-        private func record(_ type: FileSystemType, _ cuts: Int, _ dice: Dice, _ name: String, _ totals: inout Totals) throws {
+        private func record(_ type: FileSystemType, _ cuts: Int, _ dice: Dice, _ name: String, _ totals: inout Totals)
+            throws
+        {
             var dice = dice
             // Big enough that a tenth of it holds the history: nothing may be given up for space.
             let disk = try RecordedDisk(type, megabytes: 8192)
@@ -62,7 +68,8 @@ extension Crashes {
                     try load.look(point, at: time, &totals)
                 }
                 guard problems.isEmpty else {
-                    let what = "\(name), cut \(totals.crashes) (behind record \(end) of \(replay.records.count), \(arrival))"
+                    let what =
+                        "\(name), cut \(totals.crashes) (behind record \(end) of \(replay.records.count), \(arrival))"
                     throw Failure(problems.map { "\(what): \($0)" }.joined(separator: "\n"), evidence: log)
                 }
             }
@@ -94,7 +101,8 @@ struct RecordedLoad {
         let oneOf = [2, 4, 30].randomElement(using: &dice) ?? 4
         let running = try (0..<workers).map { index in
             try RunningWorker(
-                in: place, directory: "w\(index)", journal: "\(journals)/\(index)", first: UInt64(index + 1) * 1_000_000,
+                in: place, directory: "w\(index)", journal: "\(journals)/\(index)",
+                first: UInt64(index + 1) * 1_000_000,
                 seed: dice.next(), as: "\(oneOf)")
         }
         Self.writeBack(disk.beneath + "/container", seconds: Double.random(in: 0.5...2.5, using: &dice), &dice)

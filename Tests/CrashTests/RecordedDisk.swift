@@ -46,13 +46,15 @@ final class RecordedDisk {
         try recorder.wait(.after(seconds: 20))
     }
 
-    /// What the kernel still does for a file system, or a process that has just ended, makes it busy for a moment; nothing
-    /// tells when that is over.
+    /// What the kernel still does for a file system, or a process that has just ended, makes it busy for a moment;
+    /// nothing tells when that is over.
     private func unmount(_ path: String) throws {
         let end = ContinuousClock.now + .seconds(60)
         while umount2(path, 0) != 0 {
             guard errno == EBUSY, ContinuousClock.now < end else {
-                throw Failure("umount \(path): \(String(cString: strerror(errno)))", evidence: try run("fuser", ["-vm", path]).text)
+                throw Failure(
+                    "umount \(path): \(String(cString: strerror(errno)))",
+                    evidence: try run("fuser", ["-vm", path]).text)
             }
             poll(nil, 0, 50)
         }
@@ -89,18 +91,22 @@ final class RecordedDisk {
     }
 
     func replay() throws -> Replay {
-        guard let log = FileHandle(forReadingAtPath: place + "/log"), let disk = FileHandle(forUpdatingAtPath: place + "/disk")
+        guard let log = FileHandle(forReadingAtPath: place + "/log"),
+            let disk = FileHandle(forUpdatingAtPath: place + "/disk")
         else { throw Failure.call(place) }
         var records: [Record] = []
         var position = 0
         while true {
             try log.seek(toOffset: UInt64(position))
             guard let head = try log.read(upToCount: 32), head.count == 32 else { break }
-            let words = head.withUnsafeBytes { bytes in (0..<4).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) } }
+            let words = head.withUnsafeBytes { bytes in
+                (0..<4).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
+            }
             position += 32
             let isFlush = words[3] == 2
             records.append(
-                Record(time: words[0], offset: Int(words[1]), length: Int(words[2]), isFlush: isFlush, position: position))
+                Record(
+                    time: words[0], offset: Int(words[1]), length: Int(words[2]), isFlush: isFlush, position: position))
             if !isFlush { position += Int(words[2]) }
         }
         return Replay(records: records, log: log, disk: disk)
@@ -116,10 +122,13 @@ final class RecordedDisk {
     ///
     /// - Returns: where it is mounted, until `body` returns.
     func cut<Result>(
-        _ replay: inout Replay, behind end: Int, _ arrival: Arrival, _ dice: inout Dice, _ body: (String) throws -> Result
+        _ replay: inout Replay, behind end: Int, _ arrival: Arrival, _ dice: inout Dice,
+        _ body: (String) throws -> Result
     ) throws -> Result {
         let flush = replay.records[..<end].lastIndex(where: \.isFlush) ?? 0
-        for record in replay.records[replay.durable..<max(replay.durable, flush)] { try write(record, replay, replay.disk) { true } }
+        for record in replay.records[replay.durable..<max(replay.durable, flush)] {
+            try write(record, replay, replay.disk) { true }
+        }
         replay.durable = max(replay.durable, flush)
         let image = place + "/image"
         try mustRun("cp", ["--sparse=always", place + "/disk", image])

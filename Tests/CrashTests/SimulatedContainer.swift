@@ -116,7 +116,9 @@ final class SimulatedContainer {
     func truncate(_ file: String, to size: Int) throws {
         try tick()
         let (parent, name) = try split(file)
-        guard let found = try container.lookup(caller, parent: parent, name: name) else { throw Errno.noSuchFileOrDirectory }
+        guard let found = try container.lookup(caller, parent: parent, name: name) else {
+            throw Errno.noSuchFileOrDirectory
+        }
         let inode = try pages.inode(of: "\(path)/\(file)")
         var edit = AttributeEdit()
         edit.size = off_t(size)
@@ -145,7 +147,8 @@ final class SimulatedContainer {
     func exchange(_ file: String, with other: String) throws {
         try tick()
         let ((from, name), (to, newName)) = (try found(file), try found(other))
-        try container.rename(caller, parent: from, name: name, newParent: to, newName: newName, flags: linux_RENAME_EXCHANGE)
+        try container.rename(
+            caller, parent: from, name: name, newParent: to, newName: newName, flags: linux_RENAME_EXCHANGE)
     }
 
     /// Brings back what was unlinked last under a name.
@@ -160,7 +163,9 @@ final class SimulatedContainer {
     func restoring(_ file: String, to content: Content) throws -> (() throws -> Void)? {
         let document = try container.document(at: path(file), as: principal)
         let hash = Array(SHA256.hash(data: content.bytes))
-        guard let version = document.versions.first(where: { $0.hash == hash && $0.kind != .current }) else { return nil }
+        guard let version = document.versions.first(where: { $0.hash == hash && $0.kind != .current }) else {
+            return nil
+        }
         return { [self] in
             try tick()
             _ = try container.restore(version, of: document, as: principal)
@@ -170,7 +175,9 @@ final class SimulatedContainer {
     private var principal: Principal { Principal(user: getuid(), primaryGroup: getgid(), process: getpid()) }
 
     private func path(_ file: String) -> TreePath {
-        file.split(separator: "/").reduce(.root) { path, name in FileName(String(name)).map { path.appending($0) } ?? path }
+        file.split(separator: "/").reduce(.root) { path, name in
+            FileName(String(name)).map { path.appending($0) } ?? path
+        }
     }
 
     func unlink(_ file: String) throws {
@@ -190,7 +197,9 @@ final class SimulatedContainer {
         let names = file.split(separator: "/").map { Array($0.utf8) }
         var parent = LiveContainer.rootNode
         for name in names.dropLast() {
-            guard let found = try container.lookup(caller, parent: parent, name: name) else { throw Errno.noSuchFileOrDirectory }
+            guard let found = try container.lookup(caller, parent: parent, name: name) else {
+                throw Errno.noSuchFileOrDirectory
+            }
             parent = found.node
         }
         return (parent, names.last ?? [])
@@ -218,7 +227,9 @@ final class SimulatedContainer {
         if rest <= 0 { throw CrashCame() }
     }
 
-    private func state(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: "\(path)/.versionsfs/\(name)")) }
+    private func state(_ name: String) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: "\(path)/.versionsfs/\(name)"))
+    }
 
     // MARK: The crash
 

@@ -35,12 +35,15 @@ extension Crashes {
                     let problems = try load.crash(ending, &totals)
                     guard problems.isEmpty else {
                         throw Failure(
-                            problems.map { "seed \(seed), container \(own), crash \(round + 1): \($0)" }.joined(separator: "\n"),
+                            problems.map { "seed \(seed), container \(own), crash \(round + 1): \($0)" }.joined(
+                                separator: "\n"),
                             evidence: load.story.joined(separator: "\n"))
                     }
                 }
             }
-            print("simulated crashes: \(totals.crashes), \(totals.contents) contents found again, \(totals.unfinished) unfinished versions seen")
+            print(
+                "simulated crashes: \(totals.crashes), \(totals.contents) contents found again, \(totals.unfinished) unfinished versions seen"
+            )
         }
     }
 }

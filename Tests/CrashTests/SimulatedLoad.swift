@@ -62,7 +62,9 @@ final class SimulatedLoad {
     }
 
     func remove() {
-        if ProcessInfo.processInfo.environment["VERSIONSFS_KEEP"] != "1" { try? FileManager.default.removeItem(atPath: path) }
+        if ProcessInfo.processInfo.environment["VERSIONSFS_KEEP"] != "1" {
+            try? FileManager.default.removeItem(atPath: path)
+        }
     }
 
     func crash(_ ending: Ending, _ totals: inout Totals) throws -> [String] {
@@ -74,7 +76,9 @@ final class SimulatedLoad {
         do {
             try container.makeDirectory("w/sub")
             while true { try step() }
-        } catch is CrashCame {} catch { throw Failure("a request failed: \(error)", evidence: story.joined(separator: "\n")) }
+        } catch is CrashCame {} catch {
+            throw Failure("a request failed: \(error)", evidence: story.joined(separator: "\n"))
+        }
         try container.crash(ending)
         let problems = try ledger.verify(path, after: ending, totals: &totals)
         if problems.isEmpty { try container.reopen() }
@@ -99,7 +103,9 @@ final class SimulatedLoad {
         var actions: [Entry.Action] = [.byRename, .byRename]
         if !isBusy { actions += [.inPlace, .inPlace] }
         if held != nil { actions += [.unlink, .move] }
-        if held != nil, !isBusy { actions += [.append, .append, .overwrite, .patch, .mapped, .moveOver, .exchange, .restore] }
+        if held != nil, !isBusy {
+            actions += [.append, .append, .overwrite, .patch, .mapped, .moveOver, .exchange, .restore]
+        }
         if held == nil, !isBusy, deleted[file] != nil { actions += [.undelete, .undelete] }
         actions.removeAll { Self.leftOut.contains($0.rawValue) }
         let syncs = Int.random(in: 0..<3, using: &dice) == 0
@@ -110,7 +116,8 @@ final class SimulatedLoad {
         case .byRename: try replaceByRename(file, fresh, syncs)
         case .append:
             try change(
-                .append, file, Content(content.pieces + fresh.pieces), O_WRONLY | O_APPEND, fresh.bytes, at: content.length, syncs)
+                .append, file, Content(content.pieces + fresh.pieces), O_WRONLY | O_APPEND, fresh.bytes,
+                at: content.length, syncs)
         case .overwrite where content.pieces.count > 1 && syncs: try truncate(file, content)
         case .overwrite: try change(.overwrite, file, fresh, O_RDWR, fresh.bytes, syncs)
         case .mapped: try change(.mapped, file, fresh, O_RDWR, fresh.bytes, syncs)
@@ -143,7 +150,8 @@ final class SimulatedLoad {
     // MARK: Saves
 
     private func change(
-        _ action: Entry.Action, _ file: String, _ content: Content, _ flags: Int32, _ bytes: [UInt8], at offset: Int = 0,
+        _ action: Entry.Action, _ file: String, _ content: Content, _ flags: Int32, _ bytes: [UInt8],
+        at offset: Int = 0,
         _ syncs: Bool
     ) throws {
         let mayTakeTime = !syncs && writing.count < 2 && !Self.leftOut.contains("late") && action != .mapped
@@ -155,7 +163,8 @@ final class SimulatedLoad {
             if cut > 0 { try container.write(bytes[..<cut], opened, at: offset) }
             writing.append(
                 Writing(
-                    opened: opened, action: action, file: file, content: content, rest: bytes[cut...], offset: offset + cut))
+                    opened: opened, action: action, file: file, content: content, rest: bytes[cut...],
+                    offset: offset + cut))
             story.append("… goes on later")
             return
         }

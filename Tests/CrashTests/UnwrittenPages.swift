@@ -61,7 +61,9 @@ final class UnwrittenPages {
     /// Any part of what was not synchronised is gone.
     func lose(_ dice: inout Dice) throws {
         for inode in order {
-            guard let file = files[inode], let old = file.durable, let new = Inspection.read(file.path) else { continue }
+            guard let file = files[inode], let old = file.durable, let new = Inspection.read(file.path) else {
+                continue
+            }
             let left = mixture(old, new, &dice)
             guard left != new else { continue }
             let descriptor = try FileDescriptor.open(FilePath(file.path), .writeOnly)

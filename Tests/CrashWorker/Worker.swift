@@ -145,7 +145,9 @@ struct Worker {
             let descriptor = try open(file, O_RDWR)
             try check("ftruncate", ftruncate(descriptor, content.length))
             let map = try map(descriptor, content.length)
-            content.bytes.withUnsafeBytes { map.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(map), byteCount: $0.count) }
+            content.bytes.withUnsafeBytes {
+                map.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(map), byteCount: $0.count)
+            }
             if syncs {
                 try check("msync", msync(map, content.length, MS_SYNC))
                 try sync(descriptor, .mapped, file, content)

@@ -128,14 +128,18 @@ func leftovers() throws -> [String] {
     var found: [String] = []
     for thread in try names(in: "/proc/self/task") {
         let name = (try? contents("/proc/self/task/\(thread)/comm")) ?? []
-        if ["fuse-reader", "fuse-ring"].contains(where: { name.starts(with: Array($0.utf8)) }) { found.append("thread \(thread)") }
+        if ["fuse-reader", "fuse-ring"].contains(where: { name.starts(with: Array($0.utf8)) }) {
+            found.append("thread \(thread)")
+        }
     }
     for descriptor in try names(in: "/proc/self/fd") {
         var target = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/fd/\(descriptor)", &target, target.count)
         guard count > 0 else { continue }
         let name = String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        if name == "/dev/fuse" || name.contains("io_uring") || name.contains("versionsfs-fuse-") { found.append("descriptor of \(name)") }
+        if name == "/dev/fuse" || name.contains("io_uring") || name.contains("versionsfs-fuse-") {
+            found.append("descriptor of \(name)")
+        }
     }
     return found
 }

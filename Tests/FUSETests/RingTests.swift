@@ -21,7 +21,9 @@ import Testing
             of: wire_header_in(
                 length: UInt32(total), opcode: 1, unique: unique, node: 1, user: 0, group: 0, thread: 0, extensions: 0),
             as: wire_header_in.self)
-        operation.withUnsafeBytes { (start + 128).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(start), byteCount: $0.count) }
+        operation.withUnsafeBytes {
+            (start + 128).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(start), byteCount: $0.count)
+        }
         entry.payload.copyBytes(from: payload)
         header.pointee.entry.commit_id = commit ?? unique
         header.pointee.entry.payload_size = UInt32(payloadSize ?? payload.count)

@@ -35,7 +35,8 @@ import Testing
                 if descriptors > 2_000 { problems.append("after \(step): \(descriptors) descriptors are open") }
             }
             let share = before + Self.perFile * Self.files + (4 << 20)
-            let lines = try mustRun("find", ["tree", "-ls"], in: container.path, seconds: 600).text.split(separator: "\n")
+            let lines = try mustRun("find", ["tree", "-ls"], in: container.path, seconds: 600).text.split(
+                separator: "\n")
             let expected = Self.files + Self.files / Self.perDirectory + 1
             if lines.count != expected { problems.append("find lists \(lines.count) names, not \(expected)") }
             try look("the walk", bound: min(Self.memory, share))
@@ -44,7 +45,9 @@ import Testing
             if (Int(count) ?? 0) < Self.files * 1024 { problems.append("the archive has \(count) bytes") }
             try look("the archive", bound: Self.memory)
             try mustRun("rm", ["-r", "tree"], in: container.path, seconds: 600)
-            if FileManager.default.fileExists(atPath: container.file("tree")) { problems.append("the tree is still there") }
+            if FileManager.default.fileExists(atPath: container.file("tree")) {
+                problems.append("the tree is still there")
+            }
             try look("the removal", bound: 2 * Self.memory)
             if container.isVersioned {
                 let deleted = try container.must("deleted", "--json").stdout.count

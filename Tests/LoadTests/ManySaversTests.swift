@@ -71,7 +71,8 @@ import Testing
         let versions = try container.history(of: "f").versions
         if versions.count != Self.writers * rounds + 1 {
             let odd = versions.filter { $0.size != Self.length }.map { "\($0)" }
-            problems.append("\(versions.count) versions, not \(Self.writers * rounds + 1); \(odd.joined(separator: " | "))")
+            problems.append(
+                "\(versions.count) versions, not \(Self.writers * rounds + 1); \(odd.joined(separator: " | "))")
         }
         var seen: Set<String> = []
         for version in versions where version.size != 5 {

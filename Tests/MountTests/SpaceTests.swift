@@ -133,6 +133,9 @@ import Testing
                 if container.text(of: "small/5") != "new\n" { problems.append("the save by rename is not there") }
                 let left = try container.names(in: "small")
                 if left != ["2", "4", "5"] { problems.append("small has \(left)") }
+                // What was truncated without room for a copy is told of, and the file is not left as it was.
+                let emptied = try container.history(of: "f2").versions.map { "\($0.kind) \($0.size)" }
+                if emptied.first != "current 0" { problems.append("f2 has \(emptied)") }
                 return problems + (try container.checkAtRest())
             }
         }
@@ -151,7 +154,11 @@ import Testing
                 guard container.isVersioned else { return [] }
                 for number in 1...2 { try save(number, container.file("pinned")) }
                 try save(3, container.file("f"))
+                try save(4, container.file("kept"))
                 try shell("mkdir d; ln -s f s; mkfifo p", in: container.path)
+                if let version = try container.history(of: "kept").versions.first {
+                    try container.must("pin", container.file("kept"), "--version", version.id)
+                }
                 if let version = try container.history(of: "pinned").versions.last {
                     try container.must("pin", container.file("pinned"), "--version", version.id)
                 }
@@ -164,6 +171,12 @@ import Testing
                 if refused.status == 0 || !refused.errors.contains("No space left") {
                     problems.append("rm pinned: \(refused.errors)")
                 }
+                let emptied = try run("bash", ["-c", ": > kept"], in: container.path)
+                if emptied.status == 0 || !emptied.errors.contains("No space left") {
+                    problems.append(": > kept: \(emptied.errors)")
+                }
+                let kept = FileManager.default.contents(atPath: container.file("kept"))
+                if kept != Data(repeating: 4, count: Self.megabyte) { problems.append("kept is not what it was") }
                 for command in ["rm s", "rm p", "rmdir d", "rm f"] {
                     let output = try run("bash", ["-c", command], in: container.path)
                     if output.status != 0 { problems.append("\(command): \(output.errors)") }
@@ -171,8 +184,36 @@ import Testing
                 // By now there is room.
                 try shell("echo again > again", in: container.path)
                 let left = try container.names()
-                if left != ["again", "pinned"] { problems.append("left: \(left)") }
+                if left != ["again", "kept", "pinned"] { problems.append("left: \(left)") }
                 if !(try status(container)).contains("nearly full") { problems.append("status does not say so") }
+                return problems + (try container.checkAtRest())
+            }
+        }
+    }
+
+    @Test("On a full file system a creation whose directory has to grow makes room first")
+    func creation() throws {
+        try withFileSystem(.ext4, megabytes: 100) { base in
+            let settings = ["history.share": "100%"]
+            try withContainer(named: "creation", on: base, settings: settings, seconds: 300) { container in
+                guard container.isVersioned else { return [] }
+                for number in 1...20 { try save(number, container.file("a")) }
+                // As many of these names as one block of a directory holds.
+                let name = String(repeating: "n", count: 197)
+                let make = "for i in $(seq $0 $1); do : > d/\(name)$i || exit 1; done"
+                try shell("mkdir d", in: container.path)
+                try mustRun("bash", ["-c", make, "101", "119"], in: container.path)
+                try fill(base + "/filler")
+                var problems: [String] = []
+                for command in [[make, "120", "160"], ["mkdir d/e && echo new > d/e/new"]] {
+                    let output = try run("bash", ["-c"] + command, in: container.path)
+                    if output.status != 0 { problems.append("\(command): \(output.errors)") }
+                }
+                let names = try container.names(in: "d")
+                if names.count != 61 { problems.append("\(names.count) names in d") }
+                if container.text(of: "d/e/new") != "new\n" { problems.append("d/e/new is not there") }
+                let left = try container.history(of: "a").versions.count
+                if left >= 20 { problems.append("nothing was given up") }
                 return problems + (try container.checkAtRest())
             }
         }

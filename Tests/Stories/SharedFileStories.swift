@@ -16,9 +16,12 @@ import Testing
         "w+trunc", "w+creat+trunc", "w+creat",
     ])
     func replacedMeanwhile(flags: String) throws {
-        try withContainer(named: "shared", files: ["X": "base"], settings: ["replace-wait": "0s"], level: .versioned) { container in
+        try withContainer(named: "shared", files: ["X": "base"], settings: ["replace-wait": "0s"], level: .versioned) {
+            container in
             let name = flags == "w+creat" ? "new" : "X"
-            let (slow, quick) = (try ActorProcess("sh", in: container.path), try ActorProcess("code", in: container.path))
+            let (slow, quick) = (
+                try ActorProcess("sh", in: container.path), try ActorProcess("code", in: container.path)
+            )
             try slow.must("open", "h", name, flags)
             try slow.must("write", "h", "aaaa")
             try quick.save("xx", to: name)
@@ -35,7 +38,9 @@ import Testing
     ])
     func openInPlace(isWritten: Bool) throws {
         try withContainer(named: "shared", files: ["X": "base"], level: .versioned) { container in
-            let (holder, other) = (try ActorProcess("server", in: container.path), try ActorProcess("code", in: container.path))
+            let (holder, other) = (
+                try ActorProcess("server", in: container.path), try ActorProcess("code", in: container.path)
+            )
             try holder.must("open", "h", "X", "rw")
             try other.save("xyz", to: "X")
             guard try contents(container, of: "X") == ["base", "xyz"] else {

@@ -56,7 +56,9 @@ import Testing
             let second = changed(changed(try two.load("X"), 20, "second"), 10, "second")
             try one.save(changed(first, 10, "first"), to: "X")
             try two.save(second, to: "X")
-            guard try !container.isVersioned || container.conflicts().count == 1 else { return ["the edits of line 10 were merged"] }
+            guard try !container.isVersioned || container.conflicts().count == 1 else {
+                return ["the edits of line 10 were merged"]
+            }
             // One takes back the edit that overlaps, and has never seen what two has saved.
             if byRename { try one.saveByRename(first, to: "X") } else { try one.save(first, to: "X") }
             guard container.isVersioned else { return [] }
@@ -79,13 +81,17 @@ import Testing
             try container.must("purge", "X")
             try two.save(second, to: "X")
             let conflicts = try container.conflicts()
-            let losers = try conflicts.first?.versions.map { String(decoding: try container.content(of: $0), as: UTF8.self) }
+            let losers = try conflicts.first?.versions.map {
+                String(decoding: try container.content(of: $0), as: UTF8.self)
+            }
             var problems: [String] = []
             if container.text(of: "X") != second { problems.append("the newest is not in the file") }
             if losers != [first] { problems.append("losers: \(losers ?? [])") }
             if conflicts.first?.base != nil { problems.append("a base is named") }
             let merging = try container.ctl(["resolve", "X", "--merge"])
-            if merging.status == 0 || !merging.errors.contains("is gone") { problems.append("resolve says \(merging.errors)") }
+            if merging.status == 0 || !merging.errors.contains("is gone") {
+                problems.append("resolve says \(merging.errors)")
+            }
             return problems
         }
     }
@@ -110,7 +116,11 @@ import Testing
             var problems = losers == 2 ? [] : ["\(losers ?? 0) losers"]
             if merging.status != 0 { problems.append("resolve says \(merging.errors)") }
             var expected = start
-            for round in 0..<2 { for (index, name) in names.enumerated() { expected = changed(expected, 1 + 7 * index + 3 * round, name) } }
+            for round in 0..<2 {
+                for (index, name) in names.enumerated() {
+                    expected = changed(expected, 1 + 7 * index + 3 * round, name)
+                }
+            }
             let text = container.text(of: "X")
             if text != expected { problems.append("X holds \(text ?? "nothing")") }
             if try !container.conflicts().isEmpty { problems.append("a conflict is left") }

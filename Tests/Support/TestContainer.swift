@@ -109,7 +109,8 @@ public final class TestContainer: @unchecked Sendable {
             let list = pids.isEmpty ? "nobody has it open" : try run("ps", ["-o", "pid,stat,args", "-p", pids]).text
             throw Failure("cannot unmount \(path): \(unmounted.errors)", evidence: list)
         }
-        let status = try child.wait(.after(seconds: seconds))
+        // It writes what it has not written yet, on a disk and processors that other tests may have to themselves.
+        let status = try child.wait(.after(seconds: max(seconds, 300)))
         daemon = nil
         guard status == 0 else { throw Failure("the daemon ended with status \(status)", evidence: log) }
     }

@@ -75,7 +75,8 @@ struct MergeBaseTests {
     func conflicts() {
         func version(_ number: UInt64, _ parents: [UInt64], _ kind: VersionKind) -> Version {
             Version(
-                id: id(number), item: ItemID(high: 0, low: 1), kind: kind, content: ContentID(high: 0, low: number), size: 1,
+                id: id(number), item: ItemID(high: 0, low: 1), kind: kind, content: ContentID(high: 0, low: number),
+                size: 1,
                 modified: Timestamp(nanoseconds: 0), saved: Timestamp(nanoseconds: 0), time: node(number).time,
                 device: DeviceID(high: 0, low: 1),
                 author: Author(userID: 0, user: "", program: "", process: 0), parents: parents.map(id),

@@ -192,8 +192,8 @@ struct RecoveryTests {
         #expect(try store.check(repair: false) == [])
     }
 
-    /// What was synchronised carries a label as the current version; it stays on the file when that becomes an object, and
-    /// the power may fail before the next one is on the disk.
+    /// What was synchronised carries a label as the current version; it stays on the file when that becomes an object,
+    /// and the power may fail before the next one is on the disk.
     @Test func whatWasCurrentWhenItWasSynchronisedIsHistoryAmongTheObjects() throws {
         let fixture = try Fixture()
         var store = try fixture.store()
@@ -204,7 +204,8 @@ struct RecoveryTests {
         let path = try #require(TreePath(bytes: "a/doc.txt".utf8))
         var last = try #require(versions.last)
         for (index, text) in ["synchronised", "saved after it"].enumerated() {
-            var version = Records.version(item: item.id, kind: index == 0 ? .current : .history, size: UInt64(text.utf8.count), wall: 1)
+            var version = Records.version(
+                item: item.id, kind: index == 0 ? .current : .history, size: UInt64(text.utf8.count), wall: 1)
             (version.parents, version.hash) = ([last.id], Records.hash(text))
             version.time = last.time.next(now: version.saved)
             try fixture.write("old", text)
@@ -285,7 +286,9 @@ struct RecoveryTests {
         defer { for copy in copies { close(copy) } }
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
-            if target == state(fixture, "format"), let number = Int32(name) { copies.append(fcntl(number, F_DUPFD_CLOEXEC, 0)) }
+            if target == state(fixture, "format"), let number = Int32(name) {
+                copies.append(fcntl(number, F_DUPFD_CLOEXEC, 0))
+            }
         }
         #expect(!copies.isEmpty && store.identity.wasCreated)
         fixture.close()

@@ -28,7 +28,9 @@ struct RedoLogTests {
         }
     }
 
-    @Test("What was appended is read while the log is open, as after a kill, and only what is behind the number asked for")
+    @Test(
+        "What was appended is read while the log is open, as after a kill, and only what is behind the number asked for"
+    )
     func appendedIsRead() throws {
         try inDirectory { directory, _ in
             let log = try RedoLog(in: directory)

@@ -57,7 +57,8 @@ struct RelocationTests {
         store = try afterKill(fixture) { store in
             var kept = old
             kept.kind = .history
-            let label = ContentStore.Label(version: kept, path: TreePath(names: [try name("y.txt")]), place: target.places[0])
+            let label = ContentStore.Label(
+                version: kept, path: TreePath(names: [try name("y.txt")]), place: target.places[0])
             try store.contents.keep(linking: try name("y.txt"), in: fixture.root, as: old.content, label)
             try move(fixture, "x.txt", "y.txt")
         }

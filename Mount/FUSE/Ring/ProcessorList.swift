@@ -17,7 +17,8 @@ enum ProcessorList {
         var next = 0
         for part in list.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
             let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-            guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2, first == next, last >= first,
+            guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2, first == next,
+                last >= first,
                 last < 1 << 16
             else { return nil }
             next = last + 1

@@ -8,8 +8,8 @@ import SystemPackage
 /// A place for one request, shared with the kernel for as long as the connection lives.
 ///
 /// Its first page has the kernel's headers and two vectors that say where header and payload are; at its end, right in
-/// front of the payload, is room for the request's header and structure. So a request becomes one message without moving
-/// what may be long.
+/// front of the payload, is room for the request's header and structure. So a request becomes one message without
+/// moving what may be long.
 ///
 /// Sendable by hand: whoever has the entry has it alone, the kernel included. It is passed on only through a lock.
 final class RingEntry: @unchecked Sendable {

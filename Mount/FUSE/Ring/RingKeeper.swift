@@ -9,8 +9,8 @@ import SystemPackage
 
 /// Offers entries to the kernel, and passes on what comes.
 ///
-/// The kernel uses the ring only when each queue has an entry, and there is a queue for every processor that may ever be.
-/// With one thread for all of them the queues of processors that make no request cost no thread.
+/// The kernel uses the ring only when each queue has an entry, and there is a queue for every processor that may ever
+/// be. With one thread for all of them the queues of processors that make no request cost no thread.
 ///
 /// The lock guards the list of entries whose answer came late.
 final class RingKeeper: Sendable {
@@ -81,8 +81,8 @@ final class RingKeeper: Sendable {
             guard (stage.wait { Self.hasLeft($0, .ready) }) else { return }
             for entry in entries { try ring.register(entry) }
             try ring.submit()
-            // What cannot be registered comes back at once, and then the kernel uses /dev/fuse for good. Requests may come
-            // as soon as every queue has an entry.
+            // What cannot be registered comes back at once, and then the kernel uses /dev/fuse for good. Requests may
+            // come as soon as every queue has an entry.
             var early: [RingEntry] = []
             while let came = ring.peek() {
                 guard came.result >= 0 else { throw Errno(rawValue: -came.result) }

@@ -5,8 +5,8 @@ import Glibc
 /// One of the kernel's queues, as its threads share it.
 ///
 /// A thread has a ring and one entry of its own, and waits with it; the kernel gives a request to the entry that was
-/// offered last, so to the thread that has just worked. A thread whose request is parked has lost its entry and is free:
-/// it waits for an entry that is handed to it. So no request ever waits for a thread that does something else.
+/// offered last, so to the thread that has just worked. A thread whose request is parked has lost its entry and is
+/// free: it waits for an entry that is handed to it. So no request ever waits for a thread that does something else.
 ///
 /// The lock guards the counts and what is handed over; nothing blocks under it.
 final class RingQueue: Sendable {

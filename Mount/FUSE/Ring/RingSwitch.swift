@@ -1,11 +1,11 @@
-// The kernel's switch for FUSE over io_uring, one for the whole machine and off by default: on while we mount, then as it
-// was. docs/decisions/0011-the-ring.md says why.
+// The kernel's switch for FUSE over io_uring, one for the whole machine and off by default: on while we mount, then as
+// it was. docs/decisions/0011-the-ring.md says why.
 
 import CLinux
 import Glibc
 
-/// Holds the switch on from before a mount until the kernel has taken the answer to INIT; it does not look at the switch
-/// again for that connection.
+/// Holds the switch on from before a mount until the kernel has taken the answer to INIT; it does not look at the
+/// switch again for that connection.
 ///
 /// Daemons that mount at the same time share a lock on the switch's file, and only who is alone turns it off again.
 final class RingSwitch {

@@ -1,4 +1,5 @@
-// FUSE over io_uring: requests come to threads on the processor of whoever asks, and answers go back with the next wait.
+// FUSE over io_uring: requests come to threads on the processor of whoever asks, and answers go back with the next
+// wait.
 
 import CFuse3
 import Glibc
@@ -12,8 +13,8 @@ import SystemPackage
 ///
 /// `late` guards the parked requests by number; nothing is called under it.
 final class RingTransport: Transport {
-    /// Entries for one queue: as many requests of one processor may be at work or parked at a time, the others wait in the
-    /// kernel. An entry costs a page until it is used. With many processors, fewer for each.
+    /// Entries for one queue: as many requests of one processor may be at work or parked at a time, the others wait in
+    /// the kernel. An entry costs a page until it is used. With many processors, fewer for each.
     private static func entries(_ queues: Int) -> Int { min(64, max(16, 1024 / queues)) }
 
     let descriptor: Int32
@@ -25,8 +26,8 @@ final class RingTransport: Transport {
     private let keeper: RingKeeper
     private let threads = ThreadGroup()
     private let late = Mutex<[UInt64: RingEntry]>([:])
-    /// All entries there will ever be: the kernel may write to them until the connection is gone, and does not look after
-    /// waiting requests when one is registered later.
+    /// All entries there will ever be: the kernel may write to them until the connection is gone, and does not look
+    /// after waiting requests when one is registered later.
     private let entries: [RingEntry]
 
     /// Makes everything that may fail, before the kernel is told that a ring will be used.
@@ -44,7 +45,9 @@ final class RingTransport: Transport {
             for _ in 0..<Self.entries(count) { made.append(try RingEntry(queue: number)) }
         }
         entries = made
-        guard threads.start("fuse-ring", { [self] in keeper.live(self, entries) }) else { throw .resourceTemporarilyUnavailable }
+        guard threads.start("fuse-ring", { [self] in keeper.live(self, entries) }) else {
+            throw .resourceTemporarilyUnavailable
+        }
         do throws(Errno) { try keeper.awaitReady() } catch {
             threads.join()
             throw error

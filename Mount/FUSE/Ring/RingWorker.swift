@@ -35,8 +35,8 @@ final class RingWorker {
 
     /// Serves until the entry is lost.
     ///
-    /// - Returns: whether to go on with another: the request was parked, or the kernel had no use for what we sent. Not if
-    ///   the connection is gone.
+    /// - Returns: whether to go on with another: the request was parked, or the kernel had no use for what we sent. Not
+    ///   if the connection is gone.
     private func serve(_ first: RingEntry) -> Bool {
         var entry = first
         while true {

@@ -146,7 +146,8 @@ extension ContainerBackend {
         return document
     }
 
-    /// A document with the losers that the caller may read; nil without any. Of several losers it has the newest one's base.
+    /// A document with the losers that the caller may read; nil without any. Of several losers it has the newest one's
+    /// base.
     func conflicted(_ all: DocumentRecord, _ call: ControlCall) -> ConflictedDocument? {
         let document = readable(all, call)
         guard let current = document.current, !document.conflicts.isEmpty else { return nil }

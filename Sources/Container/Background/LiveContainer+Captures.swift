@@ -213,21 +213,28 @@ extension LiveContainer {
             || node.writers.contains { $0.flags & (O_ACCMODE | O_TRUNC) == O_RDWR }
     }
 
-    /// Whether a database that is about to lose its name is so big that it has
-    /// to be captured before the names are locked.
-    func isCapturedAhead(_ entry: Entry) -> Bool {
-        guard let node = entry.node, entry.stat.isRegular, entry.stat.size > Self.copiedAtOnce,
-            let document = knownDocument(of: node)
-        else { return false }
-        return mayHaveUncaptured(document.item, node)
+    /// The database that loses something with a name that is about to go, if it is so big that it has to be captured
+    /// before the names are locked.
+    func capturedAhead(_ entry: Entry, by requester: Requester) -> Node? {
+        guard entry.stat.isRegular,
+            let (node, name) = database(ofJournal: entry, by: requester) ?? entry.node.map({ ($0, entry.name) }),
+            let document = knownDocument(of: node), mayHaveUncaptured(document.item, node),
+            let found = try? look(at: Node.Name(parent: entry.parent, name: name)), !isCopiedAtOnce(found)
+        else { return nil }
+        return node
     }
 
-    /// Runs what takes a name away. A big database that has it is captured before, with no lock held.
+    private func isCopiedAtOnce(_ database: Database) -> Bool {
+        max(database.stat.size, database.log?.stamp.size ?? 0) <= Self.copiedAtOnce
+    }
+
+    /// Runs what takes names away. Big databases that have them are captured before, with no lock held.
     ///
-    /// - Parameter body: gives the database if it is to be captured first, and is run again then.
-    func capturingAhead(_ body: (_ isCaptured: Bool) throws(Errno) -> Node?) throws(Errno) {
-        guard let database = try body(false) else { return }
-        captureAhead(database)
+    /// - Parameter body: gives the databases that are to be captured first, and is run again then.
+    func capturingAhead(_ body: (_ isCaptured: Bool) throws(Errno) -> [Node]) throws(Errno) {
+        let databases = try body(false)
+        guard !databases.isEmpty else { return }
+        for database in databases { captureAhead(database) }
         _ = try body(true)
     }
 
@@ -241,36 +248,22 @@ extension LiveContainer {
         for _ in 0..<Self.capturesAhead where capture(node, requester, mayWait: false) == nil { return }
     }
 
-    /// The same for its log, without which the database would be an older one, if somebody else than its user removes it.
+    /// The same for its log, without which the database would be an older one, if somebody else than its user removes
+    /// it.
     func captureBeforeLoss(ofJournal entry: Entry, by requester: Requester) {
-        guard let name = Databases.database(ofJournal: entry.name),
-            !isJournal(entry.name, in: entry.parent, of: requester),
-            let stat = try? Backing.stat(name.bytes, in: entry.directory.raw), stat.isRegular,
-            let node = nodes.node(stat.key), let document = knownDocument(of: node)
+        guard let (node, name) = database(ofJournal: entry, by: requester), let document = knownDocument(of: node)
         else { return }
         document.state.withLock { captureBeforeLoss(&$0, node, name, in: entry.parent) }
     }
 
-    /// What comes back of a database is what its readers saw, also if its log is not there any more: its current
-    /// version, if the file is still as it was when that was captured.
-    func completeDatabase(_ deletion: Deletion, at spot: Spot) {
-        guard deletion.type == .file, let id = deletion.item, let item = try? store.item(id),
-            let current = try? store.version(item.current), let object = try? store.contents.open(current.content)
-        else { return }
-        let content = OpenContent(descriptor: SharedDescriptor(object.rawValue), size: current.size)
-        guard let file = openForLook(spot.name, in: spot.directory), let stat = try? Backing.stat(file.raw),
-            isDatabase(spot.name, file.raw), item.file.size == stat.size, item.file.modified == stat.modified,
-            current.modified != stat.modified, nodes.node(stat.key)?.mayChange != true
-        else { return }
-        do {
-            let staged = try StagedFile(in: store.state)
-            try staged.fill(from: content)
-            try staged.dress(like: file.raw)
-            try Backing.check { futimens(staged.file.raw, [current.modified.timespec, current.modified.timespec]) }
-            try staged.place(spot.name, in: spot.directory, replacing: true)
-        } catch {
-            logger.warning("a database comes back without its log: \(error)", metadata: ["file": "\(spot.path)"])
-        }
+    /// The database whose journal a name is, unless who takes it away is at work in the database.
+    private func database(ofJournal entry: Entry, by requester: Requester) -> (Node, FileName)? {
+        guard let name = Databases.database(ofJournal: entry.name),
+            !isJournal(entry.name, in: entry.parent, of: requester),
+            let stat = try? Backing.stat(name.bytes, in: entry.directory.raw), stat.isRegular,
+            let node = nodes.node(stat.key)
+        else { return nil }
+        return (node, name)
     }
 
     private func author(of node: Node) -> Requester {
@@ -289,6 +282,12 @@ extension LiveContainer {
         do {
             let database = try look(at: name)
             guard !database.isHot, isDatabase(name.name, database.file.raw), isChanged(database, state) else { return }
+            // A big one was captured before the locks were taken (``captureAhead(_:)``). What it has committed since is
+            // of a burst, and would hold up everybody.
+            guard isCopiedAtOnce(database) else {
+                let path = nodes.path(node) ?? .root
+                return logger.notice("a database goes as it was captured last", metadata: ["file": "\(path)"])
+            }
             let image = try image(of: database, node)
             guard try look(at: name).isSame(as: database) else { return }
             try record(database, image, &state, node, name, author(of: node))

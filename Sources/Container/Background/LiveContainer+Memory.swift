@@ -36,7 +36,8 @@ extension LiveContainer {
     static let idleRegistrations = 8192
     private static let surplusRegistrations = 1024
 
-    /// Notes that a file was registered. Of too many the oldest that are not open are dropped, by a thread that nobody waits for.
+    /// Notes that a file was registered. Of too many the oldest that are not open are dropped, by a thread that nobody
+    /// waits for.
     func noteRegistration(_ node: Node) {
         let isCrowded = registrations.withLock { queue in
             queue.append(node.id)

@@ -148,8 +148,8 @@ final class NodeTable: Sendable {
         state.withLock { _ in node.lookups > 0 && node.otherNames.isEmpty }
     }
 
-    /// Holds on to a file that is about to lose its last name.
-    func hold(_ node: Node, _ descriptor: SharedDescriptor) { state.withLock { _ in node.held = descriptor } }
+    /// Holds on to a file that is about to lose its last name; nil: it has kept that.
+    func hold(_ node: Node, _ descriptor: SharedDescriptor?) { state.withLock { _ in node.held = descriptor } }
 
     func held(_ node: Node) -> SharedDescriptor? { state.withLock { _ in node.held } }
 

@@ -63,6 +63,8 @@ struct DirectoryTimes {
     func apply(within root: TreePath) {
         for directory in Set(present.keys).union(beforeDeletions.keys) {
             guard let path = container.livePath(of: directory) ?? present[directory]?.path, path.isWithin(root),
+                // Where one was that has gone meanwhile another one may be by now.
+                (try? container.looking(as: .container, { try $0.directory(path).file })) == directory,
                 let times = of(directory, at: path, now: present[directory]?.times)
             else { continue }
             container.setTimes(accessed: times.accessed, modified: times.modified, of: path)

@@ -18,7 +18,8 @@ extension LiveContainer {
     /// - Parameters:
     ///   - wanted: bytes that have to be free for it.
     ///   - mayWait: no lock is held.
-    ///   - isRecord: it writes down what is removed or replaced, without which nobody could make room: the ballast is for it.
+    ///   - isRecord: it writes down what is removed or replaced, without which nobody could make room: the ballast is
+    ///   for it.
     func retryingWhenFull<Result>(
         wanted: UInt64 = 0, mayWait: Bool = false, isRecord: Bool = false, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
@@ -67,14 +68,17 @@ extension LiveContainer {
     ) throws(Errno) {
         guard failure.isFull, requester.isProgram else { throw failure }
         if let document {
-            guard entry.unprotected == document.item, !document.state.withLock(\.sharesContent) else { throw failure }
+            // Looked at before the lock was taken, so that little is waited for now; since then something may have been
+            // pinned, or become a conflict.
+            guard entry.unprotected == document.item, isUnprotected(document.item),
+                !document.state.withLock(\.sharesContent)
+            else { throw failure }
         }
-        // A descriptor of our own would keep the room until the kernel has forgotten the file.
-        if entry.node?.openings.state.withLock({ $0.count > 0 }) ?? false { hold(entry) }
-        store.contents.finishCopies()
         try Backing.unlink(
             entry.name.bytes, in: entry.directory.raw, flags: entry.stat.isDirectory ? AT_REMOVEDIR : 0)
         leave(entry, now: .gone)
+        // A descriptor of our own would keep its room.
+        store.contents.letGoOfRemoved()
         noteShortage((1, UInt64(entry.stat.raw.blocks) * 512), isExhausted: true)
         scheduleTrim(isUrgent: true)
         var rows: [VersionStore.Mutation] = []
@@ -94,9 +98,12 @@ extension LiveContainer {
     /// The item of a name if it may go with all its history, for want of space: nothing of it is pinned or in conflict.
     /// Called with no lock held, because the catalog is asked.
     func unprotectedItem(at place: Place) -> ItemID? {
-        guard let document = try? documents.document(at: place), let versions = try? store.versions(of: document.item),
-            versions.allSatisfy({ $0.kind != .conflict && !$0.flags.contains(.pinned) })
-        else { return nil }
+        guard let document = try? documents.document(at: place), isUnprotected(document.item) else { return nil }
         return document.item
+    }
+
+    private func isUnprotected(_ item: ItemID) -> Bool {
+        guard let versions = try? store.versions(of: item) else { return false }
+        return versions.allSatisfy { $0.kind != .conflict && !$0.flags.contains(.pinned) }
     }
 }

@@ -22,6 +22,7 @@ extension LiveContainer {
     /// Puts new content under a document's name: what was current is history, and the new version has it as a parent.
     func replace(_ path: TreePath, with replacement: Replacement, as principal: Principal) throws -> Version {
         let requester = requester(principal)
+        if let node = try? looking(as: .container, { try $0.document(path).node }) { captureAhead(node) }
         return try changing(as: principal) { walk, changed in
             let (spot, node, stat) = try walk.document(path)
             try walk.require(.write, on: spot)

@@ -50,6 +50,7 @@ extension LiveContainer {
     /// Undeletions of which nothing is missing any more are over: the rest came
     /// back one by one, or was removed for good.
     func endUndeletes() {
+        guard !options.isReadOnly else { return }
         for unfinished in (try? store.unfinishedUndeletes()) ?? [] {
             guard let path = livePath(of: unfinished.file),
                 let left = try? remaining(of: unfinished.group, within: path),

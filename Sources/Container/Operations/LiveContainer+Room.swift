@@ -15,8 +15,8 @@ final class RoomState: Sendable {
         var isScheduled = false
         /// Bytes of history that may not be given up, when it was last added up.
         var protected: UInt64 = 0
-        /// Which was the last change then, and how long it took; nil: to be added up anew.
-        var addedUp: (sequence: UInt64, nanoseconds: Int64)?
+        /// Which was the last change then (nil: it could not be done), and how long it took; nil: to be added up anew.
+        var addedUp: (sequence: UInt64?, nanoseconds: Int64)?
         /// It is going to be added up.
         var isAddingUp = false
         /// What was given up since the file system was full; nil while it is not.
@@ -205,10 +205,12 @@ extension LiveContainer {
         let isMine = roomState.givingUp.begin(mayWait: mayWait)
         defer { if isMine { roomState.givingUp.end() } }
         if let free = room?.free, free > before.free, free >= needed { return true }
-        store.contents.finishCopies()
         let given = giveUpOldest(history: true, deleted: true, mayWait: mayWait) {
-            (self.room?.free ?? .max) >= needed
+            // What is on its way to the disk is open, and takes its room until it is let go.
+            self.store.contents.letGoOfRemoved()
+            return (self.room?.free ?? .max) >= needed
         }
+        store.contents.letGoOfRemoved()
         let isExhausted = (room?.free ?? .max) < needed
         if isExhausted, given.count == 0 { notLookingForAWhile() }
         noteShortage(given, isExhausted: isExhausted)
@@ -247,10 +249,15 @@ extension LiveContainer {
             return []
         }
         guard last.isExhausted, isFull else { return [note] }
-        let left = (try? purgeable(history: true, deleted: true).count) ?? 0
-        let rest = left == 0
-            ? "nothing is left that may be given up"
-            : "what is left that may be given up (\(left)) goes next, and may not be enough"
+        let rest: String
+        do {
+            let left = try purgeable(history: true, deleted: true).count
+            rest = left == 0
+                ? "nothing is left that may be given up"
+                : "what is left that may be given up (\(left)) goes next, and may not be enough"
+        } catch {
+            rest = "what is left that may be given up cannot be told (\(error))"
+        }
         return [
             note,
             "\(Self.mebibytes(room.free)) are free, \(Self.mebibytes(reserve)) should be, and \(rest): remove what you can "
@@ -290,8 +297,15 @@ extension LiveContainer {
 
     private func addUp(isFirst: Bool) {
         let (last, begun) = (roomState.state.withLock(\.addedUp), Scheduler.now)
-        let sequence = (try? store.changeRange())??.upperBound ?? 0
-        if sequence != last?.sequence { _ = try? purgeable(history: true, deleted: false) }
+        var sequence: UInt64?
+        do {
+            let latest = try store.changeRange()?.upperBound ?? 0
+            if latest != last?.sequence { _ = try purgeable(history: true, deleted: false) }
+            sequence = latest
+        } catch {
+            // It is tried again a while later, and what was known before goes on until then.
+            logger.warning("what may not be given up could not be added up: \(error)")
+        }
         let took = Scheduler.now - begun
         roomState.state.withLock { state in
             // Something else than a change has made it void meanwhile.

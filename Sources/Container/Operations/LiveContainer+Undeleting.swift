@@ -320,6 +320,7 @@ extension LiveContainer {
     func moveOut(
         _ deletion: Deletion, to path: TreePath, as principal: Principal, by requester: Requester, tells: Bool = true
     ) throws {
+        let deletion = try completeDatabase(deletion)
         try changing(as: principal) { walk, changed in
             let spot = try walk.spot(path)
             guard spot.stat == nil else { throw taken(path) }
@@ -350,9 +351,7 @@ extension LiveContainer {
     /// The entry as it was last: one of several names may have become the file itself.
     private func leaveArea(_ deletion: Deletion, to spot: Spot) throws -> Deletion {
         do {
-            let deletion = try takeOut(deletion.id, to: spot.name, in: spot.directory)
-            completeDatabase(deletion, at: spot)
-            return deletion
+            return try takeOut(deletion.id, to: spot.name, in: spot.directory)
         } catch {
             switch error {
             case .fileExists: throw taken(spot.path)

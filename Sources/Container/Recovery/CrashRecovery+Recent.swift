@@ -8,21 +8,24 @@ import VersionStore
 
 extension CrashRecovery {
     /// Looks at an item whose current version was recorded in the last minute before the end. Its file is not what was
-    /// saved, and nobody has touched it since, or it has blocks of zeros that nobody wrote: only a power cut does that. The
-    /// version before it is current again.
+    /// saved, and nobody has touched it since, or it has blocks of zeros that nobody wrote: only a power cut does that.
+    /// The version before it is current again.
     ///
     /// - Returns: what was done, in a word; nil if nothing had to be.
     func settleRecent(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         if hasAnotherFile(item, live) { return try settle(item, current, live) }
         guard live.stat.size < current.size || !isHashed(current, live),
-            live.stat.changed <= current.saved || live.stat.modified == current.modified || hasLostBlocks(current, live),
+            live.stat.changed <= current.saved || live.stat.modified == current.modified
+                || hasLostBlocks(current, live),
             !isDatabase(live), !isBeingWritten(live), try !isShared(current)
         else { return nil }
         if try goBack(item, current, live) { return "not arrived" }
         let older = try store.versions(of: item.id).filter {
             $0.id != current.id && $0.flags.isDisjoint(with: [.unfinished, .beside])
         }
-        if let synchronised = synchronised(current, item, live) { return try settleAppended(item, current, synchronised, live) }
+        if let synchronised = synchronised(current, item, live) {
+            return try settleAppended(item, current, synchronised, live)
+        }
         for appended in older where appended.content == current.content && live.stat.size >= appended.size {
             guard isHashed(appended, live) else { continue }
             return try settleAppended(item, current, appended, live)
@@ -49,10 +52,12 @@ extension CrashRecovery {
         }
     }
 
-    /// Whether a file that was written to once more before the end lacks what had been saved: it is shorter, or a block of
-    /// it has not arrived. What somebody has written since, while the container was not mounted, is another content.
+    /// Whether a file that was written to once more before the end lacks what had been saved: it is shorter, or a block
+    /// of it has not arrived. What somebody has written since, while the container was not mounted, is another content.
     private func hasLostBlocks(_ current: Version, _ live: Live) -> Bool {
-        guard current.hash != nil, live.stat.changed.since(current.saved) <= VersionStore.dirtyNanoseconds else { return false }
+        guard current.hash != nil, live.stat.changed.since(current.saved) <= VersionStore.dirtyNanoseconds else {
+            return false
+        }
         var block = [UInt8](repeating: 0, count: 4096)
         var offset: off_t = 0
         while offset < off_t(clamping: min(current.size, live.stat.size)) {
@@ -64,8 +69,8 @@ extension CrashRecovery {
         return live.stat.size < current.size
     }
 
-    /// The beginning of what was appended to that was synchronised, if the file says so: the version may have been amended
-    /// by what was appended since.
+    /// The beginning of what was appended to that was synchronised, if the file says so: the version may have been
+    /// amended by what was appended since.
     func synchronised(_ current: Version, _ item: Item, _ live: Live) -> Version? {
         let labels = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version)
         return labels.first { label in
@@ -90,14 +95,15 @@ extension CrashRecovery {
         return "appended in part"
     }
 
-    /// The catalog's end may have reached the disk before what it tells of: then the file is an older version, which nobody
-    /// had kept yet because its name was its own still, and that is current again.
+    /// The catalog's end may have reached the disk before what it tells of: then the file is an older version, which
+    /// nobody had kept yet because its name was its own still, and that is current again.
     /// - Returns: whether it is.
     func goBack(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
         let held = try store.versions(of: item.id).first { version in
             version.time < current.time && version.kind == .history && version.size == live.stat.size
                 && (version.content != current.content || version.size < current.size)
-                && version.modified == live.stat.modified && !store.contents.contains(version.content) && isHashed(version, live)
+                && version.modified == live.stat.modified && !store.contents.contains(version.content)
+                && isHashed(version, live)
         }
         guard let held else { return false }
         try withdraw(current, item, held, live)

@@ -8,7 +8,8 @@ import VersionModel
 import VersionStore
 
 /// One pass over the items that a save may have been about to replace when the daemon ended: those whose current
-/// version was kept as an object. Costs what was kept, not what is there. A crash during it is settled by the next pass.
+/// version was kept as an object. Costs what was kept, not what is there. A crash during it is settled by the next
+/// pass.
 struct CrashRecovery {
     /// What a live file turned out to be.
     enum Finding: Equatable {
@@ -37,10 +38,13 @@ struct CrashRecovery {
         for item in try store.keptCurrents() {
             if let word = attempt(item, settle) { counts[word, default: 0] += 1 }
         }
-        // What is another's too is left to that one; that may have an older content, or another file, by the second look.
+        // What is another's too is left to that one; that may have an older content, or another file, by the second
+        // look.
         for _ in 0..<2 {
             for version in unkept {
-                guard let item = try store.item(version.item), item.current == version.id, !item.isReturning else { continue }
+                guard let item = try store.item(version.item), item.current == version.id, !item.isReturning else {
+                    continue
+                }
                 // Another item may just have had it kept.
                 let isKept = store.contents.contains(version.content)
                 if let word = attempt(item, isKept ? settle : settleRecent) { counts[word, default: 0] += 1 }
@@ -62,7 +66,8 @@ struct CrashRecovery {
             else { return nil }
             return try settle(item, current, live)
         } catch {
-            container.logger.error("a file was not put in order after a crash: \(error)", metadata: ["item": "\(item.id)"])
+            container.logger.error(
+                "a file was not put in order after a crash: \(error)", metadata: ["item": "\(item.id)"])
             return nil
         }
     }
@@ -195,8 +200,11 @@ struct CrashRecovery {
             {
                 return .saved(label)
             }
-            // One of another item was for the name under which it was synchronised before it came here: it says that it is whole.
-            if label.item != item.id, live.stat.size == label.size, live.stat.modified == label.modified, isHashed(label, live) {
+            // One of another item was for the name under which it was synchronised before it came here: it says that it
+            // is whole.
+            if label.item != item.id, live.stat.size == label.size, live.stat.modified == label.modified,
+                isHashed(label, live)
+            {
                 return .saved(nil)
             }
         }
@@ -210,7 +218,8 @@ struct CrashRecovery {
         return isDatabase(live) ? .saved(nil) : .unfinished
     }
 
-    /// A file that nobody has open any more may still be on its way to being closed; who is not root sees not everybody.
+    /// A file that nobody has open any more may still be on its way to being closed; who is not root sees not
+    /// everybody.
     func isBeingWritten(_ live: Live) -> Bool {
         let mayBe = geteuid() != 0 || container.survivors.mayInclude(container.fileID(live.stat), live.stat.key)
         return mayBe && WritableMappings.exist(on: live.file.raw)
@@ -258,7 +267,8 @@ struct CrashRecovery {
         version.kind = .current
         version.flags.formUnion(flags.union(.sealed))
         let event = Change(
-            event: .saved, path: live.path, item: item.id, version: version.id, time: container.now, author: version.author)
+            event: .saved, path: live.path, item: item.id, version: version.id, time: container.now,
+            author: version.author)
         store.commit([
             .kind(former.id, .history), .version(version),
             .item(item.now(version, live.stat, container.fileID(live.stat))), .change(event),
@@ -322,7 +332,8 @@ struct CrashRecovery {
         let isSmall = live.stat.size <= LiveContainer.hashedAtOnce
         return Version(
             id: .random(), item: item.id, kind: .history, content: .random(), size: live.stat.size,
-            modified: live.stat.modified, saved: container.now, time: container.time.next(), device: store.identity.device,
+            modified: live.stat.modified, saved: container.now, time: container.time.next(),
+            device: store.identity.device,
             author: container.observers.owner(of: live.stat), parents: [former.id],
             hash: isSmall ? ContentHash.sha256(of: live.file.raw, size: live.stat.size) : nil,
             attributes: Attributes(live.stat), flags: flags)

@@ -26,7 +26,8 @@ extension LiveContainer {
         do {
             let isLabelled = try withLiveDocument(of: node) { (state, _, name) throws(Errno) -> Bool in
                 guard !state.isUnversioned, !state.isUnannounced else { return false }
-                // A database is left alone after a crash, and is synchronised too often (DESIGN 5.1: captured when quiet).
+                // A database is left alone after a crash, and is synchronised too often (DESIGN 5.1: captured when
+                // quiet).
                 let isInPlace = !isReplacing || writer.flags & (O_ACCMODE | O_TRUNC) == O_RDWR
                 if isInPlace, isDatabase(name.name, descriptor.raw) { return false }
                 try saveForLabel(&state, node, name, writer)
@@ -45,7 +46,9 @@ extension LiveContainer {
             }
             return isLabelled ?? false
         } catch {
-            logger.error("a synchronised file could not be recorded: \(error)", metadata: ["file": "\(nodes.path(node) ?? .root)"])
+            logger.error(
+                "a synchronised file could not be recorded: \(error)",
+                metadata: ["file": "\(nodes.path(node) ?? .root)"])
             return false
         }
     }

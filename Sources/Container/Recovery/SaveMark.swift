@@ -5,8 +5,8 @@ import Glibc
 import SystemPackage
 import VersionModel
 
-/// An extended attribute that tells, when the catalog's end is lost, whether a file that took a name is a whole save. On
-/// file systems without user attributes there is none.
+/// An extended attribute that tells, when the catalog's end is lost, whether a file that took a name is a whole save.
+/// On file systems without user attributes there is none.
 enum SaveMark: Equatable {
     /// It was created under a name whose document had just gone away, and is not saved yet.
     case created
@@ -49,8 +49,8 @@ enum SaveMark: Equatable {
         self = .saved(time, size: number(value[..<8]), hash: count == 48 ? Array(value[16..<48]) : nil)
     }
 
-    /// Whether it tells of a save that came after a version. In the version's own file it is of an earlier one, and says
-    /// nothing of what was written since.
+    /// Whether it tells of a save that came after a version. In the version's own file it is of an earlier one, and
+    /// says nothing of what was written since.
     func isNewer(than version: Version) -> Bool {
         switch self {
         case .created: true

@@ -70,7 +70,8 @@ final class Survivors: Sendable {
     /// `7f…-7f… rw-s 00000000 fe:00 1234   /path`: a shared mapping that may be written to.
     private static func mapping(_ line: Substring) -> BackingKey? {
         let words = line.split(separator: " ", maxSplits: 5)
-        guard words.count >= 5, words[1].hasSuffix("s"), words[1].contains("w"), let inode = UInt64(words[4]), inode != 0
+        guard words.count >= 5, words[1].hasSuffix("s"), words[1].contains("w"), let inode = UInt64(words[4]),
+            inode != 0
         else { return nil }
         let device = words[3].split(separator: ":").compactMap { UInt32($0, radix: 16) }
         guard device.count == 2 else { return nil }

@@ -52,7 +52,9 @@ struct ThreeWayMerge {
 
     private func withoutBase(_ loser: VersionInfo) -> ControlError {
         ControlError(
-            .failed, "the version from which \(loser.id.short) and the current one parted is gone: they cannot be merged by themselves",
+            .failed,
+            "the version from which \(loser.id.short) and the current one parted is gone: "
+                + "they cannot be merged by themselves",
             path: name, advice: "--merge --tool PROGRAM, or --keep current|\(loser.id.short)|all")
     }
 

@@ -31,7 +31,8 @@ import Testing
         let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
         let seed = given ?? UInt64.random(in: 0 ... .max)
         let episodes = max(1, operations / Self.length)
-        print("RandomRules: stale-writes \(setting.rawValue), seed \(seed), \(episodes) times \(Self.length) operations")
+        print(
+            "RandomRules: stale-writes \(setting.rawValue), seed \(seed), \(episodes) times \(Self.length) operations")
         var files: [String: String] = [:]
         // As many again for playing a failed episode a second time, step by step.
         for episode in 0...episodes {
@@ -106,7 +107,8 @@ import Testing
         }
         let problems = try comparison.problems(model, player.pids)
         if problems.isEmpty { return nil }
-        return Fault(operations: operations, problems: problems, tookTooLong: setting == .merge && slowest > Self.mergeTime)
+        return Fault(
+            operations: operations, problems: problems, tookTooLong: setting == .merge && slowest > Self.mergeTime)
     }
 
     /// The same operations once more, compared after each: what was done until the first difference.
@@ -128,7 +130,8 @@ import Testing
             if outcome != expected { problems.insert("came to \(outcome), the model has \(expected)", at: 0) }
             if !problems.isEmpty {
                 let pids = player.pids.sorted { $0.key < $1.key }.map { "\($0.key) is \($0.value)" }
-                return Self.text(operations[...index]) + "\n" + problems.joined(separator: "\n") + "\n(\(pids.joined(separator: ", ")))"
+                return Self.text(operations[...index]) + "\n" + problems.joined(separator: "\n")
+                    + "\n(\(pids.joined(separator: ", ")))"
             }
         }
         return nil

@@ -38,7 +38,8 @@ struct RuleComparison {
         let history: HistoryRecord = try socket.call("history", target: path)
         var contents: [String: String] = [:]
         for version in history.versions {
-            contents[version.id] = (try? container.content(of: version)).map { String(decoding: $0, as: UTF8.self) } ?? "UNREADABLE"
+            contents[version.id] =
+                (try? container.content(of: version)).map { String(decoding: $0, as: UTF8.self) } ?? "UNREADABLE"
         }
         let found = history.versions.map { version in
             line(
@@ -58,15 +59,19 @@ struct RuleComparison {
         return problems + (try conflict(path, item, contents))
     }
 
-    /// With one loser, the conflict's base is the one from which that parted; with several, which is shown first is a matter of taste.
+    /// With one loser, the conflict's base is the one from which that parted; with several, which is shown first is a
+    /// matter of taste.
     private func conflict(_ path: String, _ item: RuleModel.Item, _ contents: [String: String]) throws -> [String] {
         let losers = item.versions.values.filter { $0.kind == .conflict }
         guard losers.count == 1, let loser = losers.first else { return [] }
         let conflicts: [ConflictRecord] = try socket.call("conflicts", target: path)
-        guard conflicts.count == 1, let found = conflicts.first else { return ["\(path): \(conflicts.count) conflicts listed"] }
+        guard conflicts.count == 1, let found = conflicts.first else {
+            return ["\(path): \(conflicts.count) conflicts listed"]
+        }
         let base = found.base.flatMap { contents[$0.id] }
         let expected = item.current.flatMap { item.commonAncestor($0, loser.id) }.flatMap { item.versions[$0]?.content }
-        return base == expected ? [] : ["the base of \(path) is '\(base ?? "none")', the model has '\(expected ?? "none")'"]
+        return base == expected
+            ? [] : ["the base of \(path) is '\(base ?? "none")', the model has '\(expected ?? "none")'"]
     }
 
     private func deletions(_ model: RuleModel) throws -> [String] {

@@ -7,7 +7,8 @@ struct RuleGenerator {
     /// How often each operation comes, in shares.
     private static let shares: [RuleOperation.Verb: Int] = [
         .load: 22, .save: 12, .saveByRename: 10, .saveByOrdinaryRename: 3, .append: 8, .overwrite: 4, .truncate: 2,
-        .unlinkAndCreate: 3, .renameAwayAndCreate: 5, .renameAwayAndKeep: 2, .copyBackupAndSave: 5, .delete: 3, .move: 4,
+        .unlinkAndCreate: 3, .renameAwayAndCreate: 5, .renameAwayAndKeep: 2, .copyBackupAndSave: 5, .delete: 3,
+        .move: 4,
         .exchange: 1, .chmod: 1, .touch: 1, .closeAfterRename: 3, .closeAfterLoad: 3, .spawn: 4, .end: 2,
     ]
     private static let ofMerging: Set<RuleOperation.Verb> = [
@@ -51,12 +52,16 @@ struct RuleGenerator {
         var operation = RuleOperation(verb: verb, process: process)
         switch verb {
         case .spawn:
-            guard (model.lineages[process]?.count ?? 0) <= Self.deepest, model.lineages.count < Self.most else { return nil }
+            guard (model.lineages[process]?.count ?? 0) <= Self.deepest, model.lineages.count < Self.most else {
+                return nil
+            }
             lastProcess += 1
             operation.second = 100 + lastProcess
             return operation
         case .end:
-            guard let child = model.lineages.keys.filter({ $0 > 100 }).sorted().randomElement(using: &dice) else { return nil }
+            guard let child = model.lineages.keys.filter({ $0 > 100 }).sorted().randomElement(using: &dice) else {
+                return nil
+            }
             operation.second = child
             return operation
         default: break
@@ -67,8 +72,14 @@ struct RuleGenerator {
         guard let name = choices.randomElement(using: &dice) else { return nil }
         operation.name = name
         // Backups of backups teach nothing new and make names without end.
-        if name.hasSuffix("~") || name.hasSuffix(".new"), [.saveByOrdinaryRename, .renameAwayAndCreate, .renameAwayAndKeep,
-            .copyBackupAndSave].contains(verb) { return nil }
+        if name.hasSuffix("~") || name.hasSuffix(".new"),
+            [
+                .saveByOrdinaryRename, .renameAwayAndCreate, .renameAwayAndKeep,
+                .copyBackupAndSave,
+            ].contains(verb)
+        {
+            return nil
+        }
         // Made by vim, such a name is its scaffolding from the start, of which
         // the model knows only as part of a backup.
         if verb == .unlinkAndCreate, RuleModel.isScaffolding(name, madeBy: model.program(process)) { return nil }
@@ -97,7 +108,8 @@ struct RuleGenerator {
         default: break
         }
         // Now and then a content that the document had before.
-        if Int.random(in: 0..<6, using: &dice) == 0, let item = model.names[operation.name].flatMap({ model.items[$0] }),
+        if Int.random(in: 0..<6, using: &dice) == 0,
+            let item = model.names[operation.name].flatMap({ model.items[$0] }),
             let old = item.versions.values.map(\.content).filter({ !$0.isEmpty }).sorted().randomElement(using: &dice)
         {
             return old

@@ -133,7 +133,9 @@ extension RuleModel {
     }
 
     private mutating func exchange(_ process: Int, _ one: String, _ other: String) {
-        guard let first = names[one], let second = names[other], let a = content(one), let b = content(other) else { return }
+        guard let first = names[one], let second = names[other], let a = content(one), let b = content(other) else {
+            return
+        }
         for id in [first, second] { settle(id) }
         save(process, first, b, .replacing)
         save(process, second, a, .replacing)

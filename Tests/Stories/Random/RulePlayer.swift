@@ -92,7 +92,8 @@ final class RulePlayer {
             let moved = try rename(process, file, file + "~")
             guard moved == .done else { return [moved] }
             let saved = try save(process, file, operation.text)
-            return operation.verb == .renameAwayAndKeep ? [moved, saved] : [moved, saved, try unlink(process, file + "~")]
+            return operation.verb == .renameAwayAndKeep
+                ? [moved, saved] : [moved, saved, try unlink(process, file + "~")]
         case .copyBackupAndSave: return try copyBackup(operation, file)
         case .delete: return [try unlink(process, file)]
         case .move: return [try rename(process, file, path(operation.other))]
@@ -114,7 +115,9 @@ final class RulePlayer {
         try openAndWrite(process, file, "w+creat+trunc", text)
     }
 
-    private func openAndWrite(_ process: Int, _ file: String, _ flags: String, _ text: String) throws -> RuleModel.Outcome {
+    private func openAndWrite(_ process: Int, _ file: String, _ flags: String, _ text: String) throws
+        -> RuleModel.Outcome
+    {
         guard try ask(process, "open", "h", file, flags) else { return .refused }
         try must(process, "write", "h", text)
         try must(process, "close", "h")
@@ -122,7 +125,9 @@ final class RulePlayer {
     }
 
     private func write(_ process: Int, _ file: String, _ flags: String, _ text: String) throws {
-        guard try openAndWrite(process, file, flags, text) == .done else { throw Failure("\(file) cannot be appended to") }
+        guard try openAndWrite(process, file, flags, text) == .done else {
+            throw Failure("\(file) cannot be appended to")
+        }
     }
 
     private func saveByRename(_ process: Int, _ file: String, _ text: String) throws -> RuleModel.Outcome {
@@ -166,7 +171,8 @@ final class RulePlayer {
     }
 
     private func spawn(_ child: Int, by parent: Int) throws {
-        guard let pid = try answer(parent, ["spawn", "c\(child)"])?.first.flatMap({ Int32($0) }), let person = people[parent]
+        guard let pid = try answer(parent, ["spawn", "c\(child)"])?.first.flatMap({ Int32($0) }),
+            let person = people[parent]
         else { throw Failure("no child") }
         people[child] = Person(root: person.root, chain: person.chain + ["c\(child)"], pid: pid)
         pids[child] = pid

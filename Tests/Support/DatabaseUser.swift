@@ -1,14 +1,14 @@
 // Asking databases, and versions of them, with the real sqlite3.
 
 import Foundation
-import Support
 
-func sql(_ container: TestContainer, _ text: String, _ file: String = "data.db") throws -> String {
+@discardableResult
+public func sql(_ container: TestContainer, _ text: String, _ file: String = "data.db") throws -> String {
     try mustRun("sqlite3", [container.file(file), ".timeout 10000", text]).text
 }
 
 /// What a version says when it is opened as a database of its own.
-func sql(_ version: VersionRecord, in container: TestContainer, _ text: String) throws -> String {
+public func sql(_ version: VersionRecord, in container: TestContainer, _ text: String) throws -> String {
     let copy = container.path + "-copy.db"
     defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copy + suffix) } }
     FileManager.default.createFile(atPath: copy, contents: Data(try container.content(of: version)))
@@ -16,7 +16,7 @@ func sql(_ version: VersionRecord, in container: TestContainer, _ text: String) 
 }
 
 /// Waits until a document has so many versions; there is no event for what has not happened yet.
-func versions(
+public func versions(
     of file: String, _ container: TestContainer, atLeast count: Int, seconds: Double = 30
 ) throws -> [VersionRecord] {
     let deadline = Deadline.after(seconds: seconds)
@@ -29,11 +29,11 @@ func versions(
 }
 
 /// A program that has a database in WAL mode open, with three rows in the log, and goes on so until it is killed.
-final class DatabaseUser {
+public final class DatabaseUser {
     private let child: Child
 
     /// Returns once the rows are committed.
-    init(of file: String = "data.db", rows: Int = 3, in container: TestContainer) throws {
+    public init(of file: String = "data.db", rows: Int = 3, in container: TestContainer) throws {
         let ready = container.path + "-ready"
         try mustRun("mkfifo", [ready])
         defer { unlink(ready) }
@@ -53,7 +53,7 @@ final class DatabaseUser {
     }
 
     /// As a crash: the log stays.
-    func kill() { child.kill() }
+    public func kill() { child.kill() }
 
     deinit { child.kill() }
 }

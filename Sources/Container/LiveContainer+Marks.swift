@@ -1,0 +1,35 @@
+// What is written on a file that takes a name, because its content may reach the disk later (docs/decisions/0003).
+
+import Glibc
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// What was written a moment ago may reach the disk after its new name does: the file says what it has to be.
+    ///
+    /// - Returns: the file, and its hash if it is small.
+    func markRenamed(_ move: Move) -> Marked? {
+        guard let raw = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
+        else { return nil }
+        let file = SharedDescriptor(raw)
+        // Whoever was writing it may have saved it since it was looked at.
+        guard let stat = try? Backing.stat(raw) else { return nil }
+        return Marked(file: file, stat: stat, hash: stat.size > 0 ? markWhole(raw, size: stat.size) : nil)
+    }
+
+    /// - Returns: the hash of what is marked as a whole save, if it is small.
+    func markWhole(_ file: Int32, size: UInt64) -> [UInt8]? {
+        let hash = size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: size) : nil
+        SaveMark.whole(file, size: size, hash: hash, now: now).set(on: file)
+        return hash
+    }
+
+    /// A file that is renamed over a document, open for reading.
+    struct Marked {
+        var file: SharedDescriptor
+        /// As it was before it was marked.
+        var stat: FileStat
+        var hash: [UInt8]?
+    }
+}
