@@ -14,7 +14,10 @@ extension LiveContainer {
         _ state: inout Document.State, _ node: Node, _ name: FileName, in directory: SharedDescriptor, parent: Node
     ) throws(Errno) -> FileStat? {
         guard let own = state.current?.id, !state.isKept, !state.isReturning,
-            let writer = node.writers.first(where: { $0.state.withLock(\.saved) == own })
+            // What another appends to it is not theirs: the version is the beginning still.
+            let writer = node.writers.first(where: {
+                $0.state.withLock(\.saved) == own && (!state.isAppendedTo || $0.isAppending)
+            })
         else { return nil }
         let file = try Backing.openQuietly(name.bytes, in: directory.raw)
         defer { Glibc.close(file) }
