@@ -98,9 +98,9 @@ import VersionModel
         try tree.save("x", "other")
         try tree.save("y", "same")
         let state = FileDescriptor(rawValue: tree.container.store.state.rawValue)
-        let before = RedoLog.calls(in: state, after: 0).count
+        let before = RedoLog.calls(in: state, after: 0).calls.count
         try move(tree, "z", to: "y")
-        #expect(RedoLog.calls(in: state, after: 0).count == before + 1)
+        #expect(RedoLog.calls(in: state, after: 0).calls.count == before + 1)
         #expect(try tree.texts().contains("same"))
         #expect(try tree.findings() == [])
     }
