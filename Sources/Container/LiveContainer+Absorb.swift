@@ -50,7 +50,7 @@ extension LiveContainer {
         for file in node.writers where !isShared {
             file.state.withLock { if isUnfinished || $0.saved != nil && $0.saved == own { $0.saved = saved } }
         }
-        if isShared || !isUnfinished, node.writers.contains(where: { mayWriteUnseen($0) }) {
+        if isShared || !isUnfinished, node.writers.contains(where: { goesOnUnseen($0) }) {
             do throws(Errno) {
                 try keepCopy(&state, of: node, from: file.raw)
             } catch { logger.error("what was renamed while it is open for writing could not be copied: \(error)") }

@@ -209,7 +209,8 @@ extension LiveContainer {
         var requester = requester
         let others = file.node.writers.filter { $0 !== file }
         // What is under way now may reach the file before it is looked at, or after.
-        let isWrittenUnseen = others.contains { mayWriteUnseen($0) }
+        // What was appended goes on as one version for a minute: no copy is made of it on mere suspicion.
+        let isWrittenUnseen = others.contains { file.isAppending ? goesOnUnseen($0) : mayWriteUnseen($0) }
         let stat = try Backing.stat(file.descriptor.raw)
         let hasChanged = state.current == nil || state.differs(from: stat)
         let (hasReplaced, wasFlushed, leftBy) = file.state.withLock { state in
@@ -254,9 +255,11 @@ extension LiveContainer {
         let saved = try save(
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
         if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
-        // It is this one's from now on: what another writes is not a part of it.
-        for other in others where hasChanged { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
-        if state.current != nil, isWrittenUnseen {
+        // Who has written nothing leaves the version to its writer. Else it is this one's from now on: what another writes is
+        // not a part of it.
+        let isOwn = hasChanged || saved != nil && file.state.withLock(\.saved) == saved
+        for other in others where isOwn { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
+        if state.current != nil, isOwn, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
     }
@@ -290,9 +293,15 @@ extension LiveContainer {
         }
     }
 
-    /// Whether another writer may overwrite what was just saved without our seeing it. One that was closed is nearly
-    /// always done, and only its release is on its way.
+    /// Whether another writer may overwrite what was just saved without our seeing it, until it is released: its program may
+    /// have a duplicate of what it has closed.
     func mayWriteUnseen(_ other: OpenFile) -> Bool {
+        !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated }
+    }
+
+    /// The same where names change, for which nobody waits as long as copying a big file takes: one that was closed a moment
+    /// ago is nearly always done, and its release on its way.
+    func goesOnUnseen(_ other: OpenFile) -> Bool {
         !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated && !$0.isClosing }
     }
 

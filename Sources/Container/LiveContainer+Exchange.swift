@@ -66,7 +66,7 @@ extension LiveContainer {
             &state, node, in: entry.parent, entry.name, file: file,
             PendingSave(kind: .replacing, requester: requester, isSealed: true))
         // Whoever has it open from before goes on writing to it.
-        if node.writers.contains(where: { mayWriteUnseen($0) }) { try keepCopy(&state, of: node, from: file) }
+        if node.writers.contains(where: { goesOnUnseen($0) }) { try keepCopy(&state, of: node, from: file) }
     }
 
     private func exchangeOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {

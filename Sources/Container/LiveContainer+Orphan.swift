@@ -19,13 +19,18 @@ extension LiveContainer {
         let taken = orphans.take(file.node) {
             waits && file.node.writers.contains { $0 !== file }
         }
-        guard let orphan = taken else { return }
+        guard var orphan = taken else { return }
         // What is under way now may reach the file before it is looked at, or after.
         let isWrittenUnseen = file.node.writers.contains { $0 !== file && mayWriteUnseen($0) }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
-            // Who has closed it with something in it has not emptied it: whoever did has just come, and settles it themselves.
-            if isLast, stat.size == 0, file.state.withLock({ $0.isReplacing && $0.isFlushed }) { return }
+            // Who has closed it with something in it has not emptied it: whoever did has just come, and settles it themselves,
+            // unless they have gone by now, or it was a duplicate of this one.
+            if isLast, stat.size == 0, file.state.withLock({ $0.isReplacing && $0.isFlushed }) {
+                orphans.add(orphan, file.node)
+                guard let again = orphans.take(file.node, unless: { file.node.hasWriters }) else { return }
+                orphan = again
+            }
             if !isLast {
                 file.state.withLock { ($0.isFlushed, $0.closed) = (true, Scheduler.now) }
                 // What is written after this close is looked at when the handle is released.
@@ -33,7 +38,9 @@ extension LiveContainer {
                 rest.stamp = Stamp(stat)
                 orphans.add(rest, file.node)
             }
-            guard orphan.isChanged(stat) else { return isLast ? dropUnneededCopy(orphan) : () }
+            guard orphan.isChanged(stat) else {
+                return isLast ? dropUnneededCopy(orphan) : keepOwn(file, orphan, stat, isWrittenUnseen: isWrittenUnseen)
+            }
             switch nodes.location(file.node).whereabouts {
             case .deleted(let deletion):
                 let isDone = try settleDeleted(
@@ -123,6 +130,19 @@ extension LiveContainer {
         do throws(Errno) {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         } catch { logger.error("what was written to a deleted file could not be copied: \(error)") }
+    }
+
+    /// A rename had saved what a handle closes on now, before the name was deleted: others may go on with it as before.
+    private func keepOwn(_ file: OpenFile, _ orphan: Orphan, _ stat: FileStat, isWrittenUnseen: Bool) {
+        orphan.document.state.withLock { state in
+            guard let current = state.current, file.state.withLock(\.saved) == current.id, state.stamp?.file == stat.key
+            else { return }
+            for other in file.node.writers where other !== file {
+                other.state.withLock { if $0.saved == current.id { $0.saved = nil } }
+            }
+            copyIfWritten(&state, file, isWrittenUnseen)
+            if let current = state.current, state.isRecorded { store.commit([.version(current)]) }
+        }
     }
 
     private func isDeleted(_ node: Node, _ deletion: DeletionID) -> Bool {
@@ -222,8 +242,7 @@ extension LiveContainer {
                 base: requester.actor.flatMap { observers.base(of: $0, item: state.item) },
                 equalsCurrent: hash != nil && hash == current.hash && stat.size == current.size,
                 loserExistsElsewhere: hash != nil && versions.contains { $0.size == stat.size && self.hash(of: $0) == hash })
-            let decision = SaveRule.decide(pending, current: current.id, saver: state.saver,
-                isQuiet: isQuiet(orphan.parent, place.name))
+            let decision = decide(pending, current, state, isQuiet: isQuiet(orphan.parent, place.name))
             guard case .orphan(var kind, let base) = decision else { return }
             // Nobody is in conflict about what nobody can open.
             if !hasName { kind = .history }

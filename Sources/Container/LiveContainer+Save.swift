@@ -185,13 +185,11 @@ extension LiveContainer {
         let actor = save.requester?.actor
         let base = actor.flatMap { observers.base(of: $0, item: state.item) }
         let equals = hash != nil && current.hash == hash && current.size == stat.size
-        let decision = SaveRule.decide(
+        let decision = decide(
             Save(
                 kind: save.kind, actor: actor, base: base, equalsCurrent: equals,
                 loserExistsElsewhere: base != nil && base != current.id && !equals && isRepeated(current, state)),
-            current: current.id,
-            saver: state.saver,
-            isQuiet: base != nil && base != current.id && isQuiet(parent, name))
+            current, state, isQuiet: base != nil && base != current.id && isQuiet(parent, name))
         // Whatever it is called, it is saved over: it is a document like others.
         if state.isUnannounced { state.created = state.maker?.time }
         var events: [VersionStore.Mutation] = []

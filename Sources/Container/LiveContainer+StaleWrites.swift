@@ -39,8 +39,8 @@ extension LiveContainer {
             let base = observers.base(of: actor, item: state.item), base != current.id
         else { return false }
         return SaveRule.isStale(
-            actor, base: base, current: current.id, saver: state.saver,
-            isQuiet: isQuiet(parent, name))
+            actor, base: base, current: current.id, saver: state.saver, isQuiet: isQuiet(parent, name))
+            && !goesBack(base, to: current)
     }
 
     /// With `merge`, joins a save that has just become a conflict with the version it lost against, if their edits do

@@ -35,7 +35,7 @@ extension LiveContainer {
         else { return }
         let directory = try descriptor(of: name.parent)
         _ = try amendUnfinished(&state, node, name.name, in: directory, parent: name.parent)
-        guard node.writers.contains(where: { mayWriteUnseen($0) }) else { return }
+        guard node.writers.contains(where: { goesOnUnseen($0) }) else { return }
         let file = try Backing.openQuietly(name.name.bytes, in: directory.raw)
         defer { Glibc.close(file) }
         if !state.contentDiffers(from: try Backing.stat(file)) { try keepCopy(&state, of: node, from: file) }

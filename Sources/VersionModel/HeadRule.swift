@@ -53,4 +53,16 @@ public enum HeadRule {
     public static func current(of heads: some Collection<HistoryNode>) -> HistoryNode? {
         heads.max { $0.givesWay(to: $1) }
     }
+
+    /// Whether a version goes back to another, as far as the ways between them are known.
+    public static func goesBack(_ version: VersionID, to ancestor: VersionID, in nodes: some Collection<HistoryNode>) -> Bool {
+        let graph = Dictionary(nodes.map { ($0.id, $0.parents) }, uniquingKeysWith: { first, _ in first })
+        var found: Set<VersionID> = []
+        var pending = graph[version] ?? []
+        while let next = pending.popLast() {
+            if next == ancestor { return true }
+            if found.insert(next).inserted { pending += graph[next] ?? [] }
+        }
+        return false
+    }
 }

@@ -21,15 +21,19 @@ public struct Save: Hashable, Sendable {
     public var equalsCurrent: Bool
     /// Whether the content that would lose (C's; N's for an orphan) is also that of another version of the item.
     public var loserExistsElsewhere: Bool
+    /// Whether base(B) goes back to C: what B has seen came after it (B has written to a file that had lost its name).
+    public var baseFollowsCurrent: Bool
 
     public init(
-        kind: Kind, actor: FileActor?, base: VersionID?, equalsCurrent: Bool, loserExistsElsewhere: Bool = false
+        kind: Kind, actor: FileActor?, base: VersionID?, equalsCurrent: Bool, loserExistsElsewhere: Bool = false,
+        baseFollowsCurrent: Bool = false
     ) {
         self.kind = kind
         self.actor = actor
         self.base = base
         self.equalsCurrent = equalsCurrent
         self.loserExistsElsewhere = loserExistsElsewhere
+        self.baseFollowsCurrent = baseFollowsCurrent
     }
 }
 
@@ -78,7 +82,7 @@ public enum SaveRule {
     }
 
     /// Whether an actor that is about to replace C would do so from stale content: what `stale-writes = "refuse"`
-    /// asks before anything has happened (DESIGN 6.3).
+    /// asks before anything has happened (DESIGN 6.3). Whether its base goes back to C is asked by the caller.
     public static func isStale(
         _ actor: FileActor?, base: VersionID?, current: VersionID, saver: FileActor?, isQuiet: Bool
     ) -> Bool {
@@ -90,7 +94,8 @@ public enum SaveRule {
     private static func staleBase(
         of save: Save, current: VersionID, saver: FileActor?, isQuiet: Bool
     ) -> VersionID? {
-        guard let base = save.base, base != current, !isQuiet, !save.loserExistsElsewhere else { return nil }
+        guard let base = save.base, base != current, !isQuiet, !save.loserExistsElsewhere, !save.baseFollowsCurrent
+        else { return nil }
         if let actor = save.actor, let saver, actor.isKin(of: saver) { return nil }
         return base
     }

@@ -5,7 +5,22 @@ internal import GRDBSQLite
 import VersionModel
 
 extension Catalog {
-    static func apply(_ mutation: VersionStore.Mutation, to database: Database, _ rows: inout [Row]) throws {
+    /// Applies one call. Versions that go together go in one step, since each takes a look at all of its item.
+    static func apply(_ call: [VersionStore.Mutation], to database: Database, _ rows: inout [Row]) throws {
+        var going: [VersionID] = []
+        for mutation in call {
+            if case .removeVersion(let id) = mutation {
+                going.append(id)
+                continue
+            }
+            if !going.isEmpty { try remove(going, database) }
+            going = []
+            try apply(mutation, to: database, &rows)
+        }
+        if !going.isEmpty { try remove(going, database) }
+    }
+
+    private static func apply(_ mutation: VersionStore.Mutation, to database: Database, _ rows: inout [Row]) throws {
         switch mutation {
         case .item(let item): try put(item, database)
         case .forgetItem(let id):
@@ -21,8 +36,7 @@ extension Catalog {
                 database, "UPDATE version SET flags = ? WHERE id = ?", .integer(Int64(flags.rawValue)), .blob(id.bytes))
         case .hash(let id, let hash):
             try SQLStatement.run(database, "UPDATE version SET hash = ? WHERE id = ?", .blob(hash), .blob(id.bytes))
-        case .removeVersion(let id):
-            try SQLStatement.run(database, "DELETE FROM version WHERE id = ?", .blob(id.bytes))
+        case .removeVersion(let id): try remove([id], database)
         case .deletion(let deletion): try put(deletion, database)
         case .removeDeletion(let id):
             try SQLStatement.run(database, "DELETE FROM deletion WHERE id = ?", .blob(id.bytes))
@@ -61,6 +75,41 @@ extension Catalog {
     }
 
     private static func put(_ version: Version, _ database: Database) throws {
+        var version = version
+        version.parents = try parents(of: version, database)
+        try write(version, database)
+    }
+
+    /// Takes versions out of the graph (``Splice``) and out of the table.
+    private static func remove(_ ids: [VersionID], _ database: Database) throws {
+        let gone = Set(ids)
+        let going = Dictionary(grouping: try ids.compactMap { try Query.version($0, database) }, by: \.item)
+        for (item, versions) in going {
+            let versions = try Query.neighbours(of: versions.map(\.id), in: item, database)
+            let parents = Splice.parents(without: gone, in: versions.map { HistoryNode($0) })
+            for var version in versions {
+                guard let named = parents[version.id] else { continue }
+                version.parents = named
+                try write(version, database)
+            }
+        }
+        for id in ids { try SQLStatement.run(database, "DELETE FROM version WHERE id = ?", .blob(id.bytes)) }
+    }
+
+    /// What a version's row is to name as parents. Whoever amends a version may have looked at it before one of its parents
+    /// went, and what it had been given instead stays.
+    private static func parents(of version: Version, _ database: Database) throws -> [VersionID] {
+        guard !version.parents.isEmpty, let known = try Query.version(version.id, database),
+            known.parents != version.parents
+        else { return version.parents }
+        var parents = known.parents
+        for parent in version.parents where !parents.contains(parent) {
+            if try Query.version(parent, database) != nil { parents.append(parent) }
+        }
+        return parents
+    }
+
+    private static func write(_ version: Version, _ database: Database) throws {
         var writer = ByteWriter()
         writer.version(version)
         try SQLStatement.run(

@@ -112,6 +112,21 @@ enum Query {
         ).rows(version)
     }
 
+    /// What is to be known of an item's versions to take some out of the graph: of a long history, for one version, no
+    /// more than what names it, and what that names besides.
+    static func neighbours(of gone: [VersionID], in item: ItemID, _ database: Database) throws -> [Version] {
+        guard gone.count == 1, let id = gone.first else { return try versions(of: item, database) }
+        var writer = ByteWriter(capacity: 16)
+        writer.identity(id)
+        let found = try SQLStatement(
+            database, "SELECT \(versionColumns) FROM version WHERE item = ? AND instr(record, ?) > 0", .blob(item.bytes),
+            .blob(writer.bytes)
+        ).rows(version)
+        let known = Set(found.map(\.id))
+        let others = Set(found.filter { $0.id != id }.flatMap(\.parents)).subtracting(known)
+        return found + (try others.sorted().compactMap { try version($0, database) }.filter { $0.item == item })
+    }
+
     /// The unresolved losers of an item, newest first; their index leaves the rest of its history unread.
     static func conflicts(of item: ItemID, _ database: Database) throws -> [Version] {
         try SQLStatement(

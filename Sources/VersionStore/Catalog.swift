@@ -103,9 +103,7 @@ final class Catalog: Sendable {
             do {
                 if !database.isInsideTransaction { try SQLStatement.run(database, "BEGIN IMMEDIATE") }
                 var rows: [Row] = []
-                for call in calls {
-                    for mutation in call { try Self.apply(mutation, to: database, &rows) }
-                }
+                for call in calls { try Self.apply(call, to: database, &rows) }
                 return rows
             } catch {
                 Self.rollBack(database)

@@ -9,11 +9,12 @@ extension VersionStore {
         case item(Item)
         /// Removes an item and the rows of all its versions.
         case forgetItem(ItemID)
-        /// Inserts or replaces.
+        /// Inserts or replaces; of a version that is there already, parents that went meanwhile stay what they were replaced by.
         case version(Version)
         case kind(VersionID, VersionKind)
         case flags(VersionID, Version.Flags)
         case hash(VersionID, [UInt8])
+        /// What went back to it goes back to what it went back to (``Splice``).
         case removeVersion(VersionID)
         /// Inserts or replaces.
         case deletion(Deletion)

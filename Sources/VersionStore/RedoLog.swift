@@ -9,7 +9,7 @@ import VersionModel
 /// A file of records, each one call of ``VersionStore/commit(_:)``:
 ///
 ///     4 bytes      length of what follows, less the checksum
-///     8 bytes      number of the call; they rise by one
+///     8 bytes      number of the call; they rise (those that only seal a version have none here)
 ///     count n      mutations
 ///     4 bytes      checksum of number and mutations
 ///
@@ -109,16 +109,22 @@ final class RedoLog {
         file = new
     }
 
-    /// The calls behind `applied` that a log holds, in order; ends before the first record that is not whole.
-    static func calls(in state: FileDescriptor, after applied: UInt64) -> [[VersionStore.Mutation]] {
-        guard let bytes = try? System.contents(of: name, in: state, limit: 1 << 30) else { return [] }
-        var calls: [[VersionStore.Mutation]] = []
+    /// The calls behind `applied` that a log holds, in order, and the number of the last; ends before the first record that
+    /// is not whole.
+    static func calls(
+        in state: FileDescriptor, after applied: UInt64
+    ) -> (calls: [[VersionStore.Mutation]], last: UInt64) {
+        guard let bytes = try? System.contents(of: name, in: state, limit: 1 << 30) else { return ([], applied) }
+        var (calls, last): ([[VersionStore.Mutation]], UInt64) = ([], applied)
         var position = 0
         while let (number, call, next) = try? record(bytes, at: position) {
-            if number > applied { calls.append(call) }
+            if number > applied {
+                calls.append(call)
+                last = max(last, number)
+            }
             position = next
         }
-        return calls
+        return (calls, last)
     }
 
     private static func record(

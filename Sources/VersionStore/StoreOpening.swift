@@ -105,11 +105,10 @@ struct StoreOpening {
 
     /// What was committed before a kill and had not reached the catalog.
     private func redo() throws {
-        let applied = number(RedoLog.appliedKey)
-        let calls = RedoLog.calls(in: directory.state, after: applied)
+        let (calls, last) = RedoLog.calls(in: directory.state, after: number(RedoLog.appliedKey))
         guard !calls.isEmpty else { return }
         var writer = ByteWriter(capacity: 8)
-        writer.fixed(applied + UInt64(calls.count))
+        writer.fixed(last)
         _ = try catalog.stage((calls + [[.setting(key: RedoLog.appliedKey, value: writer.bytes)]])[...])
         try catalog.commitStaged()
         // Before the log is begun anew: the catalog alone has it then.

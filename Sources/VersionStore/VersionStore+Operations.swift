@@ -17,4 +17,14 @@ extension VersionStore {
     public func deletions(of item: ItemID) throws(StoreError) -> [Deletion] {
         try read { try Query.deletions(item: item, $0) }
     }
+
+    /// The versions that name one of these as a parent, and are none of them.
+    public func heirs(of versions: [Version]) throws(StoreError) -> [Version] {
+        let gone = Set(versions.map(\.id))
+        return try read { database in
+            try Dictionary(grouping: versions, by: \.item).flatMap { item, versions in
+                try Query.neighbours(of: versions.map(\.id), in: item, database)
+            }.filter { !gone.contains($0.id) && !gone.isDisjoint(with: $0.parents) }
+        }
+    }
 }

@@ -66,6 +66,26 @@ import VersionStore
         #expect(try tree.findings() == [])
     }
 
+    @Test("a deleted file that is emptied after a close is deleted as empty, and what it held is history")
+    func emptiedAfterItsClose() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("x", "content")
+        let own = try Writer(tree, "x", O_RDWR | O_TRUNC)
+        try tree.unlink("x")
+        try own.write("more", at: 0)
+        // Of a duplicate.
+        tree.container.flush(tree.caller, handle: own.handle)
+        var edit = AttributeEdit()
+        edit.size = 0
+        _ = try tree.container.setAttributes(tree.caller, node: own.node, handle: own.handle, edit)
+        own.close()
+        tree.container.store.flush()
+        let deletion = try #require(try tree.container.store.deletions(within: nil).first)
+        #expect(deletion.size == 0)
+        #expect(Set(try texts(tree, of: try #require(deletion.item))) == ["content", "more"])
+        #expect(try tree.findings() == [])
+    }
+
     @Test("what is written to a displaced file is never taken for what the name has now, though that is appended to")
     func writtenBesideAnAppend() throws {
         let tree = try BrowsedContainer()

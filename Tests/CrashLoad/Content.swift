@@ -55,6 +55,21 @@ public struct Content: Hashable, Sendable, CustomStringConvertible {
         pieces.isEmpty ? "-" : pieces.map { "\($0.number):\($0.length)" }.joined(separator: ",")
     }
 
+    /// What some bytes are, if they are whole pieces.
+    public init?(of bytes: [UInt8]) {
+        pieces = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard rest.first == UInt8(ascii: "["), let end = rest.prefix(40).firstIndex(of: UInt8(ascii: "]")),
+                let content = Content(Substring(String(decoding: rest[rest.startIndex + 1..<end], as: UTF8.self))),
+                let piece = content.pieces.first, content.pieces.count == 1, piece.length > 0,
+                rest.prefix(piece.length).elementsEqual(piece.bytes)
+            else { return nil }
+            pieces.append(piece)
+            rest = rest.dropFirst(piece.length)
+        }
+    }
+
     public init?(_ text: Substring) {
         pieces = []
         if text == "-" { return }

@@ -131,7 +131,8 @@ struct Ledger {
     }
 
     private mutating func keep(_ entry: Entry, isSynced: Bool) {
-        if saved[entry.file]?.last?.content == entry.content { return }
+        // What was closed on a file without the name says nothing of what the name has.
+        if saved[entry.file]?.last(where: { $0.action != .displaced })?.content == entry.content { return }
         // The document of a displaced file may have lost its name, too.
         let isNameless = entry.action == .displaced && saved[entry.file]?.contains(where: \.isNameless) ?? false
         saved[entry.file, default: []].append(

@@ -8,6 +8,7 @@ import Crypto
 import Foundation
 import Glibc
 import Logging
+import Synchronization
 import SystemPackage
 
 @testable import VersionModel
@@ -33,7 +34,7 @@ final class SimulatedContainer {
     private var dice: Dice
     private let logger: Logger
 
-    init(_ path: String, _ dice: Dice) throws {
+    init(_ path: String, _ dice: Dice, passesThrough: Bool = false) throws {
         self.path = path
         self.dice = dice
         var dice = dice
@@ -43,6 +44,7 @@ final class SimulatedContainer {
         self.logger = logger
         root = try FileDescriptor.open(path, .readOnly, options: .directory)
         container = try Self.open(root, logger)
+        if passesThrough { container.connect(PassingKernel()) }
     }
 
     deinit {
@@ -138,13 +140,13 @@ final class SimulatedContainer {
 
     func rename(_ file: String, to target: String) throws {
         try tick()
-        let ((from, name), (to, newName)) = (try split(file), try split(target))
+        let ((from, name), (to, newName)) = (try found(file), try found(target))
         try container.rename(caller, parent: from, name: name, newParent: to, newName: newName, flags: 0)
     }
 
     func exchange(_ file: String, with other: String) throws {
         try tick()
-        let ((from, name), (to, newName)) = (try split(file), try split(other))
+        let ((from, name), (to, newName)) = (try found(file), try found(other))
         try container.rename(
             caller, parent: from, name: name, newParent: to, newName: newName, flags: linux_RENAME_EXCHANGE)
     }
@@ -180,7 +182,7 @@ final class SimulatedContainer {
 
     func unlink(_ file: String) throws {
         try tick()
-        let (parent, name) = try split(file)
+        let (parent, name) = try found(file)
         try container.unlink(caller, parent: parent, name: name)
     }
 
@@ -201,6 +203,13 @@ final class SimulatedContainer {
             parent = found.node
         }
         return (parent, names.last ?? [])
+    }
+
+    /// The kernel looks up whatever it asks to be renamed, or renamed over, or removed.
+    private func found(_ file: String) throws -> (UInt64, [UInt8]) {
+        let (parent, name) = try split(file)
+        _ = try container.lookup(caller, parent: parent, name: name)
+        return (parent, name)
     }
 
     /// Between two requests: releases come when they come, and so do the catalog's end and the crash.
@@ -244,10 +253,24 @@ final class SimulatedContainer {
         container.close()
     }
 
+    /// An orderly end.
+    func end() { container.close() }
+
     /// For the next round.
     func reopen() throws { container = try Self.open(root, logger) }
 
     private func put(_ bytes: Data, _ name: String) throws {
         try bytes.write(to: URL(fileURLWithPath: "\(path)/.versionsfs/\(name)"))
     }
+}
+
+/// A kernel that passes reads and writes through, unseen.
+private final class PassingKernel: KernelSide {
+    private let last = Atomic<Int32>(0)
+
+    var passesThrough: Bool { true }
+    func register(backing descriptor: Int32) throws(Errno) -> Int32 { last.add(1, ordering: .relaxed).newValue }
+    func unregister(backing: Int32) {}
+    func invalidate(entry name: [UInt8], in directory: UInt64) {}
+    func invalidate(node: UInt64, data: Bool) {}
 }

@@ -18,7 +18,12 @@ final class SimulatedLoad {
     /// Files that are being written to while other things happen.
     private var writing: [Writing] = []
     private let path: String
+    /// Where the doings are told to whoever goes on after the crash; nil: that is this process.
+    private var journal: Int32?
     private(set) var story: [String] = []
+
+    /// The names that it uses.
+    private static let files = ["w/a.txt", "w/b.txt", "w/sub/a.txt"]
 
     /// A save that takes its time.
     private struct Writing {
@@ -45,6 +50,17 @@ final class SimulatedLoad {
         container = try SimulatedContainer(path, Dice(seed: dice.next()))
     }
 
+    /// A load in a container that is there, for a process that is to be killed.
+    init(_ seed: UInt64, in path: String, from number: UInt64, journal: Int32) throws {
+        dice = Dice(seed: seed)
+        self.path = path
+        self.journal = journal
+        self.number = number
+        container = try SimulatedContainer(path, Dice(seed: dice.next()), passesThrough: Bool.random(using: &dice))
+        // It goes on with what it finds, or every first doing of it would replace a file.
+        for file in Self.files { contents[file] = FileManager.default.contents(atPath: "\(path)/\(file)").flatMap { Content(of: Array($0)) } }
+    }
+
     func remove() {
         if ProcessInfo.processInfo.environment["VERSIONSFS_KEEP"] != "1" {
             try? FileManager.default.removeItem(atPath: path)
@@ -69,10 +85,19 @@ final class SimulatedLoad {
         return problems
     }
 
+    /// Works until so many requests are made, if the process lives to see that.
+    func run(_ requests: Int) throws {
+        container.rest = requests
+        do {
+            try container.makeDirectory("w/sub")
+            while true { try step() }
+        } catch is CrashCame {}
+    }
+
     private func step() throws {
         if !writing.isEmpty, Int.random(in: 0..<5, using: &dice) == 0 { return try goOn() }
         if Int.random(in: 0..<20, using: &dice) == 0 { return try moveDirectory() }
-        let file = "w/" + ["a.txt", "b.txt", "sub/a.txt"][Int.random(in: 0..<3, using: &dice)]
+        let file = Self.files[Int.random(in: 0..<3, using: &dice)]
         let held = contents[file]
         let isBusy = isBusy(file)
         var actions: [Entry.Action] = [.byRename, .byRename]
@@ -283,6 +308,11 @@ final class SimulatedLoad {
     }
 
     private func say(_ entry: Entry) {
+        if let journal {
+            let line = Array(entry.line.utf8)
+            _ = write(journal, line, line.count)
+            return
+        }
         ledger.add(entry)
         story.append("\(entry.stage.rawValue) \(entry.action) \(entry.file) \(entry.content) \(entry.target)")
     }

@@ -18,6 +18,8 @@ struct Worker {
     private var dice: Dice
     /// What this worker's files hold, by name; nil once a file is gone.
     private var contents: [String: Content] = [:]
+    /// The files that it works on.
+    private static let names = ["a.txt", "b.txt", "c.txt", "sub/a.txt"]
 
     init(root: String, directory: String, first: UInt64, seed: UInt64, syncsOneOf: Int) {
         self.syncsOneOf = syncsOneOf
@@ -33,6 +35,8 @@ struct Worker {
             try check("chdir", chdir(root))
             // The crash before may have come between the renaming of it and its making.
             _ = mkdir(path("\(directory)/sub"), 0o755)
+            // It goes on with what it finds, or every first doing of it would replace a file.
+            for name in Self.names { contents["\(directory)/\(name)"] = read("\(directory)/\(name)").flatMap { Content(of: $0) } }
             while !isToldToEnd(0) { try step() }
         } catch let error as CallFailed {
             // Not an entry, but of use to whoever reads the journal.
@@ -44,7 +48,7 @@ struct Worker {
         // Renaming its directory is the rarest, because it touches every file in it.
         if Int.random(in: 0..<40, using: &dice) == 0 { return try moveDirectory() }
         if Int.random(in: 0..<60, using: &dice) == 0 { return try makeAndRemoveTree() }
-        let file = "\(directory)/" + ["a.txt", "b.txt", "c.txt", "sub/a.txt"][Int.random(in: 0..<4, using: &dice)]
+        let file = "\(directory)/" + Self.names[Int.random(in: 0..<Self.names.count, using: &dice)]
         let held = contents[file]
         var actions: [Entry.Action] = [.inPlace, .inPlace, .byRename, .byRename]
         if held != nil { actions += [.append, .append, .overwrite, .patch, .mapped, .unlink, .move, .moveOver] }
@@ -261,6 +265,18 @@ struct Worker {
         let descriptor = Glibc.open(path(file), flags | O_CLOEXEC, 0o644)
         try check("open", descriptor)
         return descriptor
+    }
+
+    private func read(_ file: String) -> [UInt8]? {
+        let descriptor = Glibc.open(path(file), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var (bytes, buffer): ([UInt8], [UInt8]) = ([], Array(repeating: 0, count: 1 << 16))
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return count == 0 ? bytes : nil }
+            bytes += buffer.prefix(count)
+        }
     }
 
     private func map(_ descriptor: Int32, _ length: Int) throws -> UnsafeMutableRawPointer {

@@ -34,6 +34,16 @@ struct HeadRuleTests {
         #expect(HeadRule.heads(of: nodes + [node(5, parents: [3, 4])]).map(\.id.low) == [5])
     }
 
+    @Test("a version goes back to its parents and theirs, and not to itself")
+    func goesBack() {
+        let nodes = [node(1), node(2, parents: [1]), node(3, parents: [1, 9]), node(4, parents: [2, 3]), node(5, parents: [5])]
+        func goes(_ one: UInt64, _ other: UInt64) -> Bool {
+            HeadRule.goesBack(VersionID(high: 0, low: one), to: VersionID(high: 0, low: other), in: nodes)
+        }
+        #expect(goes(4, 1) && goes(4, 3) && goes(3, 9))
+        #expect(!goes(1, 4) && !goes(2, 3) && !goes(4, 4) && !goes(8, 1), "8 is not known")
+    }
+
     @Test("the current head is the same however the heads are ordered, and grouped")
     func total() {
         let seed = UInt64.random(in: 0...UInt64.max)

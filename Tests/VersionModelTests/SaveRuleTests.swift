@@ -57,6 +57,16 @@ struct SaveRuleTests {
         #expect(decide(.orphaned, base: older, elsewhere: true) == .orphan(as: .history, base: older))
     }
 
+    @Test("who has seen what came after the current version is not stale")
+    func baseFollows() {
+        func decide(_ kind: Save.Kind) -> SaveDecision {
+            let save = Save(kind: kind, actor: editor, base: older, equalsCurrent: false, baseFollowsCurrent: true)
+            return SaveRule.decide(save, current: current, saver: agent, isQuiet: false)
+        }
+        #expect(decide(.replacing) == .supersede)
+        #expect(decide(.orphaned) == .orphan(as: .history, base: older))
+    }
+
     @Test("a save whose name was taken is kept beside the current version")
     func orphans() {
         #expect(decide(.orphaned, base: older) == .orphan(as: .conflict, base: older))

@@ -117,6 +117,32 @@ struct RecoveryTests {
         }
     }
 
+    @Test func whatTheLogHoldsIsAppliedOnceThoughARecoveryIsKilled() throws {
+        let fixture = try Fixture()
+        var store = try fixture.store()
+        let version = Records.version(wall: 1)
+        store.commit([.version(version)])
+        store.flush()
+        let saved = try copyCatalog(fixture)
+        // A call that the log has not, and one behind it.
+        store.seal(version.id, .sealed)
+        store.flush()
+        store.commit([.change(Records.change(.saved, "x"))])
+        store.flush()
+        let log = try Data(contentsOf: URL(fileURLWithPath: state(fixture, RedoLog.name)))
+        fixture.close()
+        for isKilledAgain in [false, true] {
+            // The second opening finds what the first has made durable, and the log, which that had not begun anew.
+            let catalog = isKilledAgain ? try copyCatalog(fixture) : saved
+            if isKilledAgain { fixture.close() }
+            try restoreCatalog(fixture, catalog)
+            try log.write(to: URL(fileURLWithPath: state(fixture, RedoLog.name)))
+            store = try fixture.store()
+            #expect(!store.identity.cleanShutdown)
+            #expect(try store.changes(after: 0, limit: .max).count == 1)
+        }
+    }
+
     /// What a crash could leave: the database as it was at some moment, and a log that was not begun anew since.
     private func copyState(_ fixture: Fixture) throws -> String {
         let to = "/var/tmp/versionsfs-store-\(ContentID.random().short)-crash"

@@ -37,8 +37,8 @@ struct RedoLogTests {
             // Over several windows of allocated room.
             for number in 1...3000 { try log.append(RedoLog.encode(call(number)), number: UInt64(number)) }
             #expect(log.length > 1 << 19)
-            #expect(times(RedoLog.calls(in: directory, after: 0)) == (1...3000).map { Int64($0) })
-            #expect(times(RedoLog.calls(in: directory, after: 2990)) == (2991...3000).map { Int64($0) })
+            #expect(times(RedoLog.calls(in: directory, after: 0).calls) == (1...3000).map { Int64($0) })
+            #expect(times(RedoLog.calls(in: directory, after: 2990).calls) == (2991...3000).map { Int64($0) })
         }
     }
 
@@ -68,7 +68,7 @@ struct RedoLogTests {
                 }
                 try damaged.write(to: URL(fileURLWithPath: path + "/redo"))
                 let intact = ends.lastIndex { damaged.prefix($0) == whole.prefix($0) } ?? 0
-                let read = times(RedoLog.calls(in: directory, after: 0))
+                let read = times(RedoLog.calls(in: directory, after: 0).calls)
                 #expect(read == (0..<intact).map { Int64($0 + 1) }, "damaged at \(at)")
             }
         }
@@ -81,7 +81,7 @@ struct RedoLogTests {
             for number in 1...10 { try log.append(RedoLog.encode(call(number)), number: UInt64(number)) }
             try log.restart(in: log.fresh(), with: [call(9), call(10)], from: 9)
             try log.append(RedoLog.encode(call(11)), number: 11)
-            #expect(times(RedoLog.calls(in: directory, after: 0)) == [9, 10, 11])
+            #expect(times(RedoLog.calls(in: directory, after: 0).calls) == [9, 10, 11])
         }
     }
 

@@ -53,6 +53,11 @@ final class DocumentIndex: Sendable {
         return document
     }
 
+    /// The same if it is in memory; the catalog is not asked.
+    func documentInMemory(at place: Place) -> Document? {
+        state.withLock { $0.directories[place.directory]?[place.name] }
+    }
+
     /// The documents of a directory.
     func documents(in directory: FileID) throws(StoreError) -> [FileName: Document] {
         try read(directory)

@@ -78,6 +78,25 @@ extension LiveContainer {
         return versions.contains { $0.id != version.id && $0.size == version.size && self.hash(of: $0) == hash }
     }
 
+    /// What the rules say of a save. The graph is asked for only if it would make a rival: that waits for the catalog.
+    func decide(_ save: Save, _ current: Version, _ state: Document.State, isQuiet: Bool) -> SaveDecision {
+        let decision = SaveRule.decide(save, current: current.id, saver: state.saver, isQuiet: isQuiet)
+        switch decision {
+        case .conflict(let base), .orphan(as: .conflict, base: .some(let base)):
+            guard goesBack(base, to: current) else { return decision }
+        default: return decision
+        }
+        var save = save
+        save.baseFollowsCurrent = true
+        return SaveRule.decide(save, current: current.id, saver: state.saver, isQuiet: isQuiet)
+    }
+
+    /// Whether a version of the item came after the current one.
+    func goesBack(_ version: VersionID, to current: Version) -> Bool {
+        guard let versions = try? store.versions(of: current.item) else { return false }
+        return HeadRule.goesBack(version, to: current.id, in: versions.map { HistoryNode($0) })
+    }
+
     /// A conflict version that its author has carried on into a new save is history.
     func settle(_ version: VersionID, _ state: inout Document.State) -> VersionStore.Mutation? {
         let mayBeConflict = !state.siblings.isComplete || state.siblings.takeConflict(version) != nil

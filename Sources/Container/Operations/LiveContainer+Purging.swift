@@ -81,15 +81,18 @@ extension LiveContainer {
     /// - Parameters:
     ///   - path: where their document was, if it has no place any more.
     ///   - requester: who asked for it; nil for the container itself.
+    ///   - mayWait: no document is locked by the caller.
     ///   - rows: more rows for the same transaction, made of the versions that go.
     /// - Returns: the bytes that became free.
     func giveUp(
-        _ versions: [Version], at path: TreePath? = nil, by requester: Requester? = nil,
+        _ versions: [Version], at path: TreePath? = nil, by requester: Requester? = nil, mayWait: Bool = true,
         rows: ([Version]) -> [VersionStore.Mutation] = { _ in [] }
     ) throws -> UInt64 {
         let gone = Set(versions.map(\.id))
         let events = lost(versions, at: path, by: requester)
+        let heirs = try store.heirs(of: versions)
         store.commit(versions.map { .removeVersion($0.id) } + rows(versions) + events)
+        for heir in heirs { tellParents(of: heir.id, mayWait: mayWait) }
         var bytes: UInt64 = 0
         for content in Set(versions.map(\.content)) {
             let others = try store.versions(sharing: content).filter { !gone.contains($0.id) }

@@ -367,7 +367,7 @@ extension LiveContainer {
     private func giveUp(_ candidate: Purgeable, mayWait: Bool) throws -> UInt64? {
         switch candidate.kind {
         case .history(let version):
-            return isStillHistory(version) ? try giveUp([version]) : nil
+            return isStillHistory(version) ? try giveUp([version], mayWait: mayWait) : nil
         case .deleted(let deletion):
             let remove = { () throws -> UInt64 in try self.remove(deletion).bytes }
             return mayWait ? try names.writing(remove) : try names.writingIfFree(remove)

@@ -110,7 +110,8 @@ extension CrashRecovery {
         return true
     }
 
-    /// The file has the version before; nothing is left of the save, nor of what it was appended to.
+    /// The file has the version before; nothing is left of the save, nor of what it was appended to, but what has come of an
+    /// object that was made of it.
     private func withdraw(_ current: Version, _ item: Item, _ former: Version, _ live: Live) throws {
         let vanished = try store.versions(sharing: current.content).filter {
             $0.id != former.id && $0.item == item.id && (former.content != current.content || $0.size > former.size)
@@ -119,10 +120,26 @@ extension CrashRecovery {
         former.kind = .current
         // It was looked for among the objects a moment ago.
         former.flags.subtract([.contentLost, .unfinished])
+        let left = former.content == current.content ? [] : try vanished.compactMap { try rest(of: $0) }
+        let gone = vanished.filter { version in !left.contains { $0.id == version.id } }
+        // Nobody else names what is an object in vain.
+        if store.contents.contains(current.content),
+            try store.versions(sharing: current.content).allSatisfy({ version in gone.contains { $0.id == version.id } })
+        {
+            try store.contents.remove(current.content)
+        }
         store.commit(
-            vanished.map { .removeVersion($0.id) } + [
+            gone.map { .removeVersion($0.id) } + left.map { .version($0) } + [
                 .version(former), .item(item.now(former, live.stat, container.fileID(live.stat))),
             ])
+    }
+
+    /// What there is of a version among the objects; nil if nothing is.
+    private func rest(of version: Version) throws -> Version? {
+        guard store.contents.contains(version.content) else { return nil }
+        var rest = try store.shortened(version)
+        if rest.kind == .current { rest.kind = .history }
+        return rest.flags.contains(.contentLost) ? nil : rest
     }
 
     /// There is nothing older: the version is what there is of it, and says so.

@@ -74,6 +74,7 @@ struct CrashRecovery {
 
     /// - Returns: what was done, in a word; nil if nothing had to be.
     func settle(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
+        if isObject(current.content, live) { return try settleLinked(item, current, live) }
         let isHere = store.contents.contains(current.content)
         let isWhole = try store.keepWhole(current, path: live.path, place: live.place)
         guard isHere || isWhole || item.isReturning || hasAnotherFile(item, live) else { return nil }
@@ -118,6 +119,26 @@ struct CrashRecovery {
             try setAside(item, former, live)
             return "older"
         }
+    }
+
+    /// A file that was to be replaced was linked to the objects, and the end came before its name was another's. It is the
+    /// live file still: what is written to it must not change an object.
+    private func settleLinked(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
+        try store.contents.remove(current.content)
+        var live = live
+        live.stat = try Backing.stat(live.file.raw)
+        guard case .current(let isSameFile) = try judge(item, current, live) else {
+            return try settleRecent(item, current, live)
+        }
+        if !isSameFile { store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))]) }
+        return nil
+    }
+
+    /// Whether a live file is an object, too.
+    private func isObject(_ content: ContentID, _ live: Live) -> Bool {
+        guard live.stat.links > 1 else { return false }
+        let object = store.contents.name(of: content)
+        return (try? Backing.stat(Array(object.name.utf8), in: object.directory.rawValue))?.key == live.stat.key
     }
 
     /// The newest version before one whose content is whole.
@@ -263,7 +284,8 @@ struct CrashRecovery {
     /// A copy of a kept version takes the name of a live file that was kept as an unfinished one.
     func replace(_ live: Live, of item: Item, by current: Version, torn: Version) throws {
         let (name, directory) = (live.place.name, FileDescriptor(rawValue: live.directory.raw))
-        if live.stat.links > 1 {
+        // Where a pass before this one has linked it to the objects, that is not a name of it.
+        if live.stat.links > 1, !isObject(torn.content, live) {
             let file = SharedDescriptor(
                 try Backing.open(name.bytes, in: live.directory.raw, flags: O_RDWR | O_NOFOLLOW))
             try store.contents.restore(current, into: FileDescriptor(rawValue: file.raw))

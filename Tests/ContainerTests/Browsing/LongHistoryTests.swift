@@ -95,13 +95,18 @@ struct LongHistoryTests: OperationTesting {
         let tree = try BrowsedContainer()
         var times: [Int64] = []
         for (name, count) in [("few", 100), ("many", 1_000)] {
-            try document(name, count, in: tree)
-            let document = try tree.container.document(at: path(name), as: my)
-            times.append(
-                try shortest(of: 1) {
+            // A document is purged once; the least of three says what else the machine does not.
+            var least = Int64.max
+            for number in 0..<3 {
+                try document("\(name)\(number)", count, in: tree)
+                let document = try tree.container.document(at: path("\(name)\(number)"), as: my)
+                let took = try shortest(of: 1) {
                     let removed = try tree.container.purge(document, nil, as: my).versions.count
                     #expect(removed == count)
-                })
+                }
+                least = min(least, took)
+            }
+            times.append(least)
         }
         #expect(times[1] < 40 * times[0], "\(times)")
     }

@@ -41,7 +41,8 @@ struct RuleModel {
             line(of: one).intersection(line(of: other)).filter { versions[$0] != nil }.max()
         }
 
-        private func line(of version: Int) -> Set<Int> {
+        /// A version and all that it goes back to.
+        func line(of version: Int) -> Set<Int> {
             (versions[version]?.parents ?? []).reduce([version]) { $0.union(line(of: $1)) }
         }
     }
@@ -171,7 +172,7 @@ struct RuleModel {
     /// The base if the process is about to replace what it has not seen.
     private func staleBase(_ process: Int, _ id: Int) -> Int? {
         guard let item = items[id], let current = item.current, !Self.isQuiet(item.name),
-            let base = base(process, id), base != current
+            let base = base(process, id), base != current, !item.line(of: base).contains(current)
         else { return nil }
         if let saver = item.saver, areKin(process, saver) { return nil }
         return base
