@@ -1,5 +1,7 @@
 // What the arbiter knows claims, presenters, connections, questions and purposes by.
 
+import VersionModel
+
 /// What a claim is known by: given by whoever makes it, for instance the number of the open file.
 public struct ClaimID: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let number: UInt64
@@ -42,4 +44,19 @@ public struct Purpose: Hashable, Sendable {
         self.high = high
         self.low = low
     }
+
+    /// A new one, from the system's source of secrets.
+    public static func random() -> Purpose {
+        var generator = SystemRandomNumberGenerator()
+        return Purpose(high: generator.next(), low: generator.next())
+    }
+
+    /// Reads 32 hex digits; nil for anything else.
+    public init?(hex: String) {
+        guard let identifier = Identifier<Purpose>(hex: hex) else { return nil }
+        self.init(high: identifier.high, low: identifier.low)
+    }
+
+    /// The digits that stand for it in messages.
+    public var hex: String { Identifier<Purpose>(high: high, low: low).hex }
 }

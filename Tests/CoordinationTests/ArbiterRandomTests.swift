@@ -255,7 +255,7 @@ struct Crowd {
             log.append("    \(effect)")
             switch effect {
             case .granted(let id, _, let grant): wasGranted(id, grant, before)
-            case .failed(let id, let failure): hasFailed(id, failure, before)
+            case .failed(let claim, let failure): hasFailed(claim.id, failure, before)
             case .ask(let question, let presenter, let what, let claim):
                 seen.note("asked")
                 questions[question] = (presenter, claim, now)
@@ -270,9 +270,9 @@ struct Crowd {
             case .presenterRevoked(let presenter):
                 seen.note("presenter revoked")
                 questions = questions.filter { $0.value.presenter != presenter }
-            case .claimRevoked(let id):
+            case .claimRevoked(let claim):
                 seen.note("claim revoked")
-                if granted.remove(id) == nil { fault("\(id) was revoked, and was not granted") }
+                if granted.remove(claim.id) == nil { fault("\(claim.id) was revoked, and was not granted") }
             case .probe(let connection): probes.append(connection)
             }
         }
@@ -308,7 +308,7 @@ struct Crowd {
         switch failure {
         case .deadlock(let ring):
             seen.note("deadlock")
-            if ring.first != id || Set(ring).count != ring.count || ring.count < 2 { fault("no ring: \(ring)") }
+            if ring.first?.id != id || Set(ring).count != ring.count || ring.count < 2 { fault("no ring: \(ring)") }
         case .refused: seen.note("refused")
         case .cancelled, .unresponsive: break
         }

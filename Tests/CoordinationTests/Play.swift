@@ -88,7 +88,7 @@ struct Play {
             case .granted(let id, let accesses, let grant):
                 return "\(id.number) granted \(accesses.map(\.path.description).joined(separator: ", "))"
                     + (grant == .impatient ? " (impatient)" : "")
-            case .failed(let id, let failure): return "\(id.number) failed: \(describe(failure))"
+            case .failed(let claim, let failure): return "\(claim.id) failed: \(describe(failure))"
             case .ask(let question, let presenter, let what, let claim):
                 questions["\(presenter.number) \(claim.number)"] = question
                 return "ask \(presenter.number) for \(claim.number): \(describe(what))"
@@ -96,7 +96,7 @@ struct Play {
             case .slow(let claim, .presenter(let presenter)): return "\(claim.number) waits for presenter \(presenter.number)"
             case .slow(let claim, .holder(let holder)): return "\(claim.number) waits for claim \(holder.number)"
             case .presenterRevoked(let presenter): return "presenter \(presenter.number) revoked"
-            case .claimRevoked(let claim): return "\(claim.number) revoked"
+            case .claimRevoked(let claim): return "\(claim.id) revoked"
             case .probe(let connection): return "probe \(connection.number)"
             }
         }
@@ -105,7 +105,7 @@ struct Play {
     private func describe(_ failure: ClaimFailure) -> String {
         switch failure {
         case .cancelled: "cancelled"
-        case .deadlock(let ring): "deadlock " + ring.map { "\($0.number)" }.joined(separator: " ")
+        case .deadlock(let ring): "deadlock " + ring.map { "\($0.id)" }.joined(separator: " ")
         case .refused(let presenter, let reason): "refused by \(presenter.number): \(reason)"
         case .unresponsive: "unresponsive"
         }

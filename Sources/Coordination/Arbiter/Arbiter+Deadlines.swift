@@ -77,7 +77,7 @@ extension Arbiter {
             for id in inOrder(ids.map(\.claim.id)) {
                 guard let entry = claims[id] else { continue }
                 if entry.isGranted {
-                    effects.append(.claimRevoked(id))
+                    effects.append(.claimRevoked(entry.claim))
                     end(id)
                 } else {
                     fail(id, .unresponsive)

@@ -46,7 +46,8 @@ extension Arbiter {
     }
 
     mutating func fail(_ id: ClaimID, _ failure: ClaimFailure) {
-        effects.append(.failed(id, failure))
+        guard let claim = claims[id]?.claim else { return }
+        effects.append(.failed(claim, failure))
         end(id)
     }
 

@@ -151,7 +151,7 @@ extension Arbiter {
             let waiting = ring.filter { claims[$0].map { !$0.isGranted && !$0.claim.isPlain } ?? false }
             guard let youngest = inOrder(waiting).last else { continue }
             let index = ring.firstIndex(of: youngest) ?? ring.startIndex
-            fail(youngest, .deadlock(Array(ring[index...] + ring[..<index])))
+            fail(youngest, .deadlock((ring[index...] + ring[..<index]).compactMap { claims[$0]?.claim }))
             return true
         }
         return false

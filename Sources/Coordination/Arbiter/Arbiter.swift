@@ -204,6 +204,19 @@ public struct Arbiter: Sendable {
         public var isWaiting: Bool
     }
 
+    /// A claim that has not ended.
+    public func claim(_ id: ClaimID) -> Claim? { claims[id]?.claim }
+
+    /// Who holds a claim, or waits for it; nil for plain programs.
+    public func connection(of id: ClaimID) -> ConnectionID? { claims[id]?.claim.connection }
+
+    public func presenter(_ id: PresenterID) -> Presenter? { presenters[id] }
+
+    /// Who was asked a question, also if nobody waits for the answer any more.
+    public func presenterAsked(_ id: QuestionID) -> Presenter? {
+        (questions[id]?.presenter ?? late[id]).flatMap { presenters[$0] }
+    }
+
     /// All claims in the order of their arrival.
     public var listed: [Listed] {
         claims.values.sorted { $0.arrival < $1.arrival }

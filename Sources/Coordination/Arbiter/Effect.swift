@@ -5,7 +5,7 @@ public enum Effect: Hashable, Sendable {
     /// The claim's accessor may run. The accesses have the paths that their items have now.
     case granted(ClaimID, [Access], Grant)
     /// The claim is gone and was never granted.
-    case failed(ClaimID, ClaimFailure)
+    case failed(Claim, ClaimFailure)
     /// A question to a presenter.
     case ask(QuestionID, PresenterID, Question, for: ClaimID)
     /// The presenter has its item back: every relinquishing is followed by this, whatever became of the claim.
@@ -15,7 +15,7 @@ public enum Effect: Hashable, Sendable {
     /// To a presenter that has not answered in time: nobody waits for it any more, until it answers again. What it shows may be old.
     case presenterRevoked(PresenterID)
     /// To a holder that has not shown in time that it runs: others have what it held.
-    case claimRevoked(ClaimID)
+    case claimRevoked(Claim)
     /// To see whether a client runs: any answer to it is ``Arbiter/alive(_:now:)``.
     case probe(ConnectionID)
 }
@@ -31,7 +31,7 @@ public enum Grant: Hashable, Sendable {
 public enum ClaimFailure: Hashable, Sendable {
     case cancelled
     /// Each of these claims waits for the next, and the last for the first: this one was the youngest.
-    case deadlock([ClaimID])
+    case deadlock([Claim])
     /// A presenter could not save, or does not want the item deleted.
     case refused(PresenterID, String)
     /// Its client had others wait for it, and did not answer.

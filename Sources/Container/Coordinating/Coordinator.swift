@@ -1,0 +1,266 @@
+// Drives the arbiter: takes what clients and plain programs ask for, sends on what it wants done, wakes it in time.
+
+import Coordination
+import Glibc
+import Synchronization
+import VersionModel
+
+/// One arbiter for a container, its clients and the opens that wait. Lock order: last, with ``WriterArbiter``'s, of which neither is
+/// taken under the other; opens go on outside the lock.
+public final class Coordinator: Sendable {
+    fileprivate struct Client {
+        var client: any CoordinationClient
+        var party: CoordinationParty
+        var actor: FileActor?
+    }
+
+    fileprivate struct State {
+        var arbiter: Arbiter
+        var clients: [ConnectionID: Client] = [:]
+        var parked: [ClaimID: @Sendable () -> Void] = [:]
+        /// Who makes which claim of a plain program.
+        var programs: [ClaimID: CoordinationParty] = [:]
+        var next: UInt64 = 1
+        /// When the scheduler is to call, so that it is not asked twice.
+        var called: Int64?
+    }
+
+    private let state: Mutex<State>
+    private let scheduler: Scheduler
+    /// Whether anyone takes part: else plain programs' opens do not ask.
+    private let inUse = Atomic(false)
+
+    init(packages: Packages, scheduler: Scheduler, limits: Arbiter.Limits = Arbiter.Limits()) {
+        state = Mutex(State(arbiter: Arbiter(packages: packages, limits: limits)))
+        self.scheduler = scheduler
+    }
+
+    /// Whether anyone claims or presents anything: as long as nobody does, nobody need be asked.
+    public var isInUse: Bool { inUse.load(ordering: .acquiring) }
+
+    // MARK: Clients
+
+    /// A client takes part from now on.
+    public func connect(_ client: any CoordinationClient, _ party: CoordinationParty, actor: FileActor?) -> ConnectionID {
+        state.withLock { state in
+            let id = ConnectionID(state.takeNumber())
+            state.clients[id] = Client(client: client, party: party, actor: actor)
+            return id
+        }
+    }
+
+    /// A client is gone, and with it its claims and presenters.
+    public func disconnect(_ connection: ConnectionID) {
+        drive { state, now in
+            state.clients[connection] = nil
+            return state.arbiter.disconnected(connection, now: now)
+        }
+    }
+
+    /// A number for a claim, before it is made: so that whoever makes it knows it when it is granted.
+    public func newClaim() -> ClaimID { state.withLock { ClaimID($0.takeNumber()) } }
+
+    /// A client claims items. It is told ``CoordinationMessage/granted(_:_:)`` or ``CoordinationMessage/failed(_:_:)``, once.
+    public func claim(_ claim: Claim) {
+        drive { state, now in
+            guard let connection = claim.connection, let client = state.clients[connection] else { return [] }
+            var claim = claim
+            claim.actor = client.actor
+            // What it names of others is not its own.
+            claim.within = claim.within.filter { state.arbiter.connection(of: $0) == connection }
+            if let id = claim.presenter, state.arbiter.presenter(id)?.connection != connection { claim.presenter = nil }
+            if let id = claim.handling, state.arbiter.presenter(id)?.connection != connection { claim.handling = nil }
+            return state.arbiter.request(claim, now: now)
+        }
+    }
+
+    /// A client's claim is over; false if it is none of its own.
+    public func release(_ claim: ClaimID, of connection: ConnectionID) -> Bool {
+        var isOwn = false
+        drive { state, now in
+            isOwn = state.arbiter.connection(of: claim) == connection
+            return isOwn ? state.arbiter.release(claim, now: now) : []
+        }
+        return isOwn
+    }
+
+    public func cancel(_ claim: ClaimID, of connection: ConnectionID) {
+        drive { state, now in
+            guard state.arbiter.connection(of: claim) == connection else { return [] }
+            return state.arbiter.cancel(claim, now: now)
+        }
+    }
+
+    // MARK: Presenters
+
+    /// A client presents an item from now on.
+    public func present(
+        at path: TreePath?, item: ItemID?, accommodatesSubitems: Bool, of connection: ConnectionID
+    ) -> (PresenterID, Purpose)? {
+        let purpose = Purpose.random()
+        var presenter: PresenterID?
+        drive { state, _ in
+            guard let client = state.clients[connection] else { return [] }
+            let id = PresenterID(state.takeNumber())
+            state.arbiter.present(Presenter(
+                id: id, connection: connection, purpose: purpose, path: path, item: item, actor: client.actor,
+                accommodatesSubitems: accommodatesSubitems))
+            presenter = id
+            return []
+        }
+        return presenter.map { ($0, purpose) }
+    }
+
+    /// The presenter's item is here now; false if it is none of the client's.
+    public func place(_ presenter: PresenterID, at path: TreePath?, item: ItemID?, of connection: ConnectionID) -> Bool {
+        state.withLock { state in
+            guard state.arbiter.presenter(presenter)?.connection == connection else { return false }
+            state.arbiter.place(presenter, at: path, item: item)
+            return true
+        }
+    }
+
+    public func withdraw(_ presenter: PresenterID, of connection: ConnectionID) -> Bool {
+        var isOwn = false
+        drive { state, now in
+            isOwn = state.arbiter.presenter(presenter)?.connection == connection
+            return isOwn ? state.arbiter.withdraw(presenter, now: now) : []
+        }
+        return isOwn
+    }
+
+    /// A client answers what one of its presenters was asked.
+    public func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID) {
+        drive { state, now in
+            guard state.arbiter.presenterAsked(question)?.connection == connection else { return [] }
+            return state.arbiter.answer(question, answer, now: now)
+        }
+    }
+
+    /// A client has shown that it runs.
+    public func alive(_ connection: ConnectionID) {
+        state.withLock { $0.arbiter.alive(connection, now: Scheduler.now) }
+    }
+
+    // MARK: What happens in the tree
+
+    /// A name was moved.
+    func moved(_ old: TreePath, to new: TreePath) {
+        guard isInUse else { return }
+        drive { state, now in state.arbiter.moved(old, to: new, now: now) }
+    }
+
+    // MARK: Listing
+
+    /// A claim with the process that makes it.
+    public struct ListedClaim: Sendable {
+        public var listed: Arbiter.Listed
+        public var party: CoordinationParty
+    }
+
+    /// All claims in the order of their arrival.
+    public var claims: [ListedClaim] {
+        state.withLock { state in
+            state.arbiter.listed.map { ListedClaim(listed: $0, party: state.party(of: $0.claim)) }
+        }
+    }
+
+    /// All presenters, the oldest first.
+    public var presenters: [(presenter: Presenter, party: CoordinationParty, isRevoked: Bool)] {
+        state.withLock { state in
+            state.arbiter.allPresenters.map { ($0.presenter, state.party(of: $0.presenter), $0.isRevoked) }
+        }
+    }
+
+    // MARK: Driving
+
+    /// Gives the arbiter something, sends on what comes of it, and sees that it is woken.
+    private func drive(_ body: (inout State, Int64) -> [Effect]) {
+        let (resumed, delay) = state.withLock { state in
+            let now = Scheduler.now
+            var resumed: [@Sendable () -> Void] = []
+            for effect in body(&state, now) { state.send(effect, &resumed) }
+            inUse.store(!state.arbiter.isEmpty, ordering: .releasing)
+            return (resumed, state.delay(now))
+        }
+        for resume in resumed { resume() }
+        if let delay { scheduler.after(delay) { [weak self] in self?.tick() } }
+    }
+
+    private func tick() {
+        drive { state, now in
+            state.called = nil
+            return state.arbiter.tick(now: now)
+        }
+    }
+}
+
+extension Coordinator.State {
+    mutating func takeNumber() -> UInt64 {
+        defer { next += 1 }
+        return next
+    }
+
+    /// How long until the scheduler is to call; nil if it is to call by then anyway.
+    mutating func delay(_ now: Int64) -> Int64? {
+        guard let due = arbiter.nextDeadline, called.map({ due < $0 }) ?? true else { return nil }
+        called = due
+        return due - now
+    }
+
+    /// Tells whom an effect concerns.
+    mutating func send(_ effect: Effect, _ resumed: inout [@Sendable () -> Void]) {
+        switch effect {
+        case .granted(let id, let accesses, _):
+            if let resume = parked.removeValue(forKey: id) { return resumed.append(resume) }
+            client(of: id)?.tell(.granted(id, accesses.map(\.path)))
+        case .failed(let claim, let failure):
+            guard let connection = claim.connection else { return }
+            clients[connection]?.client.tell(.failed(claim.id, refusal(failure)))
+        case .ask(let question, let presenter, let what, let claim):
+            client(of: presenter)?.tell(.ask(question, presenter, what, for: claim))
+        case .reacquire(let presenter, let claim): client(of: presenter)?.tell(.reacquire(presenter, claim))
+        case .slow(let id, .presenter(let presenter)):
+            guard let presenter = arbiter.presenter(presenter) else { return }
+            client(of: id)?.tell(.heldUp(id, by: party(of: presenter), isHolder: false))
+        case .slow(let id, .holder(let holder)):
+            guard let holder = arbiter.claim(holder) else { return }
+            client(of: id)?.tell(.heldUp(id, by: party(of: holder), isHolder: true))
+        case .presenterRevoked(let presenter): client(of: presenter)?.tell(.presenterRevoked(presenter))
+        case .claimRevoked(let claim):
+            guard let connection = claim.connection else { return }
+            clients[connection]?.client.tell(.claimRevoked(claim.id))
+        case .probe(let connection): clients[connection]?.client.tell(.probe)
+        }
+    }
+
+    private func refusal(_ failure: ClaimFailure) -> ClaimRefusal {
+        switch failure {
+        case .cancelled: .cancelled
+        case .unresponsive: .unresponsive
+        case .deadlock(let ring): .deadlock(ring.map { party(of: $0) })
+        case .refused(let presenter, let reason):
+            .refused(by: arbiter.presenter(presenter).map { party(of: $0) } ?? .unknown, reason)
+        }
+    }
+
+    private func client(of id: ClaimID) -> (any CoordinationClient)? {
+        arbiter.connection(of: id).flatMap { clients[$0]?.client }
+    }
+
+    private func client(of id: PresenterID) -> (any CoordinationClient)? {
+        arbiter.presenter(id).flatMap { clients[$0.connection]?.client }
+    }
+
+    func party(of claim: Claim) -> CoordinationParty {
+        var party = claim.connection.flatMap { clients[$0]?.party } ?? programs[claim.id] ?? .unknown
+        party.path = claim.accesses.first?.path
+        return party
+    }
+
+    func party(of presenter: Presenter) -> CoordinationParty {
+        var party = clients[presenter.connection]?.party ?? .unknown
+        party.path = presenter.path
+        return party
+    }
+}
