@@ -8,24 +8,7 @@ import VersionModel
 /// One arbiter for a container, its clients and the opens that wait. Lock order: last, with ``WriterArbiter``'s, of which neither is
 /// taken under the other; opens go on outside the lock.
 public final class Coordinator: Sendable {
-    fileprivate struct Client {
-        var client: any CoordinationClient
-        var party: CoordinationParty
-        var actor: FileActor?
-    }
-
-    fileprivate struct State {
-        var arbiter: Arbiter
-        var clients: [ConnectionID: Client] = [:]
-        var parked: [ClaimID: @Sendable () -> Void] = [:]
-        /// Who makes which claim of a plain program.
-        var programs: [ClaimID: CoordinationParty] = [:]
-        var next: UInt64 = 1
-        /// When the scheduler is to call, so that it is not asked twice.
-        var called: Int64?
-    }
-
-    private let state: Mutex<State>
+    let state: Mutex<State>
     private let scheduler: Scheduler
     /// Whether anyone takes part: else plain programs' opens do not ask.
     private let inUse = Atomic(false)
@@ -175,7 +158,7 @@ public final class Coordinator: Sendable {
     // MARK: Driving
 
     /// Gives the arbiter something, sends on what comes of it, and sees that it is woken.
-    private func drive(_ body: (inout State, Int64) -> [Effect]) {
+    func drive(_ body: (inout State, Int64) -> [Effect]) {
         let (resumed, delay) = state.withLock { state in
             let now = Scheduler.now
             var resumed: [@Sendable () -> Void] = []
@@ -190,77 +173,7 @@ public final class Coordinator: Sendable {
     private func tick() {
         drive { state, now in
             state.called = nil
-            return state.arbiter.tick(now: now)
+            return state.lapse(now) + state.arbiter.tick(now: now)
         }
-    }
-}
-
-extension Coordinator.State {
-    mutating func takeNumber() -> UInt64 {
-        defer { next += 1 }
-        return next
-    }
-
-    /// How long until the scheduler is to call; nil if it is to call by then anyway.
-    mutating func delay(_ now: Int64) -> Int64? {
-        guard let due = arbiter.nextDeadline, called.map({ due < $0 }) ?? true else { return nil }
-        called = due
-        return due - now
-    }
-
-    /// Tells whom an effect concerns.
-    mutating func send(_ effect: Effect, _ resumed: inout [@Sendable () -> Void]) {
-        switch effect {
-        case .granted(let id, let accesses, _):
-            if let resume = parked.removeValue(forKey: id) { return resumed.append(resume) }
-            client(of: id)?.tell(.granted(id, accesses.map(\.path)))
-        case .failed(let claim, let failure):
-            guard let connection = claim.connection else { return }
-            clients[connection]?.client.tell(.failed(claim.id, refusal(failure)))
-        case .ask(let question, let presenter, let what, let claim):
-            client(of: presenter)?.tell(.ask(question, presenter, what, for: claim))
-        case .reacquire(let presenter, let claim): client(of: presenter)?.tell(.reacquire(presenter, claim))
-        case .slow(let id, .presenter(let presenter)):
-            guard let presenter = arbiter.presenter(presenter) else { return }
-            client(of: id)?.tell(.heldUp(id, by: party(of: presenter), isHolder: false))
-        case .slow(let id, .holder(let holder)):
-            guard let holder = arbiter.claim(holder) else { return }
-            client(of: id)?.tell(.heldUp(id, by: party(of: holder), isHolder: true))
-        case .presenterRevoked(let presenter): client(of: presenter)?.tell(.presenterRevoked(presenter))
-        case .claimRevoked(let claim):
-            guard let connection = claim.connection else { return }
-            clients[connection]?.client.tell(.claimRevoked(claim.id))
-        case .probe(let connection): clients[connection]?.client.tell(.probe)
-        }
-    }
-
-    private func refusal(_ failure: ClaimFailure) -> ClaimRefusal {
-        switch failure {
-        case .cancelled: .cancelled
-        case .unresponsive: .unresponsive
-        case .deadlock(let ring): .deadlock(ring.map { party(of: $0) })
-        case .refused(let presenter, let reason):
-            .refused(by: arbiter.presenter(presenter).map { party(of: $0) } ?? .unknown, reason)
-        }
-    }
-
-    private func client(of id: ClaimID) -> (any CoordinationClient)? {
-        arbiter.connection(of: id).flatMap { clients[$0]?.client }
-    }
-
-    private func client(of id: PresenterID) -> (any CoordinationClient)? {
-        arbiter.presenter(id).flatMap { clients[$0.connection]?.client }
-    }
-
-    func party(of claim: Claim) -> CoordinationParty {
-        var party = claim.connection.flatMap { clients[$0]?.party } ?? programs[claim.id] ?? .unknown
-        party.path = claim.accesses.first?.path
-        return party
-    }
-
-    func party(of presenter: Presenter) -> CoordinationParty {
-        var party = clients[presenter.connection]?.party ?? .unknown
-        party.path = presenter.path
-        return party
     }
 }

@@ -122,6 +122,13 @@ public struct Arbiter: Sendable {
         return settle(now)
     }
 
+    /// A plain program does not wait any longer.
+    public mutating func hurry(_ id: ClaimID, now: Int64) -> [Effect] {
+        guard let entry = claims[id], !entry.isGranted, entry.claim.isPlain else { return [] }
+        grant(id, .impatient)
+        return settle(now)
+    }
+
     /// A client is gone, and with it what it had.
     public mutating func disconnected(_ connection: ConnectionID, now: Int64) -> [Effect] {
         for id in presenters.values.filter({ $0.connection == connection }).map(\.id).sorted() { forget(id) }
@@ -209,6 +216,14 @@ public struct Arbiter: Sendable {
 
     /// Who holds a claim, or waits for it; nil for plain programs.
     public func connection(of id: ClaimID) -> ConnectionID? { claims[id]?.claim.connection }
+
+    public func isGranted(_ id: ClaimID) -> Bool { claims[id]?.isGranted ?? false }
+
+    /// Whether anyone waits for a claim to end: another claim, or a presenter that has relinquished to it.
+    public func isWanted(_ id: ClaimID) -> Bool {
+        guard let entry = claims[id], entry.isGranted else { return false }
+        return !entry.owed.isEmpty || dependents[id]?.isEmpty == false
+    }
 
     public func presenter(_ id: PresenterID) -> Presenter? { presenters[id] }
 
