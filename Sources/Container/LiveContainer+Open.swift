@@ -44,7 +44,10 @@ extension LiveContainer {
         guard isLive(node) else { return try openPlain(caller, node, flags) }
         if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 { return try openForWriting(caller, node, flags, waiting) }
         do throws(Errno) {
-            return try openForReading(caller, node, flags)
+            guard policy.settings.plainReads == .wait, coordinator.isInUse, let waiting else {
+                return try openForReading(caller, node, flags)
+            }
+            return try readCoordinated(caller, node, flags, waiting)
         } catch {
             guard isGone(error, node) else { throw error }
             return try openPlain(caller, node, flags)
@@ -60,6 +63,32 @@ extension LiveContainer {
     func isLive(_ node: Node) -> Bool {
         if case .live = nodes.location(node).whereabouts { return !node.isForeign }
         return false
+    }
+
+    /// With `plain-reads = "wait"`: presenters save first, and coordinated writers finish, up to the deadline.
+    private func readCoordinated(
+        _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: any WaitingOpen
+    ) throws(Errno) -> OpenReply? {
+        guard let path = nodes.path(node) else { return try openForReading(caller, node, flags) }
+        let claim = coordinator.newClaim()
+        let isAdmitted = coordinator.admit(
+            claim, Access(path: path, item: identity(of: node), kind: .reading([])), by: requester(caller, isOpening: true),
+            descriptor: nil, patience: Arbiter.Limits().deadline, mayWait: true
+        ) { [self] in
+            coordinator.closed(claim)
+            answer(waiting, node) { () throws(Errno) in try openForReading(caller, node, flags) }
+        }
+        if isAdmitted {
+            // Whoever reads leaves writers alone, as POSIX has it: the claim was for what came before.
+            coordinator.closed(claim)
+            return try openForReading(caller, node, flags)
+        }
+        waiting.onInterrupt { [self] in
+            let isFatal = observers.hasFatalSignal(thread: caller.thread)
+            coordinator.interrupted(claim, isFatal: isFatal)
+            if isFatal { _ = waiting.complete(.failure(.interrupted)) }
+        }
+        return nil
     }
 
     private func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {

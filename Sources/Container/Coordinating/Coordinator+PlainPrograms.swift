@@ -12,10 +12,11 @@ extension Coordinator {
 
     /// Whether an open may go on; if not, `resume` is called when it may.
     /// - Parameters:
+    ///   - descriptor: the file, to see whether it still changes; nil for who only reads.
     ///   - patience: how long it waits at most, in nanoseconds.
     ///   - mayWait: else it goes on at once, and its claim counts from now on.
     func admit(
-        _ id: ClaimID, _ access: Access, by requester: Requester, descriptor: SharedDescriptor, patience: Int64,
+        _ id: ClaimID, _ access: Access, by requester: Requester, descriptor: SharedDescriptor?, patience: Int64,
         mayWait: Bool, resume: @escaping @Sendable () -> Void
     ) -> Bool {
         var isAdmitted = false
@@ -53,7 +54,7 @@ extension Coordinator.State {
     mutating func lapse(_ now: Int64) -> [Effect] {
         var effects: [Effect] = []
         for (id, open) in opens.sorted(by: { $0.key < $1.key }) where open.resume == nil && arbiter.isWanted(id) {
-            guard let stamp = (try? Backing.stat(open.descriptor.raw)).map({ Stamp($0) }) else { continue }
+            guard let stamp = open.descriptor.flatMap({ try? Backing.stat($0.raw) }).map({ Stamp($0) }) else { continue }
             if stamp != open.stamp {
                 opens[id]?.stamp = stamp
                 if open.stamp != nil { opens[id]?.changed = now }

@@ -14,7 +14,7 @@ extension Coordinator {
     /// A plain program's open that waits or has been let go on, until its claim ends.
     struct PlainOpen {
         var party: CoordinationParty
-        var descriptor: SharedDescriptor
+        var descriptor: SharedDescriptor?
         /// The file at the last look, and when it was seen to have changed.
         var stamp: Stamp?
         var changed: Int64

@@ -28,7 +28,7 @@ extension LiveContainer {
                     return (path, nil)
                 }
                 try require(kind, on: spot, walk)
-                return (path, spot.node.flatMap { item(of: $0) })
+                return (path, spot.node.flatMap { identity(of: $0) })
             }
         }
     }
@@ -45,7 +45,7 @@ extension LiveContainer {
     }
 
     /// The document's identity; nil for what is none.
-    private func item(of node: Node) -> ItemID? {
+    func identity(of node: Node) -> ItemID? {
         guard node.isRegular else { return nil }
         if let document = knownDocument(of: node) { return document.state.withLock(\.item) }
         return DerivedIdentity.item(node.file, in: store.identity.container)
