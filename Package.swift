@@ -57,7 +57,7 @@ let package = Package(
             "Container",
             ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml]),
         library("ControlProtocol", ["VersionModel"]),
-        library("ControlService", ["ControlProtocol", "VersionModel", logging] + nio),
+        library("ControlService", ["ControlProtocol", "Coordination", "VersionModel", logging] + nio),
         library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
         .executableTarget(
             name: "versionsctl",
@@ -72,8 +72,8 @@ let package = Package(
         library("FUSE", path: "Mount/FUSE", ["CFuse3", "CLinux", "CRing", "VersionModel", system, logging]),
         .executableTarget(
             name: "versionsfs", dependencies: [
-                "FUSE", "Container", "CLinux", "ControlService", "ControlProtocol", "VersionStore", "VersionModel", system,
-                logging, toml,
+                "FUSE", "Container", "Coordination", "CLinux", "ControlService", "ControlProtocol", "VersionStore",
+                "VersionModel", system, logging, toml,
             ],
             path: "Mount/versionsfs", swiftSettings: settings),
 
@@ -96,8 +96,8 @@ let package = Package(
         tests(
             "ControlTests",
             [
-                "ControlProtocol", "ControlService", "VersionsClient", "versionsctl", "VersionModel", "CLinux", logging,
-                argumentParser,
+                "ControlProtocol", "ControlService", "Coordination", "VersionsClient", "versionsctl", "VersionModel", "CLinux",
+                logging, argumentParser,
             ]),
         tests("FUSETests", ["FUSE", "CRing", "VersionModel"]),
         tests(

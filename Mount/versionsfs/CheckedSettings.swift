@@ -60,7 +60,6 @@ struct CheckedSettings {
 
     /// What is accepted and kept, and has no effect before more is there.
     private static let later = [
-        "plain-reads": "no effect yet: there are no presenters that a read could wait for",
         "scopes.documents": "no effect yet: it is about names that clash between devices",
         "packages.extensions": "no effect yet: the files of packages have versions one by one",
     ]

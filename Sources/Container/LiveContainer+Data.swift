@@ -164,6 +164,7 @@ extension LiveContainer {
             file.node.openings.state.withLock { $0.closeReader() }
         }
         if let claim = file.claim { arbiter.closed(claim) }
+        if let claim = file.coordinated { coordinator.closed(claim) }
     }
 
     /// Saves what a handle has changed, for good: it is no writer any more. The two are one step, or of two that are

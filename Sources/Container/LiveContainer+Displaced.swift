@@ -28,7 +28,8 @@ final class StaleOpens: Sendable {
 extension LiveContainer {
     /// Opens what has no versions: on another file system, or displaced and reached through an old node.
     func openPlain(
-        _ caller: Caller, _ node: Node, _ flags: Int32, _ claim: ClaimID? = nil
+        _ caller: Caller, _ node: Node, _ flags: Int32, _ claim: ClaimID? = nil,
+        coordinated: ClaimID? = nil
     ) throws(Errno) -> OpenReply {
         let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         if isWriter, !node.isForeign { try admitDisplaced(caller, node) }
@@ -56,7 +57,8 @@ extension LiveContainer {
         guard isWriter else { return try serve(reader: node, flags, descriptor: descriptor) }
         let file = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags,
-            requester: requester(caller, isOpening: true), claim: claim, isReplacing: flags & O_TRUNC != 0)
+            requester: requester(caller, isOpening: true), claim: claim, coordinated: coordinated,
+            isReplacing: flags & O_TRUNC != 0)
         node.admit(file)
         if truncatesLater {
             do throws(Errno) {

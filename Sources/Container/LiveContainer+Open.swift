@@ -46,7 +46,10 @@ extension LiveContainer {
             return try openForWriting(caller, node, flags, waiting)
         }
         do throws(Errno) {
-            return try openForReading(caller, node, flags)
+            guard policy.settings.plainReads == .wait, coordinator.isInUse, let waiting else {
+                return try openForReading(caller, node, flags)
+            }
+            return try readCoordinated(caller, node, flags, waiting)
         } catch {
             guard isGone(error, node) else { throw error }
             return try openPlain(caller, node, flags)
@@ -62,6 +65,32 @@ extension LiveContainer {
     func isLive(_ node: Node) -> Bool {
         if case .live = nodes.location(node).whereabouts { return !node.isForeign }
         return false
+    }
+
+    /// With `plain-reads = "wait"`: presenters save first, and coordinated writers finish, up to the deadline.
+    private func readCoordinated(
+        _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: any WaitingOpen
+    ) throws(Errno) -> OpenReply? {
+        guard let path = nodes.path(node) else { return try openForReading(caller, node, flags) }
+        let claim = coordinator.newClaim()
+        let isAdmitted = coordinator.admit(
+            claim, Access(path: path, item: identity(of: node), kind: .reading([])), by: requester(caller, isOpening: true),
+            descriptor: nil, patience: Arbiter.Limits().deadline, mayWait: true
+        ) { [self] in
+            coordinator.closed(claim)
+            answer(waiting, node) { () throws(Errno) in try openForReading(caller, node, flags) }
+        }
+        if isAdmitted {
+            // Whoever reads leaves writers alone, as POSIX has it: the claim was for what came before.
+            coordinator.closed(claim)
+            return try openForReading(caller, node, flags)
+        }
+        waiting.onInterrupt { [self] in
+            let isFatal = observers.hasFatalSignal(thread: caller.thread)
+            coordinator.interrupted(claim, isFatal: isFatal)
+            if isFatal { _ = waiting.complete(.failure(.interrupted)) }
+        }
+        return nil
     }
 
     private func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
@@ -107,22 +136,55 @@ extension LiveContainer {
         }
         let writing = Writing(
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
-            claim: arbiter.newClaim())
-        let isAdmitted = arbiter.admit(
-            writing.claim, document.item, of: node, requester, truncates: flags & O_TRUNC != 0,
-            descriptor: descriptor, mayWait: waiting != nil
+            claim: arbiter.newClaim(), coordinated: coordinator.isInUse ? coordinator.newClaim() : nil)
+        guard let claim = writing.coordinated, let path = nodes.path(node) else { return try takeTurn(writing, waiting) }
+        let isAdmitted = coordinator.admit(
+            claim, Access(path: path, item: document.item, kind: .writing(.updating)), by: requester,
+            descriptor: descriptor, patience: policy.settings.replaceWaitNanoseconds, mayWait: waiting != nil
         ) { [self] in
-            guard let waiting else { return }
-            let result = Result { () throws(Errno) -> OpenReply in try goOn(writing) }
-            if !waiting.complete(result), case .success(let reply) = result {
-                release(node: node.id, handle: reply.handle)
-            }
+            answer(waiting, node) { () throws(Errno) in try takeTurn(writing, waiting) }
+        }
+        if isAdmitted { return try takeTurn(writing, waiting) }
+        waiting?.onInterrupt { [self] in
+            let isFatal = observers.hasFatalSignal(thread: caller.thread)
+            coordinator.interrupted(claim, isFatal: isFatal)
+            if isFatal { _ = waiting?.complete(.failure(.interrupted)) }
+        }
+        return nil
+    }
+
+    /// Answers an open that has waited, unless it waits again.
+    private func answer(
+        _ waiting: (any WaitingOpen)?, _ node: Node, _ body: () throws(Errno) -> OpenReply?
+    ) {
+        let result: Result<OpenReply, Errno>
+        do throws(Errno) {
+            guard let reply = try body() else { return }
+            result = .success(reply)
+        } catch {
+            result = .failure(error)
+        }
+        if waiting?.complete(result) != true, case .success(let reply) = result {
+            release(node: node.id, handle: reply.handle)
+        }
+    }
+
+    /// Waits for others that are replacing the file in place just now.
+    private func takeTurn(_ writing: Writing, _ waiting: (any WaitingOpen)?) throws(Errno) -> OpenReply? {
+        let (node, caller) = (writing.node, writing.caller)
+        let isAdmitted = arbiter.admit(
+            writing.claim, writing.document.item, of: node, writing.requester, truncates: writing.flags & O_TRUNC != 0,
+            descriptor: writing.descriptor, mayWait: waiting != nil
+        ) { [self] in
+            answer(waiting, node) { () throws(Errno) in try goOn(writing) }
         }
         guard isAdmitted else {
             waiting?.onInterrupt { [self] in
                 let isFatal = observers.hasFatalSignal(thread: caller.thread)
                 arbiter.interrupted(writing.claim, isFatal: isFatal)
-                if isFatal { _ = waiting?.complete(.failure(.interrupted)) }
+                guard isFatal else { return }
+                if let claim = writing.coordinated { coordinator.closed(claim) }
+                _ = waiting?.complete(.failure(.interrupted))
             }
             return nil
         }
@@ -138,6 +200,8 @@ extension LiveContainer {
         var caller: Caller
         var requester: Requester
         var claim: ClaimID
+        /// With the coordinator, if anyone takes part.
+        var coordinated: ClaimID?
 
         /// Whether `stale-writes = "refuse"` looks at it: with O_TRUNC, or write-only and not appending.
         var mayReplace: Bool {
@@ -153,10 +217,12 @@ extension LiveContainer {
                 return try begin(writing)
             } catch {
                 guard isGone(error, writing.node) else { throw error }
-                return try openPlain(writing.caller, writing.node, writing.flags, writing.claim)
+                return try openPlain(
+                    writing.caller, writing.node, writing.flags, writing.claim, coordinated: writing.coordinated)
             }
         } catch {
             arbiter.closed(writing.claim)
+            if let claim = writing.coordinated { coordinator.closed(claim) }
             throw error
         }
     }
@@ -165,7 +231,7 @@ extension LiveContainer {
         let (node, document, descriptor, flags) = (writing.node, writing.document, writing.descriptor, writing.flags)
         let file = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags, requester: writing.requester,
-            claim: writing.claim, isReplacing: flags & O_TRUNC != 0)
+            claim: writing.claim, coordinated: writing.coordinated, isReplacing: flags & O_TRUNC != 0)
         if flags & O_TRUNC != 0 { captureAhead(node) }
         let isMediated = try document.state.withLock { state throws(Errno) in
             let isMediated = try prepare(&state, writing)

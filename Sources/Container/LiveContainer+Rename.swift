@@ -37,6 +37,11 @@ extension LiveContainer {
             }
         }
         catchUp()
+        if coordinator.isInUse, flags & linux_RENAME_EXCHANGE == 0,
+            let old = nodes.path(parent)?.appending(name), let new = nodes.path(newParent)?.appending(newName)
+        {
+            coordinator.moved(old, to: new)
+        }
         noteIgnoreFile(name, in: parent)
         noteIgnoreFile(newName, in: newParent)
         if let saved { mergeIfConflicting(saved.document, saved.node, saved: saved.version, by: requester) }

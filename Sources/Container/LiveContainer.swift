@@ -3,6 +3,7 @@
 
 import CLinux
 import Collections
+import Coordination
 import DequeModule
 import Glibc
 import Logging
@@ -73,6 +74,8 @@ public final class LiveContainer: Sendable {
     /// For what may take long: hashing, thinning.
     let chores = Scheduler(isPatient: true)
     let arbiter: WriterArbiter
+    /// Claims and presenters of clients.
+    public let coordinator: Coordinator
     /// Whether the end of tombstones is scheduled.
     let expiring = Mutex(false)
     /// Opened for writing, and not looked at since.
@@ -105,6 +108,7 @@ public final class LiveContainer: Sendable {
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
         arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)
+        coordinator = Coordinator(packages: Packages(extensions: options.settings.packageExtensions), scheduler: timers)
         policy = Policy(options.settings)
         if store.identity.wasCreated { noteAdoption() }
         guard store.identity.isUnsettled else { return }

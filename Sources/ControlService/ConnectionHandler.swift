@@ -1,6 +1,7 @@
 // One connection: lines in, calls to the backend's threads, lines out; reads no faster than it can answer.
 
 import ControlProtocol
+import Coordination
 import Logging
 import NIOCore
 
@@ -10,10 +11,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let shared: ConnectionShared
+    let shared: ConnectionShared
     private var framer: LineFramer
-    private var context: ChannelHandlerContext?
-    private var peer: Peer?
+    private(set) var context: ChannelHandlerContext?
+    private(set) var peer: Peer?
     /// Lines that were read and wait for their turn; reading pauses while there are any.
     private var backlog: [LineFramer.Frame] = []
     /// Whether a read was asked for while reading paused.
@@ -22,8 +23,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var calls: [UInt64: ControlCall] = [:]
     private var nextCall: UInt64 = 1
     private var subscriptions: [UInt64: Subscription] = [:]
+    /// Its part in coordination, if it takes one.
+    var participation: Participation?
+    /// Claims that are to be made in this order; the first is being made.
+    var claimsToMake: [@Sendable () -> (ClaimID, ControlError)?] = []
     /// Calls of ours that the client has not answered.
-    private var questions: [RequestID: EventLoopPromise<[UInt8]>] = [:]
+    private var questions: [RequestID: (Result<[UInt8], ControlError>) -> Void] = [:]
     private var nextQuestion: Int64 = 1
 
     init(_ shared: ConnectionShared) {
@@ -54,8 +59,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
         calls = [:]
         subscriptions = [:]
         backlog = []
-        questions.values.forEach { $0.fail(ControlError(.disconnected, "the client closed the connection")) }
+        claimsToMake = []
         questions = [:]
+        leave()
         context.fireChannelInactive()
     }
 
@@ -128,8 +134,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    private func closeIfDone() {
-        guard inputIsClosed, backlog.isEmpty, calls.isEmpty, subscriptions.isEmpty, let context else { return }
+    func closeIfDone() {
+        guard inputIsClosed, backlog.isEmpty, calls.isEmpty, subscriptions.isEmpty, let context,
+            participation.map({ $0.waiting.isEmpty && $0.purposes.isEmpty }) ?? true
+        else { return }
         // Behind what is still to be written, not before it.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)
@@ -154,7 +162,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    private func write(_ line: [UInt8]) {
+    func write(_ line: [UInt8]) {
         guard let context else { return }
         context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: line)), promise: nil)
     }
@@ -162,6 +170,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: - Calls of the client
 
     private func call(_ method: String, _ line: [UInt8], _ id: RequestID) {
+        if coordinate(method, line, id) { return }
         guard let route = shared.router[method] else {
             return write(Wire.line(failing: ControlError(.unknownMethod, "no method \(method.prefix(64))"), to: id))
         }
@@ -175,14 +184,18 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     /// Runs work for the client on a backend's thread and writes the line it gives.
-    private func run(
+    /// - Parameters:
+    ///   - before: sees the line before it is written.
+    ///   - next: is called once it is.
+    func run(
         long isLong: Bool, _ id: RequestID, _ work: @escaping @Sendable (ControlCall) -> [UInt8],
+        before: @escaping (ConnectionHandler, [UInt8]) -> Void = { _, _ in },
         then next: @escaping (ConnectionHandler) -> Void = { _ in }
     ) {
         guard let context, let peer else { return }
         let loop = context.eventLoop
         let handler = NIOLoopBound(self, eventLoop: loop)
-        let next = NIOLoopBound(next, eventLoop: loop)
+        let (before, next) = (NIOLoopBound(before, eventLoop: loop), NIOLoopBound(next, eventLoop: loop))
         let throttle = ProgressThrottle()
         let call = ControlCall(peer: peer) { done, total, unit in
             guard throttle.lets() else { return }
@@ -196,6 +209,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             loop.execute {
                 let handler = handler.value
                 guard handler.calls.removeValue(forKey: number) != nil else { return }
+                before.value(handler, reply)
                 handler.write(reply)
                 handler.context?.flush()
                 next.value(handler)
@@ -291,7 +305,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    private func notify(_ notification: some ControlNotification) {
+    func notify(_ notification: some ControlNotification) {
         guard let line = try? Wire.line(notifying: notification) else { return }
         write(line)
         context?.flush()
@@ -299,21 +313,20 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     // MARK: - Calls to the client
 
-    /// Asks the client; the promise gets the line of its reply. The caller keeps the deadline.
-    func ask(_ request: some ControlRequest, _ promise: EventLoopPromise<[UInt8]>) {
+    /// Asks the client; what is done with its answer is called once, unless the connection ends first.
+    func ask(_ request: some ControlRequest, _ answer: @escaping (Result<[UInt8], ControlError>) -> Void) {
         let id = RequestID.number(nextQuestion)
         nextQuestion += 1
-        guard context != nil, let line = try? Wire.line(calling: request, id: id) else {
-            return promise.fail(ControlError(.disconnected, "the client closed the connection"))
-        }
-        questions[id] = promise
+        guard context != nil, let line = try? Wire.line(calling: request, id: id) else { return }
+        questions[id] = answer
         write(line)
         context?.flush()
     }
 
     private func answered(_ id: RequestID?, _ error: ControlError?, _ line: [UInt8]) {
+        showsThatItRuns()
         // An answer to nothing we asked is not answered back: two confused ends would never stop.
-        guard let id, let promise = questions.removeValue(forKey: id) else { return }
-        if let error { promise.fail(error) } else { promise.succeed(line) }
+        guard let id, let answer = questions.removeValue(forKey: id) else { return }
+        answer(error.map { .failure($0) } ?? .success(line))
     }
 }

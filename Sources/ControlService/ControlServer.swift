@@ -19,6 +19,8 @@ public final class ControlServer: Sendable {
         public var connectionCountPerUser = 64
         /// Calls of one connection that are served at once; further ones wait, and nothing more is read.
         public var callCountPerConnection = 16
+        /// Claims of one connection that wait at once.
+        public var claimCountPerConnection = 1024
         /// Rows of the change feed that are looked at in one piece.
         public var changesPerPage = 512
         public init() {}

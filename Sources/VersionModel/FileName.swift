@@ -102,7 +102,8 @@ public struct TreePath: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     /// Whether this is the other path or lies below it.
     public func isWithin(_ other: TreePath) -> Bool {
-        other.bytes.isEmpty || bytes == other.bytes || bytes.starts(with: other.bytes + [47])
+        guard bytes.count > other.bytes.count else { return bytes == other.bytes }
+        return other.bytes.isEmpty || (bytes[other.bytes.count] == 47 && bytes.starts(with: other.bytes))
     }
 
     public static func < (left: TreePath, right: TreePath) -> Bool {

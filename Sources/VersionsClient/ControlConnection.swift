@@ -15,6 +15,9 @@ public final class ControlConnection: Sendable {
         var pending: [Int64: Completion] = [:]
         var progress: [Int64: @Sendable (ProgressNotification) -> Void] = [:]
         var watchers: [UInt64: Watcher] = [:]
+        /// Who wants to hear what holds up a claim, by the claim's key.
+        var heldUp: [UInt64: @Sendable (HeldUpNotification) -> Void] = [:]
+        var nextKey: UInt64 = 1
         /// Why nothing can be called any more.
         var end: ControlError?
     }
@@ -66,6 +69,19 @@ public final class ControlConnection: Sendable {
         }
         return try Wire.result(WatchRequest.Reply.self, in: line)
     }
+
+    // MARK: - Claims
+
+    /// A key for a claim, and who hears what holds it up.
+    func newKey(_ heldUp: (@Sendable (HeldUpNotification) -> Void)?) -> UInt64 {
+        state.withLock { state in
+            defer { state.nextKey += 1 }
+            state.heldUp[state.nextKey] = heldUp
+            return state.nextKey
+        }
+    }
+
+    func forget(key: UInt64) { _ = state.withLock { $0.heldUp.removeValue(forKey: key) } }
 
     // MARK: - Out
 
@@ -151,6 +167,8 @@ public final class ControlConnection: Sendable {
         case .reply(nil, let error?): finish(error)  // Refused at the door, or a bug: nothing else will come of it.
         case .reply: break
         case .notification(let method): notified(method, line)
+        case .request(let id, ProbeRequest.method):
+            if let line = try? Wire.line(replying: Done(), to: id) { write(line) }
         case .request(let id, let method):
             // Daemons call presenters; this client is none.
             write(Wire.line(failing: ControlError(.unknownMethod, "no method \(method.prefix(64)) here"), to: id))
@@ -167,6 +185,10 @@ public final class ControlConnection: Sendable {
         case EventsNotification.method:
             guard let events = try? Wire.parameters(EventsNotification.self, in: line) else { return }
             state.withLock { $0.watchers[events.subscription] }?.events(events)
+        case HeldUpNotification.method:
+            guard let notice = try? Wire.parameters(HeldUpNotification.self, in: line), let key = notice.key
+            else { return }
+            state.withLock { $0.heldUp[key] }?(notice)
         case WatchEndedNotification.method:
             guard let ended = try? Wire.parameters(WatchEndedNotification.self, in: line) else { return }
             let watcher = state.withLock { $0.watchers.removeValue(forKey: ended.subscription) }

@@ -12,7 +12,7 @@ import VersionModel
 public final class VersionsClient: Sendable {
     /// What the daemon said of itself.
     public let daemon: Handshake.Reply
-    private let connection: ControlConnection
+    let connection: ControlConnection
 
     private init(connection: ControlConnection, daemon: Handshake.Reply) {
         self.connection = connection

@@ -27,7 +27,9 @@ struct Tool: AsyncParsableCommand {
                 ConflictsCommand.self, ResolveCommand.self, SimulateCommand.self,
             ]),
             CommandGroup(name: "Deleted files:", subcommands: [DeletedCommand.self, UndeleteCommand.self]),
-            CommandGroup(name: "Activity:", subcommands: [WatchCommand.self, ClaimsCommand.self]),
+            CommandGroup(name: "Activity:", subcommands: [
+                WatchCommand.self, ClaimsCommand.self, PresentersCommand.self, CoordinateCommand.self,
+            ]),
         ])
 
     /// Runs a command line; gives the exit status.

@@ -26,6 +26,7 @@ final class FakeBackend: ControlBackend {
     }
 
     let state = Mutex(State())
+    let coordination = FakeCoordination()
     /// Called by `check` in place of a check.
     let checking: @Sendable (ControlCall) throws(ControlError) -> Void
 

@@ -34,17 +34,17 @@ struct WriterClaimsTests {
         #expect(claims.nextDeadline == nil)
     }
 
-    @Test("the matrix", arguments: ClaimKind.allCases, ClaimKind.allCases)
-    func matrix(earlier: ClaimKind, later: ClaimKind) {
-        func claim(_ kind: ClaimKind, _ actor: FileActor?, item: ItemID = document) -> Claim {
-            Claim(id: id(0), kind: kind, item: item, actor: actor)
+    @Test("the matrix", arguments: PlainClaimKind.allCases, PlainClaimKind.allCases)
+    func matrix(earlier: PlainClaimKind, later: PlainClaimKind) {
+        func claim(_ kind: PlainClaimKind, _ actor: FileActor?, item: ItemID = document) -> PlainClaim {
+            PlainClaim(id: id(0), kind: kind, item: item, actor: actor)
         }
         let expected = earlier == .replacing || later == .replacing
-        #expect(Claim.blocks(claim(earlier, editor), claim(later, agent)) == expected)
-        #expect(Claim.blocks(claim(earlier, nil), claim(later, nil)) == expected)
-        #expect(!Claim.blocks(claim(earlier, editor), claim(later, child)))
-        #expect(!Claim.blocks(claim(earlier, child), claim(later, editor)))
-        #expect(!Claim.blocks(claim(earlier, editor), claim(later, agent, item: ItemID(high: 0, low: 2))))
+        #expect(PlainClaim.blocks(claim(earlier, editor), claim(later, agent)) == expected)
+        #expect(PlainClaim.blocks(claim(earlier, nil), claim(later, nil)) == expected)
+        #expect(!PlainClaim.blocks(claim(earlier, editor), claim(later, child)))
+        #expect(!PlainClaim.blocks(claim(earlier, child), claim(later, editor)))
+        #expect(!PlainClaim.blocks(claim(earlier, editor), claim(later, agent, item: ItemID(high: 0, low: 2))))
     }
 
     @Test("writers in place share, and make no claim while nobody replaces")
@@ -235,14 +235,14 @@ private struct RandomRun {
         }
         for item in (1...2 as ClosedRange<UInt64>).map({ ItemID(high: 0, low: $0) }) {
             let (held, waiting) = claims.claims(on: item)
-            if let first = waiting.first, !held.contains(where: { Claim.blocks($0, first) }),
+            if let first = waiting.first, !held.contains(where: { PlainClaim.blocks($0, first) }),
                 claims.nextDeadline.map({ $0 > now }) ?? true
             {
                 faults.append("\(first.id) waits for nothing")
             }
             let replacing = held.filter { $0.kind == .replacing && !excused.contains($0.id.number) }
             for (index, one) in replacing.enumerated() {
-                for other in replacing.dropFirst(index + 1) where !Claim.areKin(one, other) {
+                for other in replacing.dropFirst(index + 1) where !PlainClaim.areKin(one, other) {
                     faults.append("\(one.id) and \(other.id) replace at once")
                 }
             }

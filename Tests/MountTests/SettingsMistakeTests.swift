@@ -71,7 +71,7 @@ import Testing
                 ("conflicts.quiet", "[\"*.log\"]"), ("actors.boundaries", "[\"tmux\"]"),
                 ("packages.extensions", "[\"rtfd\", \".pages\"]"),
             ]
-            let later = ["plain-reads", "scopes.documents", "packages.extensions"]
+            let later = ["scopes.documents", "packages.extensions"]
             for (key, value) in values {
                 let set = try place.ctl("config", key, value, in: "c")
                 #expect(set.status == 0 && set.errors.contains("no effect yet") == later.contains(key), "\(set.errors)")

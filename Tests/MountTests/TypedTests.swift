@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test("A setting that does nothing yet says so", arguments: [
-        ("plain-reads", "wait"), ("scopes.documents", #"["/Letters"]"#), ("packages.extensions", #"["rtfd"]"#),
+        ("scopes.documents", #"["/Letters"]"#), ("packages.extensions", #"["rtfd"]"#),
     ])
     func withoutEffect(_ key: String, _ value: String) throws {
         try Place.with { place in

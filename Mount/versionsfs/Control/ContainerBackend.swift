@@ -76,7 +76,7 @@ final class ContainerBackend: ControlBackend {
     }
 
     func claims(_ request: ClaimsRequest, _ call: ControlCall) throws(ControlError) -> [ClaimInfo] {
-        container.claims(as: call.principal).map { claim in
+        coordinated(call) + container.claims(as: call.principal).map { claim in
             ClaimInfo(
                 id: "\(claim.id)", paths: [Path(claim.path)], kind: "write",
                 options: claim.isReplacing ? ["replacing"] : [], pid: claim.author.process,

@@ -9,6 +9,8 @@ import VersionModel
 final class OpenFile: Sendable {
     /// Its claim with the ``WriterArbiter``.
     let claim: ClaimID?
+    /// Its claim with the ``Coordinator``, if anyone took part when it was opened.
+    let coordinated: ClaimID?
     /// What has happened through this handle.
     struct State {
         /// The version that its last save made; amended by the next.
@@ -43,7 +45,7 @@ final class OpenFile: Sendable {
 
     init(
         id: UInt64, node: Node, descriptor: SharedDescriptor, flags: Int32, requester: Requester, claim: ClaimID?,
-        isReplacing: Bool = false
+        coordinated: ClaimID? = nil, isReplacing: Bool = false
     ) {
         self.id = id
         self.node = node
@@ -51,6 +53,7 @@ final class OpenFile: Sendable {
         self.flags = flags
         self.requester = requester
         self.claim = claim
+        self.coordinated = coordinated
         state = Mutex(State(isReplacing: isReplacing))
     }
 

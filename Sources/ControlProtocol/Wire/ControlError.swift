@@ -63,6 +63,10 @@ public struct ControlError: Error, Hashable, Sendable {
         public static let noContainer = Code(rawValue: -32013)
         /// Nothing to do: no conflict to resolve, nothing deleted there.
         public static let nothingToDo = Code(rawValue: -32014)
+        /// A claim that would wait for ever: others wait for what its holder has.
+        public static let deadlock = Code(rawValue: -32015)
+        /// A presenter could not save, or does not want its item deleted.
+        public static let refused = Code(rawValue: -32016)
     }
 }
 

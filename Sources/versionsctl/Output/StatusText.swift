@@ -57,6 +57,21 @@ struct StatusText: Sendable {
         return table.text(style)
     }
 
+    func presenters(_ presenters: [PresenterInfo], shown: (Path) -> Path) -> String {
+        guard !presenters.isEmpty else { return "No presenters.\n" }
+        var table = Table(header: ["ID", "BY", "", "PATH"], yielding: [(3, .start(16)), (1, .end(5))])
+        for presenter in presenters {
+            table.add([
+                Table.Cell(presenter.id),
+                Table.Cell(
+                    Words.program(presenter.program, presenter.pid), shorter: [Words.program(presenter.program, 0)]),
+                presenter.silent ? Table.Cell("silent", .yellow) : Table.Cell("answers", .green),
+                Table.Cell(presenter.path.map { Style.printable(shown($0)) } ?? "nothing yet"),
+            ])
+        }
+        return table.text(style)
+    }
+
     func removed(_ removed: Removed, dryRun: Bool = false) -> String {
         var parts: [String] = []
         if removed.versionCount > 0 { parts.append(Words.count(removed.versionCount, "version")) }

@@ -39,18 +39,18 @@ public struct WriterClaims: Sendable {
 
     /// A claim as people may see it.
     public struct Listed: Hashable, Sendable {
-        public var claim: Claim
+        public var claim: PlainClaim
         /// When it was granted; of one that waits, when it came.
         public var since: Int64
         public var isWaiting: Bool
     }
 
     private struct Holder {
-        var claim: Claim
+        var claim: PlainClaim
         var since: Int64
         var lastChange: Int64
 
-        init(claim: Claim, since: Int64) {
+        init(claim: PlainClaim, since: Int64) {
             self.claim = claim
             self.since = since
             lastChange = since
@@ -58,7 +58,7 @@ public struct WriterClaims: Sendable {
     }
 
     private struct Waiter {
-        var claim: Claim
+        var claim: PlainClaim
         var since: Int64
         var deadline: Int64
     }
@@ -92,11 +92,11 @@ public struct WriterClaims: Sendable {
         _ id: ClaimID, item: ItemID, actor: FileActor?, truncates: Bool, now: Int64
     ) -> Admission {
         dropIdle(item, now: now)
-        let claim = Claim(id: id, kind: truncates ? .replacing : .writing, item: item, actor: actor)
+        let claim = PlainClaim(id: id, kind: truncates ? .replacing : .writing, item: item, actor: actor)
         var queue = queues[item] ?? Queue()
-        let isContested = queue.holders.contains { $0.claim.kind == .replacing && !Claim.areKin($0.claim, claim) }
+        let isContested = queue.holders.contains { $0.claim.kind == .replacing && !PlainClaim.areKin($0.claim, claim) }
         // Without a replacement going on, writers in place make no claim at all.
-        guard truncates || isContested || queue.waiters.contains(where: { Claim.blocks($0.claim, claim) }) else {
+        guard truncates || isContested || queue.waiters.contains(where: { PlainClaim.blocks($0.claim, claim) }) else {
             return .granted
         }
         items[id] = item
@@ -114,7 +114,7 @@ public struct WriterClaims: Sendable {
         dropIdle(item, now: now)
         var queue = queues[item] ?? Queue()
         queue.holders.removeAll { $0.claim.id == id }
-        let claim = Claim(id: id, kind: .replacing, item: item, actor: actor)
+        let claim = PlainClaim(id: id, kind: .replacing, item: item, actor: actor)
         queue.holders.append(Holder(claim: claim, since: now))
         queues[item] = queue
         items[id] = item
@@ -181,7 +181,7 @@ public struct WriterClaims: Sendable {
     public func isClaimed(_ item: ItemID) -> Bool { queues[item].map { !$0.holders.isEmpty } ?? false }
 
     /// The claims that are held on an item, and those that wait for it in their order.
-    public func claims(on item: ItemID) -> (held: [Claim], waiting: [Claim]) {
+    public func claims(on item: ItemID) -> (held: [PlainClaim], waiting: [PlainClaim]) {
         (queues[item]?.holders.map(\.claim) ?? [], queues[item]?.waiters.map(\.claim) ?? [])
     }
 
@@ -200,11 +200,11 @@ public struct WriterClaims: Sendable {
     // MARK: The rules
 
     /// Whether a claim may be held now, with so many waiters before it.
-    private func mayGo(_ claim: Claim, in queue: Queue, behind count: Int) -> Bool {
-        guard !queue.holders.contains(where: { Claim.blocks($0.claim, claim) }) else { return false }
+    private func mayGo(_ claim: PlainClaim, in queue: Queue, behind count: Int) -> Bool {
+        guard !queue.holders.contains(where: { PlainClaim.blocks($0.claim, claim) }) else { return false }
         // Kin of a holder does not queue behind those who wait for that holder: they would wait for one another.
-        if queue.holders.contains(where: { Claim.areKin($0.claim, claim) }) { return true }
-        return !queue.waiters.prefix(count).contains { Claim.blocks($0.claim, claim) }
+        if queue.holders.contains(where: { PlainClaim.areKin($0.claim, claim) }) { return true }
+        return !queue.waiters.prefix(count).contains { PlainClaim.blocks($0.claim, claim) }
     }
 
     /// Lets go on who can, in the order of arrival.

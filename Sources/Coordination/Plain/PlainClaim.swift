@@ -2,29 +2,23 @@
 
 import VersionModel
 
-/// What a claim is known by: given by whoever makes it, for instance the number of the open file.
-public struct ClaimID: Hashable, Sendable {
-    public let number: UInt64
-    public init(_ number: UInt64) { self.number = number }
-}
-
-/// What a claim is for. Coordinated reads and the writes of DESIGN 4 that delete, move or merge become cases of this.
-public enum ClaimKind: String, Sendable, CaseIterable {
+/// What a plain program's claim is for.
+public enum PlainClaimKind: String, Sendable, CaseIterable {
     /// The whole content is being replaced in place: an open with O_TRUNC, or a truncation to nothing.
     case replacing
     /// Any other open for writing of a file that someone was replacing.
     case writing
 }
 
-/// A coordinated access to an item.
-public struct Claim: Hashable, Sendable, Identifiable {
+/// A plain program's claim on an item: it made none by itself, its open is one.
+public struct PlainClaim: Hashable, Sendable, Identifiable {
     public var id: ClaimID
-    public var kind: ClaimKind
+    public var kind: PlainClaimKind
     public var item: ItemID
     /// Who; nil if nobody can tell. Someone unknown is nobody's kin.
     public var actor: FileActor?
 
-    public init(id: ClaimID, kind: ClaimKind, item: ItemID, actor: FileActor?) {
+    public init(id: ClaimID, kind: PlainClaimKind, item: ItemID, actor: FileActor?) {
         self.id = id
         self.kind = kind
         self.item = item
@@ -32,7 +26,7 @@ public struct Claim: Hashable, Sendable, Identifiable {
     }
 
     /// Whether a claim keeps a later one waiting. Total, and the only place that says so.
-    public static func blocks(_ earlier: Claim, _ later: Claim) -> Bool {
+    public static func blocks(_ earlier: PlainClaim, _ later: PlainClaim) -> Bool {
         guard earlier.item == later.item, !areKin(earlier, later) else { return false }
         return switch (earlier.kind, later.kind) {
         case (.replacing, .replacing), (.replacing, .writing), (.writing, .replacing): true
@@ -42,7 +36,7 @@ public struct Claim: Hashable, Sendable, Identifiable {
     }
 
     /// Whether the two never wait for one another: one process, or one in the other's lineage.
-    public static func areKin(_ one: Claim, _ other: Claim) -> Bool {
+    public static func areKin(_ one: PlainClaim, _ other: PlainClaim) -> Bool {
         guard let first = one.actor, let second = other.actor else { return false }
         return first.isKin(of: second)
     }

@@ -1,0 +1,145 @@
+// Claims and presenters of clients: what they name is looked up with their rights, and handed to the coordinator.
+
+import Container
+import ControlProtocol
+import ControlService
+import Coordination
+import VersionModel
+import VersionStore
+
+extension ContainerBackend: CoordinationBackend {
+    func takePart(_ client: any CoordinationClient, peer: Peer) -> ConnectionID {
+        container.coordinator.connect(client, container.party(peer.principal), actor: container.actor(of: peer.process))
+    }
+
+    func leave(_ connection: ConnectionID) { container.coordinator.disconnect(connection) }
+
+    func newClaim() -> ClaimID { container.coordinator.newClaim() }
+
+    func claim(
+        _ request: ClaimRequest, as id: ClaimID, for purpose: Purpose, of connection: ConnectionID, peer: Peer
+    ) throws(ControlError) {
+        try answering {
+            let accesses = try request.accesses.map { access in
+                let kind = try AccessKind(access)
+                let place = try container.claimable(tree(access.path), kind, as: peer.principal)
+                return Access(path: place.path, item: place.item, kind: kind)
+            }
+            guard !accesses.isEmpty else { throw ControlError(.invalidParameters, "accesses: a claim is on something") }
+            container.coordinator.claim(Claim(
+                id: id, connection: connection, accesses: accesses, purpose: purpose,
+                presenter: request.presenter.map { PresenterID($0) }, within: Set((request.within ?? []).map { ClaimID($0) }),
+                handling: request.handling.map { PresenterID($0) }, isPreparation: request.preparing ?? false))
+        }
+    }
+
+    func release(_ claim: ClaimID, of connection: ConnectionID) -> Bool {
+        container.coordinator.release(claim, of: connection)
+    }
+
+    func cancel(_ claim: ClaimID, of connection: ConnectionID) { container.coordinator.cancel(claim, of: connection) }
+
+    func present(
+        _ request: PresentRequest, of connection: ConnectionID, peer: Peer
+    ) throws(ControlError) -> (PresenterID, Purpose, sequence: UInt64) {
+        try answering {
+            let place = try request.path.map {
+                try container.claimable(tree($0), .reading(.withoutChanges), as: peer.principal)
+            }
+            // Before it is presented: what is recorded in between is told twice rather than not at all.
+            let sequence = try store.changeRange()?.upperBound ?? 0
+            guard let (presenter, purpose) = container.coordinator.present(
+                at: place?.path, item: place?.item, accommodatesSubitems: request.accommodatesSubitems ?? false,
+                of: connection)
+            else { throw ControlError(.disconnected, "the client has gone") }
+            return (presenter, purpose, sequence)
+        }
+    }
+
+    func place(_ request: PlacePresenterRequest, of connection: ConnectionID, peer: Peer) throws(ControlError) {
+        try answering {
+            let place = try request.path.map {
+                try container.claimable(tree($0), .reading(.withoutChanges), as: peer.principal)
+            }
+            guard container.coordinator.place(
+                PresenterID(request.presenter), at: place?.path, item: place?.item, of: connection)
+            else { throw ControlError(.notFound, "no presenter \(request.presenter) of this connection") }
+        }
+    }
+
+    func withdraw(_ presenter: PresenterID, of connection: ConnectionID) -> Bool {
+        container.coordinator.withdraw(presenter, of: connection)
+    }
+
+    func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID) {
+        container.coordinator.answer(question, answer, of: connection)
+    }
+
+    func alive(_ connection: ConnectionID) { container.coordinator.alive(connection) }
+
+    /// The claims of clients on what the caller can reach.
+    func coordinated(_ call: ControlCall) -> [ClaimInfo] {
+        let (now, wall) = container.moment
+        return container.coordinatedClaims(as: call.principal).map { entry in
+            let claim = entry.listed.claim
+            let words = claim.accesses.map(\.kind.words)
+            return ClaimInfo(
+                id: "\(claim.id)", paths: claim.accesses.map { Path($0.path) },
+                kind: words.contains { $0.kind == "write" } ? "write" : "read",
+                options: Set(words.flatMap(\.options)).sorted() + (claim.isPreparation ? ["preparing"] : []),
+                pid: entry.party.process, program: entry.party.program,
+                since: wall.advanced(byNanoseconds: entry.listed.since - now), waiting: entry.listed.isWaiting)
+        }
+    }
+
+    func presenters(_ request: PresentersRequest, _ call: ControlCall) throws(ControlError) -> [PresenterInfo] {
+        container.presenters(as: call.principal).map { presenter, party, isRevoked in
+            PresenterInfo(
+                id: "\(presenter.id)", path: presenter.path.map { Path($0) }, pid: party.process,
+                program: party.program, silent: isRevoked)
+        }
+    }
+}
+
+extension AccessKind {
+    /// Reads what a client asks for.
+    init(_ request: AccessRequest) throws(ControlError) {
+        switch request.mode {
+        case .reading:
+            var options: ReadingOptions = []
+            for word in request.options {
+                guard let option = Self.readingOptions[word] else {
+                    throw ControlError(.invalidParameters, "no option \(word) of a read")
+                }
+                options.insert(option)
+            }
+            self = .reading(options)
+        case .writing:
+            guard request.options.count <= 1 else {
+                throw ControlError(.invalidParameters, "a write has one option at most")
+            }
+            guard let word = request.options.first else {
+                self = .writing(.updating)
+                return
+            }
+            guard let option = WritingOption(rawValue: word), option != .updating else {
+                throw ControlError(.invalidParameters, "no option \(word) of a write")
+            }
+            self = .writing(option)
+        }
+    }
+
+    private static let readingOptions: [String: ReadingOptions] = [
+        "withoutChanges": .withoutChanges, "resolvesSymbolicLink": .resolvesSymbolicLink,
+        "immediatelyAvailableMetadataOnly": .immediatelyAvailableMetadataOnly, "forUploading": .forUploading,
+    ]
+
+    /// `read` or `write`, and the words for the options.
+    var words: (kind: String, options: [String]) {
+        switch self {
+        case .writing(let option): ("write", option == .updating ? [] : [option.rawValue])
+        case .reading(let options):
+            ("read", Self.readingOptions.filter { options.contains($0.value) }.keys.sorted())
+        }
+    }
+}

@@ -1,0 +1,179 @@
+// Drives the arbiter: takes what clients and plain programs ask for, sends on what it wants done, wakes it in time.
+
+import Coordination
+import Glibc
+import Synchronization
+import VersionModel
+
+/// One arbiter for a container, its clients and the opens that wait. Lock order: last, with ``WriterArbiter``'s, of which neither is
+/// taken under the other; opens go on outside the lock.
+public final class Coordinator: Sendable {
+    let state: Mutex<State>
+    private let scheduler: Scheduler
+    /// Whether anyone takes part: else plain programs' opens do not ask.
+    private let inUse = Atomic(false)
+
+    init(packages: Packages, scheduler: Scheduler, limits: Arbiter.Limits = Arbiter.Limits()) {
+        state = Mutex(State(arbiter: Arbiter(packages: packages, limits: limits)))
+        self.scheduler = scheduler
+    }
+
+    /// Whether anyone claims or presents anything: as long as nobody does, nobody need be asked.
+    public var isInUse: Bool { inUse.load(ordering: .acquiring) }
+
+    // MARK: Clients
+
+    /// A client takes part from now on.
+    public func connect(_ client: any CoordinationClient, _ party: CoordinationParty, actor: FileActor?) -> ConnectionID {
+        state.withLock { state in
+            let id = ConnectionID(state.takeNumber())
+            state.clients[id] = Client(client: client, party: party, actor: actor)
+            return id
+        }
+    }
+
+    /// A client is gone, and with it its claims and presenters.
+    public func disconnect(_ connection: ConnectionID) {
+        drive { state, now in
+            state.clients[connection] = nil
+            return state.arbiter.disconnected(connection, now: now)
+        }
+    }
+
+    /// A number for a claim, before it is made: so that whoever makes it knows it when it is granted.
+    public func newClaim() -> ClaimID { state.withLock { ClaimID($0.takeNumber()) } }
+
+    /// A client claims items. It is told ``CoordinationMessage/granted(_:_:)`` or ``CoordinationMessage/failed(_:_:)``, once.
+    public func claim(_ claim: Claim) {
+        drive { state, now in
+            guard let connection = claim.connection, let client = state.clients[connection] else { return [] }
+            var claim = claim
+            claim.actor = client.actor
+            // What it names of others is not its own.
+            claim.within = claim.within.filter { state.arbiter.connection(of: $0) == connection }
+            if let id = claim.presenter, state.arbiter.presenter(id)?.connection != connection { claim.presenter = nil }
+            if let id = claim.handling, state.arbiter.presenter(id)?.connection != connection { claim.handling = nil }
+            return state.arbiter.request(claim, now: now)
+        }
+    }
+
+    /// A client's claim is over; false if it is none of its own.
+    public func release(_ claim: ClaimID, of connection: ConnectionID) -> Bool {
+        var isOwn = false
+        drive { state, now in
+            isOwn = state.arbiter.connection(of: claim) == connection
+            return isOwn ? state.arbiter.release(claim, now: now) : []
+        }
+        return isOwn
+    }
+
+    public func cancel(_ claim: ClaimID, of connection: ConnectionID) {
+        drive { state, now in
+            guard state.arbiter.connection(of: claim) == connection else { return [] }
+            return state.arbiter.cancel(claim, now: now)
+        }
+    }
+
+    // MARK: Presenters
+
+    /// A client presents an item from now on.
+    public func present(
+        at path: TreePath?, item: ItemID?, accommodatesSubitems: Bool, of connection: ConnectionID
+    ) -> (PresenterID, Purpose)? {
+        let purpose = Purpose.random()
+        var presenter: PresenterID?
+        drive { state, _ in
+            guard let client = state.clients[connection] else { return [] }
+            let id = PresenterID(state.takeNumber())
+            state.arbiter.present(Presenter(
+                id: id, connection: connection, purpose: purpose, path: path, item: item, actor: client.actor,
+                accommodatesSubitems: accommodatesSubitems))
+            presenter = id
+            return []
+        }
+        return presenter.map { ($0, purpose) }
+    }
+
+    /// The presenter's item is here now; false if it is none of the client's.
+    public func place(_ presenter: PresenterID, at path: TreePath?, item: ItemID?, of connection: ConnectionID) -> Bool {
+        state.withLock { state in
+            guard state.arbiter.presenter(presenter)?.connection == connection else { return false }
+            state.arbiter.place(presenter, at: path, item: item)
+            return true
+        }
+    }
+
+    public func withdraw(_ presenter: PresenterID, of connection: ConnectionID) -> Bool {
+        var isOwn = false
+        drive { state, now in
+            isOwn = state.arbiter.presenter(presenter)?.connection == connection
+            return isOwn ? state.arbiter.withdraw(presenter, now: now) : []
+        }
+        return isOwn
+    }
+
+    /// A client answers what one of its presenters was asked.
+    public func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID) {
+        drive { state, now in
+            guard state.arbiter.presenterAsked(question)?.connection == connection else { return [] }
+            return state.arbiter.answer(question, answer, now: now)
+        }
+    }
+
+    /// A client has shown that it runs.
+    public func alive(_ connection: ConnectionID) {
+        state.withLock { $0.arbiter.alive(connection, now: Scheduler.now) }
+    }
+
+    // MARK: What happens in the tree
+
+    /// A name was moved.
+    func moved(_ old: TreePath, to new: TreePath) {
+        guard isInUse else { return }
+        drive { state, now in state.arbiter.moved(old, to: new, now: now) }
+    }
+
+    // MARK: Listing
+
+    /// A claim with the process that makes it.
+    public struct ListedClaim: Sendable {
+        public var listed: Arbiter.Listed
+        public var party: CoordinationParty
+    }
+
+    /// All claims in the order of their arrival.
+    public var claims: [ListedClaim] {
+        state.withLock { state in
+            state.arbiter.listed.map { ListedClaim(listed: $0, party: state.party(of: $0.claim)) }
+        }
+    }
+
+    /// All presenters, the oldest first.
+    public var presenters: [(presenter: Presenter, party: CoordinationParty, isRevoked: Bool)] {
+        state.withLock { state in
+            state.arbiter.allPresenters.map { ($0.presenter, state.party(of: $0.presenter), $0.isRevoked) }
+        }
+    }
+
+    // MARK: Driving
+
+    /// Gives the arbiter something, sends on what comes of it, and sees that it is woken.
+    func drive(_ body: (inout State, Int64) -> [Effect]) {
+        let (resumed, delay) = state.withLock { state in
+            let now = Scheduler.now
+            var resumed: [@Sendable () -> Void] = []
+            for effect in body(&state, now) { state.send(effect, &resumed) }
+            inUse.store(!state.arbiter.isEmpty, ordering: .releasing)
+            return (resumed, state.delay(now))
+        }
+        for resume in resumed { resume() }
+        if let delay { scheduler.after(delay) { [weak self] in self?.tick() } }
+    }
+
+    private func tick() {
+        drive { state, now in
+            state.called = nil
+            return state.lapse(now) + state.arbiter.tick(now: now)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// What the coordinator guards with its lock, and how what the arbiter wants done is sent on.
+
+import Coordination
+import VersionModel
+
+extension Coordinator {
+    /// A client that takes part.
+    struct Client {
+        var client: any CoordinationClient
+        var party: CoordinationParty
+        var actor: FileActor?
+    }
+
+    /// A plain program's open that waits or has been let go on, until its claim ends.
+    struct PlainOpen {
+        var party: CoordinationParty
+        var descriptor: SharedDescriptor?
+        /// The file at the last look, and when it was seen to have changed.
+        var stamp: Stamp?
+        var changed: Int64
+        /// What goes on when it may; nil once it has.
+        var resume: (@Sendable () -> Void)?
+    }
+
+    struct State {
+        var arbiter: Arbiter
+        var clients: [ConnectionID: Client] = [:]
+        var opens: [ClaimID: PlainOpen] = [:]
+        var next: UInt64 = 1
+        /// When the scheduler is to call, so that it is not asked twice.
+        var called: Int64?
+
+        init(arbiter: Arbiter) { self.arbiter = arbiter }
+    }
+}
+
+extension Coordinator.State {
+    mutating func takeNumber() -> UInt64 {
+        defer { next += 1 }
+        return next
+    }
+
+    /// How long until the scheduler is to call; nil if it is to call by then anyway.
+    mutating func delay(_ now: Int64) -> Int64? {
+        let looks = opens.keys.contains { arbiter.isWanted($0) } ? now + Coordinator.lookNanoseconds : nil
+        let dues = [arbiter.nextDeadline, looks].compactMap { $0 }
+        guard let due = dues.min(), called.map({ due < $0 }) ?? true else { return nil }
+        called = due
+        return due - now
+    }
+
+    /// Tells whom an effect concerns.
+    mutating func send(_ effect: Effect, _ resumed: inout [@Sendable () -> Void]) {
+        switch effect {
+        case .granted(let id, let accesses, _):
+            guard opens[id] == nil else {
+                opens[id]?.changed = Scheduler.now
+                if let resume = opens[id]?.resume.take() { resumed.append(resume) }
+                return
+            }
+            client(of: id)?.tell(.granted(id, accesses.map(\.path)))
+        case .failed(let claim, let failure):
+            guard let connection = claim.connection else { return }
+            clients[connection]?.client.tell(.failed(claim.id, refusal(failure)))
+        case .ask(let question, let presenter, let what, let claim):
+            client(of: presenter)?.tell(.ask(question, presenter, what, for: claim))
+        case .reacquire(let presenter, let claim): client(of: presenter)?.tell(.reacquire(presenter, claim))
+        case .slow(let id, .presenter(let presenter)):
+            guard let presenter = arbiter.presenter(presenter) else { return }
+            client(of: id)?.tell(.heldUp(id, by: party(of: presenter), isHolder: false))
+        case .slow(let id, .holder(let holder)):
+            guard let holder = arbiter.claim(holder) else { return }
+            client(of: id)?.tell(.heldUp(id, by: party(of: holder), isHolder: true))
+        case .presenterRevoked(let presenter): client(of: presenter)?.tell(.presenterRevoked(presenter))
+        case .claimRevoked(let claim):
+            guard let connection = claim.connection else { return }
+            clients[connection]?.client.tell(.claimRevoked(claim.id))
+        case .probe(let connection): clients[connection]?.client.tell(.probe)
+        }
+    }
+
+    private func refusal(_ failure: ClaimFailure) -> ClaimRefusal {
+        switch failure {
+        case .cancelled: .cancelled
+        case .unresponsive: .unresponsive
+        case .deadlock(let ring): .deadlock(ring.map { party(of: $0) })
+        case .refused(let presenter, let reason):
+            .refused(by: arbiter.presenter(presenter).map { party(of: $0) } ?? .unknown, reason)
+        }
+    }
+
+    private func client(of id: ClaimID) -> (any CoordinationClient)? {
+        arbiter.connection(of: id).flatMap { clients[$0]?.client }
+    }
+
+    private func client(of id: PresenterID) -> (any CoordinationClient)? {
+        arbiter.presenter(id).flatMap { clients[$0.connection]?.client }
+    }
+
+    func party(of claim: Claim) -> CoordinationParty {
+        var party = claim.connection.flatMap { clients[$0]?.party } ?? opens[claim.id]?.party ?? .unknown
+        party.path = claim.accesses.first?.path
+        return party
+    }
+
+    func party(of presenter: Presenter) -> CoordinationParty {
+        var party = clients[presenter.connection]?.party ?? .unknown
+        party.path = presenter.path
+        return party
+    }
+}

@@ -1,0 +1,87 @@
+// What clients of coordination name, looked up with their rights; who takes part, for people who ask.
+
+import Coordination
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Where a claim or a presenter is to be, and which item is there now.
+    ///
+    /// A name that is free may be claimed: something is to be made there. Whoever claims something must be allowed to do what
+    /// the claim is for.
+    public func claimable(
+        _ path: TreePath, _ kind: AccessKind, as principal: Principal
+    ) throws(OperationError) -> (path: TreePath, item: ItemID?) {
+        try operation {
+            try looking(as: principal) { walk in
+                guard !path.bytes.isEmpty else {
+                    _ = try walk.directory(path)
+                    return (path, nil)
+                }
+                let spot: Spot
+                do {
+                    spot = try walk.spot(path)
+                } catch let error as OperationError where error.kind == .notFound {
+                    return (path, nil)
+                }
+                try require(kind, on: spot, walk)
+                return (path, spot.node.flatMap { identity(of: $0) })
+            }
+        }
+    }
+
+    private func require(_ kind: AccessKind, on spot: Spot, _ walk: Walk) throws {
+        switch kind {
+        case .reading:
+            if spot.stat != nil { try walk.require(.read, on: spot) }
+        case .writing(.updating), .writing(.forMerging), .writing(.contentIndependentMetadataOnly):
+            if spot.stat == nil { try walk.requireChange(of: spot) } else { try walk.require(.write, on: spot) }
+        case .writing(.forDeleting), .writing(.forMoving), .writing(.forReplacing):
+            try walk.requireChange(of: spot, removing: spot.stat != nil)
+        }
+    }
+
+    /// The document's identity; nil for what is none.
+    func identity(of node: Node) -> ItemID? {
+        guard node.isRegular else { return nil }
+        if let document = knownDocument(of: node) { return document.state.withLock(\.item) }
+        return DerivedIdentity.item(node.file, in: store.identity.container)
+    }
+
+    /// The process at the other end of a client's connection.
+    public func party(_ principal: Principal) -> CoordinationParty {
+        let program = observers.actor(thread: principal.process).map { observers.program(of: $0.ref) }
+        return CoordinationParty(process: principal.process, program: program ?? "")
+    }
+
+    /// The process as an actor; nil if nobody can tell.
+    public func actor(of process: Int32) -> FileActor? { observers.actor(thread: process) }
+
+    /// The presenters whose items the caller can reach, the oldest first.
+    public func presenters(
+        as principal: Principal
+    ) -> [(presenter: Presenter, party: CoordinationParty, isRevoked: Bool)] {
+        coordinator.presenters.filter { entry in
+            guard let path = entry.presenter.path else { return knowsAll(principal) }
+            return mayReach(path, principal)
+        }
+    }
+
+    /// The claims of clients on what the caller can reach, in the order of their arrival.
+    public func coordinatedClaims(as principal: Principal) -> [Coordinator.ListedClaim] {
+        coordinator.claims.filter { entry in
+            entry.listed.claim.accesses.allSatisfy { mayReach($0.path, principal) }
+        }
+    }
+
+    /// The same moment by the clock of claims, and by the one on the wall.
+    public var moment: (claims: Int64, wall: Timestamp) { (Scheduler.now, now) }
+
+    func mayReach(_ path: TreePath, _ principal: Principal) -> Bool {
+        guard !principal.isRoot else { return true }
+        return (try? looking(as: principal) { walk in _ = try walk.directory(path.parent ?? .root) }) != nil
+    }
+}

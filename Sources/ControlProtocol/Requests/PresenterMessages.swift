@@ -1,0 +1,93 @@
+// What the daemon asks and tells a client that takes part in coordination.
+
+/// Asks a presenter to leave its item alone until ``ReacquireNotification``.
+public struct RelinquishRequest: ControlRequest {
+    public static let method = "relinquish"
+    public typealias Reply = Done
+    public var presenter: UInt64
+    /// For which claim.
+    public var claim: UInt64
+    /// To a writer, else to a reader.
+    public var toWriter: Bool
+    public init(presenter: UInt64, claim: UInt64, toWriter: Bool) {
+        self.presenter = presenter
+        self.claim = claim
+        self.toWriter = toWriter
+    }
+}
+
+/// Asks a presenter to write what it has not written yet. An error as the answer fails the claim.
+public struct SaveRequest: ControlRequest {
+    public static let method = "save"
+    public typealias Reply = Done
+    public var presenter: UInt64
+    public var claim: UInt64
+    public init(presenter: UInt64, claim: UInt64) {
+        self.presenter = presenter
+        self.claim = claim
+    }
+}
+
+/// Asks a presenter to make a deletion possible. An error as the answer keeps the item.
+public struct AccommodateDeletionRequest: ControlRequest {
+    public static let method = "accommodateDeletion"
+    public typealias Reply = Done
+    public var presenter: UInt64
+    public var claim: UInt64
+    /// What is to be deleted in the package or directory that it presents; nil for the presented item.
+    public var path: Path?
+    public init(presenter: UInt64, claim: UInt64, path: Path? = nil) {
+        self.presenter = presenter
+        self.claim = claim
+        self.path = path
+    }
+}
+
+/// Asks a client whether it runs.
+public struct ProbeRequest: ControlRequest {
+    public static let method = "probe"
+    public typealias Reply = Done
+    public init() {}
+}
+
+/// The presenter has its item back.
+public struct ReacquireNotification: ControlNotification {
+    public static let method = "reacquire"
+    public var presenter: UInt64
+    public var claim: UInt64
+    public init(presenter: UInt64, claim: UInt64) {
+        self.presenter = presenter
+        self.claim = claim
+    }
+}
+
+/// The presenter did not answer in time: others went on, and what it shows may be old.
+public struct PresenterRevokedNotification: ControlNotification {
+    public static let method = "presenterRevoked"
+    public var presenter: UInt64
+    public init(presenter: UInt64) { self.presenter = presenter }
+}
+
+/// The client did not show that it runs while others waited: the claim is another's.
+public struct ClaimRevokedNotification: ControlNotification {
+    public static let method = "claimRevoked"
+    public var claim: UInt64
+    public init(claim: UInt64) { self.claim = claim }
+}
+
+/// Who holds up a claim of the client that still waits.
+public struct HeldUpNotification: ControlNotification {
+    public static let method = "heldUp"
+    /// The claim's key, if it was given one.
+    public var key: UInt64?
+    public var pid: Int32
+    public var program: String
+    /// It holds a claim; else it presents the item and has not answered.
+    public var isHolder: Bool
+    public init(key: UInt64?, pid: Int32, program: String, isHolder: Bool) {
+        self.key = key
+        self.pid = pid
+        self.program = program
+        self.isHolder = isHolder
+    }
+}

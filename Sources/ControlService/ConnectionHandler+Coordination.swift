@@ -1,0 +1,253 @@
+// Claims and presenters of one connection: requests in, grants, questions and notices out.
+
+import ControlProtocol
+import Coordination
+import NIOCore
+import VersionModel
+
+extension ConnectionHandler {
+    /// Serves a method of coordination.
+    /// - Returns: whether it was one.
+    func coordinate(_ method: String, _ line: [UInt8], _ id: RequestID) -> Bool {
+        do throws(ControlError) {
+            switch method {
+            case ClaimRequest.method: try claim(Wire.parameters(ClaimRequest.self, in: line), id)
+            case ReleaseRequest.method: try release(Wire.parameters(ReleaseRequest.self, in: line), id)
+            case CancelClaimRequest.method: try cancel(Wire.parameters(CancelClaimRequest.self, in: line), id)
+            case PresentRequest.method: try present(Wire.parameters(PresentRequest.self, in: line), id)
+            case PlacePresenterRequest.method: try place(Wire.parameters(PlacePresenterRequest.self, in: line), id)
+            case PresentersRequest.method: try presenters(Wire.parameters(PresentersRequest.self, in: line), id)
+            case WithdrawRequest.method: try withdraw(Wire.parameters(WithdrawRequest.self, in: line), id)
+            default: return false
+            }
+        } catch {
+            write(Wire.line(failing: error, to: id))
+        }
+        return true
+    }
+
+    /// The connection's part; taken with the first request that needs it.
+    private func takePart() throws(ControlError) -> (any CoordinationBackend, Peer, ConnectionID) {
+        guard let backend = shared.backend as? any CoordinationBackend, let context, let peer else {
+            throw ControlError(.unknownMethod, "no coordination here")
+        }
+        if let participation { return (backend, peer, participation.connection) }
+        let connection = backend.takePart(Participant(self, on: context.eventLoop), peer: peer)
+        participation = Participation(connection: connection)
+        return (backend, peer, connection)
+    }
+
+    /// The connection is gone.
+    func leave() {
+        guard let participation, let backend = shared.backend as? any CoordinationBackend else { return }
+        self.participation = nil
+        backend.leave(participation.connection)
+    }
+
+    // MARK: Claims
+
+    private func claim(_ request: ClaimRequest, _ id: RequestID) throws(ControlError) {
+        let (backend, peer, connection) = try takePart()
+        guard (participation?.waiting.count ?? 0) < shared.limits.claimCountPerConnection else {
+            throw ControlError(.busy, "too many claims of this connection wait")
+        }
+        if let key = request.key, participation?.claim(of: key) != nil {
+            throw ControlError(.invalidParameters, "another claim that waits has the key \(key)")
+        }
+        let purpose = try purpose(of: request)
+        let claim = backend.newClaim()
+        participation?.add(claim, Participation.Waiting(request: id, key: request.key, purpose: purpose))
+        inOrder {
+            do throws(ControlError) {
+                try backend.claim(request, as: claim, for: purpose, of: connection, peer: peer)
+                return nil
+            } catch {
+                return (claim, error)
+            }
+        }
+    }
+
+    private func purpose(of request: ClaimRequest) throws(ControlError) -> Purpose {
+        if let number = request.presenter {
+            guard let purpose = participation?.purposes[PresenterID(number)] else {
+                throw ControlError(.notFound, "no presenter \(number) of this connection")
+            }
+            return purpose
+        }
+        guard let digits = request.purpose else { return .random() }
+        guard let purpose = Purpose(hex: digits) else {
+            throw ControlError(.invalidParameters, "purpose: not 32 hex digits")
+        }
+        return purpose
+    }
+
+    /// Makes claims one after the other, as they came: who came first goes first.
+    private func inOrder(_ work: @escaping @Sendable () -> (ClaimID, ControlError)?) {
+        claimsToMake.append(work)
+        if claimsToMake.count == 1 { makeNextClaim() }
+    }
+
+    private func makeNextClaim() {
+        guard let context, let work = claimsToMake.first else { return }
+        let loop = context.eventLoop
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        shared.run(long: false) {
+            let failure = work()
+            loop.execute {
+                let handler = handler.value
+                if let (claim, error) = failure { handler.answer(claim) { Wire.line(failing: error, to: $0.request) } }
+                if !handler.claimsToMake.isEmpty { handler.claimsToMake.removeFirst() }
+                handler.makeNextClaim()
+            }
+        }
+    }
+
+    private func answer(_ claim: ClaimID, _ line: (Participation.Waiting) -> [UInt8]) {
+        guard let waiting = participation?.take(claim) else { return }
+        write(line(waiting))
+        context?.flush()
+        closeIfDone()
+    }
+
+    private func release(_ request: ReleaseRequest, _ id: RequestID) throws(ControlError) {
+        let (backend, _, connection) = try takePart()
+        guard backend.release(ClaimID(request.claim), of: connection) else {
+            throw ControlError(.notFound, "no claim \(request.claim) of this connection")
+        }
+        write(try Wire.line(replying: Done(), to: id))
+    }
+
+    private func cancel(_ request: CancelClaimRequest, _ id: RequestID) throws(ControlError) {
+        let (backend, _, connection) = try takePart()
+        // One that has been answered in the same moment is no error.
+        if let claim = participation?.claim(of: request.key) { backend.cancel(claim, of: connection) }
+        write(try Wire.line(replying: Done(), to: id))
+    }
+
+    // MARK: Presenters
+
+    private func present(_ request: PresentRequest, _ id: RequestID) throws(ControlError) {
+        let (backend, peer, connection) = try takePart()
+        run(long: false, id) { _ in
+            do throws(ControlError) {
+                let (presenter, purpose, sequence) = try backend.present(request, of: connection, peer: peer)
+                let reply = PresentRequest.Reply(presenter: presenter.number, purpose: purpose.hex, sequence: sequence)
+                return try Wire.line(replying: reply, to: id)
+            } catch {
+                return Wire.line(failing: error, to: id)
+            }
+        } before: { handler, line in
+            guard let reply = try? Wire.result(PresentRequest.Reply.self, in: line) else { return }
+            handler.participation?.purposes[PresenterID(reply.presenter)] = Purpose(hex: reply.purpose)
+        }
+    }
+
+    private func place(_ request: PlacePresenterRequest, _ id: RequestID) throws(ControlError) {
+        let (backend, peer, connection) = try takePart()
+        run(long: false, id) { _ in
+            do throws(ControlError) {
+                try backend.place(request, of: connection, peer: peer)
+                return try Wire.line(replying: Done(), to: id)
+            } catch {
+                return Wire.line(failing: error, to: id)
+            }
+        }
+    }
+
+    private func presenters(_ request: PresentersRequest, _ id: RequestID) throws(ControlError) {
+        guard let backend = shared.backend as? any CoordinationBackend else {
+            throw ControlError(.unknownMethod, "no coordination here")
+        }
+        run(long: false, id) { call in
+            do throws(ControlError) {
+                return try Wire.line(replying: backend.presenters(request, call), to: id)
+            } catch {
+                return Wire.line(failing: error, to: id)
+            }
+        }
+    }
+
+    private func withdraw(_ request: WithdrawRequest, _ id: RequestID) throws(ControlError) {
+        let (backend, _, connection) = try takePart()
+        guard backend.withdraw(PresenterID(request.presenter), of: connection) else {
+            throw ControlError(.notFound, "no presenter \(request.presenter) of this connection")
+        }
+        participation?.purposes[PresenterID(request.presenter)] = nil
+        write(try Wire.line(replying: Done(), to: id))
+    }
+
+    // MARK: What the client is told
+
+    /// A message of the coordinator, in the order in which they were sent.
+    func told(_ message: CoordinationMessage) {
+        guard participation != nil else { return }
+        switch message {
+        case .granted(let claim, let paths):
+            answer(claim) { waiting in
+                let reply = ClaimRequest.Reply(
+                    claim: claim.number, purpose: waiting.purpose.hex, paths: paths.map { Path($0) })
+                return (try? Wire.line(replying: reply, to: waiting.request)) ?? []
+            }
+        case .failed(let claim, let refusal):
+            answer(claim) { Wire.line(failing: ControlError(refusal), to: $0.request) }
+        case .ask(let question, let presenter, let what, let claim): ask(question, presenter.number, what, claim.number)
+        case .reacquire(let presenter, let claim):
+            notify(ReacquireNotification(presenter: presenter.number, claim: claim.number))
+        case .heldUp(let claim, let party, let isHolder):
+            guard let waiting = participation?.waiting[claim] else { return }
+            notify(HeldUpNotification(
+                key: waiting.key, pid: party.process, program: party.program, isHolder: isHolder))
+        case .presenterRevoked(let presenter): notify(PresenterRevokedNotification(presenter: presenter.number))
+        case .claimRevoked(let claim): notify(ClaimRevokedNotification(claim: claim.number))
+        case .probe: ask(ProbeRequest()) { _ in }
+        }
+    }
+
+    private func ask(_ question: QuestionID, _ presenter: UInt64, _ what: Question, _ claim: UInt64) {
+        switch what {
+        case .relinquish(let toWriter):
+            ask(RelinquishRequest(presenter: presenter, claim: claim, toWriter: toWriter), for: question)
+        case .save: ask(SaveRequest(presenter: presenter, claim: claim), for: question)
+        case .accommodateDeletion: ask(AccommodateDeletionRequest(presenter: presenter, claim: claim), for: question)
+        case .accommodateSubitemDeletion(let path):
+            ask(AccommodateDeletionRequest(presenter: presenter, claim: claim, path: Path(path)), for: question)
+        }
+    }
+
+    private func ask(_ request: some ControlRequest, for question: QuestionID) {
+        ask(request) { [self] result in
+            guard let participation, let backend = shared.backend as? any CoordinationBackend else { return }
+            let answer: Answer =
+                switch result {
+                case .success: .done
+                case .failure(let error) where error.code == .unknownMethod: .done  // It has nothing to say to it.
+                case .failure(let error): .refused(error.message)
+                }
+            backend.answer(question, answer, of: participation.connection)
+        }
+    }
+
+    /// Any answer shows that the client runs.
+    func showsThatItRuns() {
+        guard let participation, let backend = shared.backend as? any CoordinationBackend else { return }
+        backend.alive(participation.connection)
+    }
+}
+
+extension ControlError {
+    /// Why a claim was not granted.
+    init(_ refusal: ClaimRefusal) {
+        func name(_ party: CoordinationParty) -> String { "\(party.program) (\(party.process))" }
+        switch refusal {
+        case .cancelled: self.init(.cancelled, "cancelled")
+        case .unresponsive: self.init(.cancelled, "this client did not answer while others waited for it")
+        case .deadlock(let ring):
+            let parts = ring.map { "\(name($0)) at \($0.path.map(\.description) ?? "an item")" }
+            self.init(
+                .deadlock, "deadlock: \(parts.joined(separator: " waits for "))",
+                advice: "end the claim that you hold, and claim all at once", errno: 35)
+        case .refused(let party, let reason):
+            self.init(.refused, "\(name(party)) could not let it go: \(reason)", path: party.path.map { Path($0) })
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// What the passing of time does: impatient opens go on, silent presenters and dead holders are named and then passed.
+
+extension Arbiter {
+    /// Time has passed.
+    public mutating func tick(now: Int64) -> [Effect] {
+        for id in inOrder(ungranted) {
+            guard let entry = claims[id], let patience = entry.claim.patience, entry.since + patience <= now else { continue }
+            grant(id, .impatient)
+        }
+        nameAndRevokePresenters(now)
+        for id in inOrder(ungranted) { nameHolders(of: id, now) }
+        revokeDead(now)
+        return settle(now)
+    }
+
+    /// When ``tick(now:)`` has something to do; nil while nothing waits.
+    public var nextDeadline: Int64? {
+        var next: Int64?
+        func consider(_ time: Int64) { next = min(next ?? time, time) }
+        for asked in questions.values {
+            let isNamed = claims[asked.claim]?.named.contains(.presenter(asked.presenter)) ?? true
+            consider(asked.since + (isNamed ? limits.deadline : limits.notice))
+        }
+        for entry in ungranted.lazy.compactMap({ claims[$0] }) {
+            if let patience = entry.claim.patience { consider(entry.since + patience) }
+            for holder in entry.blockers.lazy.compactMap({ claims[$0] }) where holder.isGranted {
+                guard entry.named.contains(.holder(holder.claim.id)) else {
+                    consider(entry.since + limits.notice)
+                    continue
+                }
+                guard let connection = holder.claim.connection else { continue }
+                consider(pulseDeadline(connection))
+            }
+        }
+        return next
+    }
+
+    private func pulseDeadline(_ connection: ConnectionID) -> Int64 {
+        guard let pulse = pulses[connection] else { return 0 }
+        if let asked = pulse.asked { return asked + limits.deadline - limits.notice }
+        return (pulse.answered ?? 0) + limits.notice
+    }
+
+    private mutating func nameAndRevokePresenters(_ now: Int64) {
+        for (_, asked) in questions.sorted(by: { $0.key < $1.key }) {
+            if asked.since + limits.notice <= now, claims[asked.claim]?.named.insert(.presenter(asked.presenter)).inserted == true {
+                effects.append(.slow(asked.claim, .presenter(asked.presenter)))
+            }
+            guard asked.since + limits.deadline <= now, !revoked.contains(asked.presenter) else { continue }
+            revoked.insert(asked.presenter)
+            effects.append(.presenterRevoked(asked.presenter))
+            for (question, other) in questions where other.presenter == asked.presenter { late[question] = asked.presenter }
+            letBe(asked.presenter)
+        }
+    }
+
+    /// Tells a claim that has waited for a while who holds it up, and looks whether they run.
+    private mutating func nameHolders(of id: ClaimID, _ now: Int64) {
+        guard let entry = claims[id], entry.since + limits.notice <= now else { return }
+        for holder in inOrder(entry.blockers) {
+            guard let held = claims[holder], held.isGranted else { continue }
+            if claims[id]?.named.insert(.holder(holder)).inserted == true { effects.append(.slow(id, .holder(holder))) }
+            guard let connection = held.claim.connection else { continue }
+            let pulse = pulses[connection, default: Pulse()]
+            guard pulse.asked == nil, pulse.answered.map({ $0 + limits.notice <= now }) ?? true else { continue }
+            pulses[connection] = Pulse(asked: now, answered: pulse.answered)
+            effects.append(.probe(connection))
+        }
+    }
+
+    /// Ends the claims of clients that were looked at and have not answered, as far as others wait for them.
+    private mutating func revokeDead(_ now: Int64) {
+        let dead = pulses.filter { $0.value.asked.map { $0 + limits.deadline - limits.notice <= now } ?? false }
+        for connection in dead.keys.sorted() {
+            pulses[connection] = nil
+            let ids = claims.values.filter { $0.claim.connection == connection && !dependentsAreGone($0.claim.id) }
+            for id in inOrder(ids.map(\.claim.id)) {
+                guard let entry = claims[id] else { continue }
+                if entry.isGranted {
+                    effects.append(.claimRevoked(entry.claim))
+                    end(id)
+                } else {
+                    fail(id, .unresponsive)
+                }
+            }
+        }
+    }
+
+    private func dependentsAreGone(_ id: ClaimID) -> Bool { dependents[id]?.isEmpty ?? true }
+}

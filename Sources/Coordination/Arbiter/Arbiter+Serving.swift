@@ -1,0 +1,144 @@
+// What follows from each input: claims go on, presenters are asked, what has ended is let go.
+
+import VersionModel
+
+extension Arbiter {
+    /// Does what can be done now, in the order of arrival, and gives what has gathered.
+    mutating func settle(_ now: Int64) -> [Effect] {
+        repeat {
+            refreshBlockers()
+            while let id = first(of: attention) {
+                attention.remove(id)
+                look(at: id, now)
+                refreshBlockers()
+            }
+        } while mayHaveRings && (passOverWaitingPresenters(now) || breakRing())
+        defer { effects = [] }
+        return effects
+    }
+
+    private func first(of ids: Set<ClaimID>) -> ClaimID? {
+        ids.count <= 1 ? ids.first : ids.min { (claims[$0]?.arrival ?? 0) < (claims[$1]?.arrival ?? 0) }
+    }
+
+    /// Takes a claim to its next phase if it may go there.
+    private mutating func look(at id: ClaimID, _ now: Int64) {
+        guard let entry = claims[id], !entry.isGranted, entry.blockers.isEmpty else { return }
+        if entry.phase == .waiting { beginAsking(id, now) }
+        // Someone may have been let past while presenters were asked.
+        guard let entry = claims[id], entry.steps.isEmpty, entry.blockers.isEmpty else { return }
+        grant(id, .free)
+    }
+
+    mutating func grant(_ id: ClaimID, _ grant: Grant) {
+        guard let entry = claims[id] else { return }
+        for blocker in entry.blockers { dependents[blocker]?.remove(id) }
+        claims[id]?.blockers = []
+        claims[id]?.steps = [:]
+        claims[id]?.phase = .granted
+        ungranted.remove(id)
+        for (question, asked) in questions where asked.claim == id { questions[question] = nil }
+        effects.append(.granted(id, entry.claim.accesses, grant))
+        // Those that it has passed wait for it now.
+        for other in ungranted where claims[other]?.blockers.contains(id) == false {
+            if let waiting = claims[other], conflict(waiting, entry) { addBlocker(id, to: other) }
+        }
+    }
+
+    mutating func fail(_ id: ClaimID, _ failure: ClaimFailure) {
+        guard let claim = claims[id]?.claim else { return }
+        effects.append(.failed(claim, failure))
+        end(id)
+    }
+
+    /// Takes a claim out, whatever it was doing, and gives presenters back what they left to it.
+    mutating func end(_ id: ClaimID) {
+        guard let entry = claims.removeValue(forKey: id) else { return }
+        ungranted.remove(id)
+        attention.remove(id)
+        for blocker in entry.blockers { dependents[blocker]?.remove(id) }
+        for (question, asked) in questions where asked.claim == id { questions[question] = nil }
+        for presenter in entry.owed { effects.append(.reacquire(presenter, id)) }
+        for other in dependents.removeValue(forKey: id) ?? [] {
+            claims[other]?.blockers.remove(id)
+            attention.insert(other)
+        }
+        for other in ungranted { claims[other]?.claim.within.remove(id) }
+    }
+
+    // MARK: Asking
+
+    private mutating func beginAsking(_ id: ClaimID, _ now: Int64) {
+        guard let entry = claims[id] else { return }
+        claims[id]?.phase = .asking
+        for presenter in presenters.values.sorted(by: { $0.id < $1.id }) {
+            let steps = questions(of: entry.claim, to: presenter)
+            guard !steps.isEmpty else { continue }
+            claims[id]?.steps[presenter.id] = steps
+            askNext(id, presenter.id, now)
+        }
+    }
+
+    private func questions(of claim: Claim, to presenter: Presenter) -> [Question] {
+        guard let path = presenter.path, !revoked.contains(presenter.id), presenter.id != claim.presenter,
+            presenter.id != claim.handling, presenter.purpose != claim.purpose
+        else { return [] }
+        // A program that opens what it presents itself has nothing to be asked.
+        if claim.isPlain, let actor = claim.actor, let own = presenter.actor, actor.isKin(of: own) { return [] }
+        let asked = PresenterRules.questions(
+            for: claim.accesses,
+            to: { access in
+                PresenterRules.relation(of: path, presenter.item, to: access, packages)
+            },
+            accommodatesSubitems: presenter.accommodatesSubitems, preparing: claim.isPreparation)
+        guard isPrepared(presenter.id, for: claim) else { return asked }
+        return asked.filter { if case .relinquish = $0 { false } else { true } }
+    }
+
+    /// Whether the presenter has relinquished already, for a preparation of the same purpose that goes on.
+    private func isPrepared(_ presenter: PresenterID, for claim: Claim) -> Bool {
+        guard let purpose = claim.purpose, !claim.isPreparation else { return false }
+        return claims.values.contains {
+            $0.isGranted && $0.claim.isPreparation && $0.claim.purpose == purpose && $0.owed.contains(presenter)
+        }
+    }
+
+    private mutating func askNext(_ id: ClaimID, _ presenter: PresenterID, _ now: Int64) {
+        guard let question = claims[id]?.steps[presenter]?.first else {
+            claims[id]?.steps[presenter] = nil
+            attention.insert(id)
+            return
+        }
+        if case .relinquish = question { claims[id]?.owed.append(presenter) }
+        let number = QuestionID(nextQuestion)
+        nextQuestion += 1
+        questions[number] = Asked(presenter: presenter, claim: id, question: question, since: now)
+        effects.append(.ask(number, presenter, question, for: id))
+    }
+
+    /// A presenter has answered what it was asked last.
+    mutating func goOn(_ id: ClaimID, with presenter: PresenterID, _ now: Int64) {
+        guard claims[id]?.steps[presenter] != nil else { return }
+        claims[id]?.steps[presenter]?.removeFirst()
+        askNext(id, presenter, now)
+    }
+
+    /// Takes a presenter out: nobody waits for it, and it is owed nothing.
+    mutating func forget(_ id: PresenterID) {
+        guard presenters.removeValue(forKey: id) != nil else { return }
+        revoked.remove(id)
+        late = late.filter { $0.value != id }
+        letBe(id)
+        for claim in claims.keys { claims[claim]?.owed.removeAll { $0 == id } }
+        for claim in ungranted where claims[claim]?.claim.handling == id { claims[claim]?.claim.handling = nil }
+    }
+
+    /// Nobody waits for what a presenter was asked.
+    mutating func letBe(_ id: PresenterID) {
+        for (question, asked) in questions where asked.presenter == id {
+            questions[question] = nil
+            claims[asked.claim]?.steps[id] = nil
+            attention.insert(asked.claim)
+        }
+    }
+}

@@ -1,0 +1,273 @@
+// The arbiter of coordinated accesses: a pure machine of claims, presenters, questions and deadlines.
+
+import VersionModel
+
+/// Who may access what, when, and who is asked first (DESIGN 4; docs/decisions/0015).
+///
+/// Without clock, lock or I/O: times come in, in nanoseconds of a clock that only goes forward, and what is to be done
+/// comes out. A claim passes through three phases: it *waits* for claims before it that exclude it; its presenters are
+/// *asked*; it is *granted*. Claims are served in the order of their arrival, and none passes one that it excludes,
+/// unless that one waits for it: then both would wait for ever.
+public struct Arbiter: Sendable {
+    /// How long things may take, in nanoseconds.
+    public struct Limits: Hashable, Sendable {
+        /// After which whoever waits hears who holds it up, and whoever holds is looked at.
+        public var notice: Int64
+        /// After which a presenter that has not answered, and a client that has not shown that it runs, holds up nobody.
+        public var deadline: Int64
+
+        public init(notice: Int64 = 1_000_000_000, deadline: Int64 = 10_000_000_000) {
+            self.notice = max(0, notice)
+            self.deadline = max(self.notice, deadline)
+        }
+    }
+
+    enum Phase { case waiting, asking, granted }
+
+    /// A claim that has not ended.
+    struct Entry {
+        var claim: Claim
+        /// What its accesses are on: the items, or the packages that they lie in.
+        var units: [TreePath]
+        /// Its place in the order of arrival.
+        let arrival: UInt64
+        let since: Int64
+        var phase = Phase.waiting
+        /// The claims that it waits for.
+        var blockers: Set<ClaimID> = []
+        /// Earlier ones that it excludes and does not wait for, because they wait for it.
+        var passed: Set<ClaimID> = []
+        /// What presenters are still to be asked, the question that is out included.
+        var steps: [PresenterID: [Question]] = [:]
+        /// Who was asked to relinquish and is to hear when it is over, in that order.
+        var owed: [PresenterID] = []
+        /// Of whom its owner has heard that they hold it up.
+        var named: Set<Culprit> = []
+
+        /// Whether it holds its accesses.
+        var isGranted: Bool { phase == .granted }
+    }
+
+    /// A question that is out.
+    struct Asked {
+        let presenter: PresenterID
+        let claim: ClaimID
+        let question: Question
+        let since: Int64
+    }
+
+    /// What is known of a client that holds up others.
+    struct Pulse {
+        /// When it was looked at, if it has not answered since.
+        var asked: Int64?
+        /// When it last answered.
+        var answered: Int64?
+    }
+
+    public let limits: Limits
+    public var packages: Packages
+    var claims: [ClaimID: Entry] = [:]
+    /// Those of them that are not granted.
+    var ungranted: Set<ClaimID> = []
+    /// For each claim those that wait for it.
+    var dependents: [ClaimID: Set<ClaimID>] = [:]
+    var presenters: [PresenterID: Presenter] = [:]
+    /// Presenters that did not answer in time.
+    var revoked: Set<PresenterID> = []
+    var questions: [QuestionID: Asked] = [:]
+    /// Questions of presenters that were revoked: an answer shows that they are back.
+    var late: [QuestionID: PresenterID] = [:]
+    var pulses: [ConnectionID: Pulse] = [:]
+    private var nextArrival: UInt64 = 0
+    var nextQuestion: UInt64 = 1
+    /// Claims to look at again.
+    var attention: Set<ClaimID> = []
+    /// What is to be done, gathered until the input is dealt with.
+    var effects: [Effect] = []
+
+    public init(packages: Packages = Packages(), limits: Limits = Limits()) {
+        self.packages = packages
+        self.limits = limits
+    }
+
+    // MARK: Claims
+
+    /// A claim is made. An id that is in use is not taken again.
+    public mutating func request(_ claim: Claim, now: Int64) -> [Effect] {
+        guard claims[claim.id] == nil else { return [] }
+        var claim = claim
+        claim.within = claim.within.filter { claims[$0]?.isGranted == true }
+        if claim.isPlain {
+            // Whoever runs a program under a claim waits for it.
+            for (id, entry) in claims where entry.isGranted && Self.areKin(entry.claim, claim) { claim.within.insert(id) }
+        }
+        claims[claim.id] = Entry(claim: claim, units: units(of: claim), arrival: nextArrival, since: now)
+        nextArrival += 1
+        ungranted.insert(claim.id)
+        setBlockers(of: claim.id)
+        attention.insert(claim.id)
+        return settle(now)
+    }
+
+    /// The holder is done, or a waiting one goes away without asking for an answer.
+    public mutating func release(_ id: ClaimID, now: Int64) -> [Effect] {
+        end(id)
+        return settle(now)
+    }
+
+    /// Who waits for the claim does not want it any more. One that is granted stays until it is released.
+    public mutating func cancel(_ id: ClaimID, now: Int64) -> [Effect] {
+        guard let entry = claims[id], !entry.isGranted else { return [] }
+        fail(id, .cancelled)
+        return settle(now)
+    }
+
+    /// A plain program does not wait any longer.
+    public mutating func hurry(_ id: ClaimID, now: Int64) -> [Effect] {
+        guard let entry = claims[id], !entry.isGranted, entry.claim.isPlain else { return [] }
+        grant(id, .impatient)
+        return settle(now)
+    }
+
+    /// A client is gone, and with it what it had.
+    public mutating func disconnected(_ connection: ConnectionID, now: Int64) -> [Effect] {
+        for id in presenters.values.filter({ $0.connection == connection }).map(\.id).sorted() { forget(id) }
+        for id in claims.values.filter({ $0.claim.connection == connection }).sorted(by: { $0.arrival < $1.arrival })
+            .map(\.claim.id)
+        { end(id) }
+        pulses[connection] = nil
+        return settle(now)
+    }
+
+    // MARK: Presenters
+
+    /// Someone presents an item from now on. An id that is in use is not taken again.
+    public mutating func present(_ presenter: Presenter) {
+        if presenters[presenter.id] == nil { presenters[presenter.id] = presenter }
+    }
+
+    /// The presenter's item is here now: one that had none has got one.
+    public mutating func place(_ id: PresenterID, at path: TreePath?, item: ItemID?) {
+        presenters[id]?.path = path
+        presenters[id]?.item = item
+    }
+
+    /// Someone presents no more.
+    public mutating func withdraw(_ id: PresenterID, now: Int64) -> [Effect] {
+        forget(id)
+        return settle(now)
+    }
+
+    /// A presenter answers. An answer to nothing that was asked says only that it is there.
+    public mutating func answer(_ id: QuestionID, _ answer: Answer, now: Int64) -> [Effect] {
+        if let presenter = late.removeValue(forKey: id) { revoked.remove(presenter) }
+        guard let asked = questions.removeValue(forKey: id) else { return [] }
+        if case .refused(let reason) = answer, asked.question.mayBeRefused {
+            fail(asked.claim, .refused(asked.presenter, reason))
+        } else {
+            goOn(asked.claim, with: asked.presenter, now)
+        }
+        return settle(now)
+    }
+
+    // MARK: What else happens
+
+    /// A name was moved, coordinated or not; directories take along what is in them. Claims on the name itself stay.
+    public mutating func moved(_ old: TreePath, to new: TreePath, now: Int64) -> [Effect] {
+        var isConcerned = false
+        for id in Array(claims.keys) {
+            guard var entry = claims[id] else { continue }
+            for index in entry.claim.accesses.indices {
+                let access = entry.claim.accesses[index]
+                if access.kind.isOfName, access.path == old { continue }
+                guard let path = access.path.moved(old, to: new) else { continue }
+                entry.claim.accesses[index].path = path
+                isConcerned = true
+            }
+            entry.units = units(of: entry.claim)
+            claims[id] = entry
+        }
+        for (id, presenter) in presenters {
+            if let path = presenter.path?.moved(old, to: new) { presenters[id]?.path = path }
+        }
+        guard isConcerned else { return [] }
+        for id in inOrder(ungranted) { setBlockers(of: id) }
+        return settle(now)
+    }
+
+    /// A client has shown that it runs.
+    public mutating func alive(_ connection: ConnectionID, now: Int64) {
+        guard pulses[connection] != nil else { return }
+        pulses[connection] = Pulse(asked: nil, answered: now)
+    }
+
+    // MARK: Questions
+
+    /// A claim as people may see it.
+    public struct Listed: Hashable, Sendable {
+        public var claim: Claim
+        /// When it was made.
+        public var since: Int64
+        public var isWaiting: Bool
+    }
+
+    /// A claim that has not ended.
+    public func claim(_ id: ClaimID) -> Claim? { claims[id]?.claim }
+
+    /// Who holds a claim, or waits for it; nil for plain programs.
+    public func connection(of id: ClaimID) -> ConnectionID? { claims[id]?.claim.connection }
+
+    public func isGranted(_ id: ClaimID) -> Bool { claims[id]?.isGranted ?? false }
+
+    /// Whether anyone waits for a claim to end: another claim, or a presenter that has relinquished to it.
+    public func isWanted(_ id: ClaimID) -> Bool {
+        guard let entry = claims[id], entry.isGranted else { return false }
+        return !entry.owed.isEmpty || dependents[id]?.isEmpty == false
+    }
+
+    public func presenter(_ id: PresenterID) -> Presenter? { presenters[id] }
+
+    /// Who was asked a question, also if nobody waits for the answer any more.
+    public func presenterAsked(_ id: QuestionID) -> Presenter? {
+        (questions[id]?.presenter ?? late[id]).flatMap { presenters[$0] }
+    }
+
+    /// All claims in the order of their arrival.
+    public var listed: [Listed] {
+        claims.values.sorted { $0.arrival < $1.arrival }
+            .map { Listed(claim: $0.claim, since: $0.since, isWaiting: !$0.isGranted) }
+    }
+
+    /// All presenters, the oldest first.
+    public var allPresenters: [(presenter: Presenter, isRevoked: Bool)] {
+        presenters.values.sorted { $0.id < $1.id }.map { ($0, revoked.contains($0.id)) }
+    }
+
+    /// Whether nobody takes part.
+    public var isEmpty: Bool { claims.isEmpty && presenters.isEmpty }
+
+    func units(of claim: Claim) -> [TreePath] { claim.accesses.map { packages.unit(of: $0.path) } }
+
+    /// Ids of claims in the order of their arrival.
+    func inOrder(_ ids: some Sequence<ClaimID>) -> [ClaimID] {
+        ids.compactMap { claims[$0] }.sorted { $0.arrival < $1.arrival }.map(\.claim.id)
+    }
+}
+
+extension Question {
+    /// Whether the claim fails if the answer is no. Leaving an item alone cannot be refused.
+    var mayBeRefused: Bool {
+        switch self {
+        case .relinquish: false
+        case .save, .accommodateDeletion, .accommodateSubitemDeletion: true
+        }
+    }
+}
+
+extension TreePath {
+    /// Where this path is once a name was moved; nil if it is not concerned.
+    func moved(_ old: TreePath, to new: TreePath) -> TreePath? {
+        guard isWithin(old), !old.bytes.isEmpty else { return nil }
+        return TreePath(bytes: new.bytes + bytes.dropFirst(old.bytes.count))
+    }
+}

@@ -1,0 +1,160 @@
+// Commands of coordination: who presents what, and running a command under a claim.
+
+import ArgumentParser
+import ControlProtocol
+import Glibc
+import VersionsClient
+
+struct PresentersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "presenters", abstract: "List programs that present items and are asked before others access them.")
+    @Argument(help: "A path in the container.") var path: TypedPath?
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func run() async throws {
+        let session = try await Session.open(path, container)
+        let presenters = try await session.call(PresentersRequest())
+        if json.json { return try Printer.json(presenters) }
+        try Printer.text(statusText().presenters(presenters, shown: session.display.shown))
+    }
+}
+
+struct CoordinateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "coordinate", abstract: "Run a command that reads or writes files in turn with others.",
+        discussion: """
+            Waits for others' claims on the files, has programs that present them save or let them go, runs the command, and ends \
+            the claim with it. The exit status is the command's; 125 if there is no claim, 126 if the command cannot be \
+            run, 127 if it is not found.
+            """,
+        subcommands: [CoordinateReadCommand.self, CoordinateWriteCommand.self])
+}
+
+struct CoordinateReadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read", abstract: "Run a command that reads files.",
+        usage: "versionsctl coordinate read [OPTIONS] PATH... -- COMMAND [ARGUMENT...]")
+    @Flag(help: "Programs that present the files need not save first.") var withoutChanges = false
+    @Flag(help: "Only attributes are read.") var metadataOnly = false
+    @OptionGroup var container: ContainerOption
+    @OptionGroup var run: CommandUnderClaim
+
+    func run() async throws {
+        let options = [(withoutChanges, "withoutChanges"), (metadataOnly, "immediatelyAvailableMetadataOnly")]
+        try await run.execute(.reading, options.filter(\.0).map(\.1), container)
+    }
+}
+
+struct CoordinateWriteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write", abstract: "Run a command that writes, moves or deletes files.",
+        usage: "versionsctl coordinate write [OPTION] PATH... -- COMMAND [ARGUMENT...]")
+
+    enum Purpose: String, EnumerableFlag {
+        case forDeleting, forMoving, forMerging, forReplacing, metadataOnly
+
+        static func help(for value: Purpose) -> ArgumentHelp? {
+            switch value {
+            case .forDeleting: "The command deletes the files."
+            case .forMoving: "The command moves the files."
+            case .forMerging: "Programs that present the files save first."
+            case .forReplacing: "The command puts something else under the names."
+            case .metadataOnly: "Only attributes are changed."
+            }
+        }
+    }
+
+    @Flag(exclusivity: .exclusive) var purpose: Purpose?
+    @OptionGroup var container: ContainerOption
+    @OptionGroup var run: CommandUnderClaim
+
+    func run() async throws {
+        let option = purpose.map { $0 == .metadataOnly ? "contentIndependentMetadataOnly" : $0.rawValue }
+        try await run.execute(.writing, option.map { [$0] } ?? [], container)
+    }
+}
+
+/// The files of a claim, and the command that is run under it.
+struct CommandUnderClaim: ParsableArguments {
+    /// A word, byte for byte.
+    struct Word: ExpressibleByArgument {
+        var path: Path
+        init?(argument: String) { path = Path(bytes: ArgumentBytes.bytes(argument)) }
+    }
+
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: ArgumentHelp(
+            "Files and directories of one container (names that are free may be claimed), then -- and the command.",
+            valueName: "path"))
+    var words: [Word] = []
+
+    /// What tells commands that run under a claim which one, so that they do not wait for it.
+    private static let purposeVariable = "VERSIONS_PURPOSE"
+    private static let terminator = Path("--")
+
+    private var paths: [TypedPath] { words.prefix { $0.path != Self.terminator }.map { TypedPath($0.path) } }
+    private var command: [Path] { words.drop { $0.path != Self.terminator }.dropFirst().map(\.path) }
+
+    func validate() throws {
+        guard !paths.isEmpty else { throw ValidationError("name the files, then -- and the command") }
+        guard !command.isEmpty else { throw ValidationError("no command: put it behind --") }
+        if let option = paths.first(where: { $0.path.bytes.first == 45 }) {
+            throw ValidationError("options come before the files: \(option.path)")
+        }
+    }
+
+    func execute(_ mode: AccessRequest.Mode, _ options: [String], _ container: ContainerOption) async throws {
+        let (session, claim): (Session, ClaimRequest.Reply)
+        do {
+            session = try await Session.open(paths.first, container)
+            claim = try await self.claim(mode, options, session)
+        } catch let error as ControlError {
+            Printer.endProgress()
+            report(error)
+            throw ExitCode(125)
+        }
+        let status = runCommand(claim.purpose)
+        _ = try? await session.client.call(ReleaseRequest(claim: claim.claim))
+        throw ExitCode(status)
+    }
+
+    private func claim(
+        _ mode: AccessRequest.Mode, _ options: [String], _ session: Session
+    ) async throws(ControlError) -> ClaimRequest.Reply {
+        var accesses: [AccessRequest] = []
+        for path in paths {
+            guard let inside = try session.inside(path) else {
+                throw ControlError(.noContainer, "not in the container \(session.place.root)", path: path.path)
+            }
+            accesses.append(AccessRequest(mode, inside, options: options))
+        }
+        let purpose = getenv(Self.purposeVariable).map { String(cString: $0) }
+        do {
+            return try await session.client.claim(accesses, purpose: purpose) { notice in
+                let how = notice.isHolder ? "which has a claim" : "which presents it and has not answered"
+                Printer.note("waiting for \(notice.program) (\(notice.pid)), \(how)")
+            }
+        } catch {
+            var error = error
+            error.path = error.path.map { session.shown($0) } ?? paths.first?.path
+            throw error
+        }
+    }
+
+    /// The command's exit status.
+    private func runCommand(_ purpose: String) -> Int32 {
+        do {
+            return try Subprocess.run(
+                command[0].description, Array(command.dropFirst()), environment: [(Self.purposeVariable, Path(purpose))])
+        } catch {
+            report(error)
+            return error.errno == ENOENT ? 127 : 126
+        }
+    }
+
+    private func report(_ error: ControlError) {
+        try? Files.write(Array((Printer.line(error) + "\n").utf8), to: 2, path: nil)
+    }
+}
