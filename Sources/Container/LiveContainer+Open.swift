@@ -67,33 +67,7 @@ extension LiveContainer {
         return false
     }
 
-    /// With `plain-reads = "wait"`: presenters save first, and coordinated writers finish, up to the deadline.
-    private func readCoordinated(
-        _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: any WaitingOpen
-    ) throws(Errno) -> OpenReply? {
-        guard let path = nodes.path(node) else { return try openForReading(caller, node, flags) }
-        let claim = coordinator.newClaim()
-        let isAdmitted = coordinator.admit(
-            claim, Access(path: path, item: identity(of: node), kind: .reading([])), by: requester(caller, isOpening: true),
-            descriptor: nil, patience: Arbiter.Limits().deadline, mayWait: true
-        ) { [self] in
-            coordinator.closed(claim)
-            answer(waiting, node) { () throws(Errno) in try openForReading(caller, node, flags) }
-        }
-        if isAdmitted {
-            // Whoever reads leaves writers alone, as POSIX has it: the claim was for what came before.
-            coordinator.closed(claim)
-            return try openForReading(caller, node, flags)
-        }
-        waiting.onInterrupt { [self] in
-            let isFatal = observers.hasFatalSignal(thread: caller.thread)
-            coordinator.interrupted(claim, isFatal: isFatal)
-            if isFatal { _ = waiting.complete(.failure(.interrupted)) }
-        }
-        return nil
-    }
-
-    private func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+    func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
         if let actor = observers.actor(thread: caller.thread) {
             let (item, places, version) = try observed(node)
             if let version { observers.read(version, of: item, at: places, by: actor, now: now) }
@@ -153,46 +127,8 @@ extension LiveContainer {
         return nil
     }
 
-    /// Answers an open that has waited, unless it waits again.
-    private func answer(
-        _ waiting: (any WaitingOpen)?, _ node: Node, _ body: () throws(Errno) -> OpenReply?
-    ) {
-        let result: Result<OpenReply, Errno>
-        do throws(Errno) {
-            guard let reply = try body() else { return }
-            result = .success(reply)
-        } catch {
-            result = .failure(error)
-        }
-        if waiting?.complete(result) != true, case .success(let reply) = result {
-            release(node: node.id, handle: reply.handle)
-        }
-    }
-
-    /// Waits for others that are replacing the file in place just now.
-    private func takeTurn(_ writing: Writing, _ waiting: (any WaitingOpen)?) throws(Errno) -> OpenReply? {
-        let (node, caller) = (writing.node, writing.caller)
-        let isAdmitted = arbiter.admit(
-            writing.claim, writing.document.item, of: node, writing.requester, truncates: writing.flags & O_TRUNC != 0,
-            descriptor: writing.descriptor, mayWait: waiting != nil
-        ) { [self] in
-            answer(waiting, node) { () throws(Errno) in try goOn(writing) }
-        }
-        guard isAdmitted else {
-            waiting?.onInterrupt { [self] in
-                let isFatal = observers.hasFatalSignal(thread: caller.thread)
-                arbiter.interrupted(writing.claim, isFatal: isFatal)
-                guard isFatal else { return }
-                if let claim = writing.coordinated { coordinator.closed(claim) }
-                _ = waiting?.complete(.failure(.interrupted))
-            }
-            return nil
-        }
-        return try goOn(writing)
-    }
-
     /// An open for writing that has been admitted or waits for it.
-    private struct Writing: Sendable {
+    struct Writing: Sendable {
         var node: Node
         var document: Document
         var descriptor: SharedDescriptor
@@ -211,7 +147,7 @@ extension LiveContainer {
 
     /// Goes on with an open for writing once it is its turn: with the file that it has found, if that has lost its name
     /// while it waited. Others may have waited for the same file, so it keeps its claim.
-    private func goOn(_ writing: Writing) throws(Errno) -> OpenReply {
+    func goOn(_ writing: Writing) throws(Errno) -> OpenReply {
         do throws(Errno) {
             do throws(Errno) {
                 return try begin(writing)

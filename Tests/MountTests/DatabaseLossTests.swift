@@ -95,7 +95,7 @@ import Testing
                 guard container.isVersioned else { return [] }
                 let program = try DatabaseUser(rows: 2000, in: container)
                 defer { program.kill() }
-                try run("bash", ["-c", "cat /dev/zero > filler"], in: container.path)
+                _ = try run("bash", ["-c", "cat /dev/zero > filler"], in: container.path)
                 let output = try run("rm", ["data.db"], in: container.path)
                 program.kill()
                 try shell("rm filler", in: container.path)

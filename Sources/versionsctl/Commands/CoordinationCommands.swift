@@ -107,10 +107,10 @@ struct CommandUnderClaim: ParsableArguments {
 
     func execute(_ mode: AccessRequest.Mode, _ options: [String], _ container: ContainerOption) async throws {
         let (session, claim): (Session, ClaimRequest.Reply)
-        do {
+        do throws(ControlError) {
             session = try await Session.open(paths.first, container)
             claim = try await self.claim(mode, options, session)
-        } catch let error as ControlError {
+        } catch {
             Printer.endProgress()
             report(error)
             throw ExitCode(125)

@@ -1,0 +1,72 @@
+// Opens that wait: for coordinated claims and presenters, then for others that are replacing the file; answered when they may go on.
+
+import Coordination
+import Glibc
+import SystemPackage
+import VersionModel
+
+extension LiveContainer {
+    /// With `plain-reads = "wait"`: presenters save first, and coordinated writers finish, up to the deadline.
+    func readCoordinated(
+        _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: any WaitingOpen
+    ) throws(Errno) -> OpenReply? {
+        guard let path = nodes.path(node) else { return try openForReading(caller, node, flags) }
+        let claim = coordinator.newClaim()
+        let isAdmitted = coordinator.admit(
+            claim, Access(path: path, item: identity(of: node), kind: .reading([])), by: requester(caller, isOpening: true),
+            descriptor: nil, patience: Arbiter.Limits().deadline, mayWait: true
+        ) { [self] in
+            coordinator.closed(claim)
+            answer(waiting, node) { () throws(Errno) in try openForReading(caller, node, flags) }
+        }
+        if isAdmitted {
+            // Whoever reads leaves writers alone, as POSIX has it: the claim was for what came before.
+            coordinator.closed(claim)
+            return try openForReading(caller, node, flags)
+        }
+        waiting.onInterrupt { [self] in
+            let isFatal = observers.hasFatalSignal(thread: caller.thread)
+            coordinator.interrupted(claim, isFatal: isFatal)
+            if isFatal { _ = waiting.complete(.failure(.interrupted)) }
+        }
+        return nil
+    }
+
+    /// Answers an open that has waited, unless it waits again.
+    func answer(
+        _ waiting: (any WaitingOpen)?, _ node: Node, _ body: () throws(Errno) -> OpenReply?
+    ) {
+        let result: Result<OpenReply, Errno>
+        do throws(Errno) {
+            guard let reply = try body() else { return }
+            result = .success(reply)
+        } catch {
+            result = .failure(error)
+        }
+        if waiting?.complete(result) != true, case .success(let reply) = result {
+            release(node: node.id, handle: reply.handle)
+        }
+    }
+
+    /// Waits for others that are replacing the file in place just now.
+    func takeTurn(_ writing: Writing, _ waiting: (any WaitingOpen)?) throws(Errno) -> OpenReply? {
+        let (node, caller) = (writing.node, writing.caller)
+        let isAdmitted = arbiter.admit(
+            writing.claim, writing.document.item, of: node, writing.requester, truncates: writing.flags & O_TRUNC != 0,
+            descriptor: writing.descriptor, mayWait: waiting != nil
+        ) { [self] in
+            answer(waiting, node) { () throws(Errno) in try goOn(writing) }
+        }
+        guard isAdmitted else {
+            waiting?.onInterrupt { [self] in
+                let isFatal = observers.hasFatalSignal(thread: caller.thread)
+                arbiter.interrupted(writing.claim, isFatal: isFatal)
+                guard isFatal else { return }
+                if let claim = writing.coordinated { coordinator.closed(claim) }
+                _ = waiting?.complete(.failure(.interrupted))
+            }
+            return nil
+        }
+        return try goOn(writing)
+    }
+}
