@@ -117,4 +117,30 @@ extension Recovery {
         }
         return [.version(version), .item(Item(id: version.item, places: places, current: version.id, file: file))]
     }
+
+    /// Where an item is: its recorded places that exist; without any, and unless it was deleted, the newest of its
+    /// labels' paths that exists.
+    ///
+    /// A name whose file nobody has touched since the item's last version was saved, under another name or none, is not
+    /// it: the item had gone from there to where that was saved, and has left the file behind (DESIGN 5.1). Had it come
+    /// back since, that would have changed the file's ctime.
+    func livePaths(
+        _ row: Item?, _ labels: [ContentStore.Label], last: Version?, isDeleted: Bool
+    ) throws -> ([TreePath], [Place]) {
+        var found: ([TreePath], [Place]) = ([], [])
+        for place in row?.places ?? [] {
+            guard let parent = try catalog.access({ try Query.path(of: place.directory, $0) }) else { continue }
+            let path = parent.appending(place.name)
+            guard tree.file(path) != nil else { continue }
+            found.0.append(path)
+            found.1.append(place)
+        }
+        guard found.0.isEmpty, !isDeleted else { return found }
+        for label in labels.sorted(by: { $0.version.time > $1.version.time }) {
+            guard let file = tree.file(label.path), let place = tree.place(label.path) else { continue }
+            if let last, label.version.id != last.id, file.status.change < last.saved { continue }
+            return ([label.path], [place])
+        }
+        return found
+    }
 }

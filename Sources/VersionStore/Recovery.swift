@@ -219,7 +219,7 @@ struct Recovery {
         let isUnknown = recorded == nil && deletion == nil && isAfterCrash
         let lost = recorded.map { successor(of: $0, among: labels) } ?? (isUnknown ? labels.lastWhole : nil)
         var (paths, places) = try livePaths(
-            row, labels.filter { !claimed.contains($0.path) }, isDeleted: deletion != nil)
+            row, labels.filter { !claimed.contains($0.path) }, last: labels.lastWhole, isDeleted: deletion != nil)
         var isReplaced = lost != nil
         if let recorded, isAway(recorded, labels, deletion, from: paths) {
             // The item had been renamed, and was back at its name before the end: what is at the other name stays
@@ -310,27 +310,6 @@ struct Recovery {
         return version.id
     }
 
-    /// Where an item is: its recorded places that exist; without any, and unless it was deleted, the newest of its
-    /// labels' paths that exists.
-    private func livePaths(
-        _ row: Item?, _ labels: [ContentStore.Label], isDeleted: Bool
-    ) throws -> ([TreePath], [Place]) {
-        var found: ([TreePath], [Place]) = ([], [])
-        for place in row?.places ?? [] {
-            guard let parent = try catalog.access({ try Query.path(of: place.directory, $0) }) else { continue }
-            let path = parent.appending(place.name)
-            guard tree.file(path) != nil else { continue }
-            found.0.append(path)
-            found.1.append(place)
-        }
-        guard found.0.isEmpty, !isDeleted else { return found }
-        for label in labels.sorted(by: { $0.version.time > $1.version.time }) {
-            guard tree.file(label.path) != nil, let place = tree.place(label.path) else { continue }
-            return ([label.path], [place])
-        }
-        return found
-    }
-
     /// A version for a live file whose own record is lost.
     private static func current(
         of item: Item, _ status: linux_stat, after newest: Version, _ device: VersionModel.DeviceID
@@ -391,7 +370,7 @@ struct Recovery {
 
 extension [ContentStore.Label] {
     /// The newest whole version that the file itself had.
-    fileprivate var lastWhole: Version? {
+    var lastWhole: Version? {
         map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .beside]) }.max {
             $0.time < $1.time
         }

@@ -19,13 +19,13 @@ import VersionModel
     }
 
     /// The catalog as it is now.
-    private func snapshot(_ tree: BrowsedContainer) throws -> [Data] {
+    func snapshot(_ tree: BrowsedContainer) throws -> [Data] {
         tree.container.store.flush()
         return try catalog.map { try Data(contentsOf: state(tree, $0)) }
     }
 
     /// Ends a container; the next one finds that catalog, and in some files what is given.
-    private func cut(
+    func cut(
         _ tree: BrowsedContainer, _ snapshot: [Data], _ files: [String: String] = [:], later seconds: Int64 = 0
     ) throws -> BrowsedContainer {
         tree.close()
@@ -46,7 +46,7 @@ import VersionModel
         return try BrowsedContainer(at: tree.path, later: seconds)
     }
 
-    private func move(_ tree: BrowsedContainer, _ name: String, to target: String) throws {
+    func move(_ tree: BrowsedContainer, _ name: String, to target: String) throws {
         try tree.container.rename(
             tree.caller, parent: Node.rootID, name: Array(name.utf8), newParent: Node.rootID,
             newName: Array(target.utf8),
@@ -124,7 +124,7 @@ import VersionModel
         tree.close()
     }
 
-    private func synchronize(_ tree: BrowsedContainer, _ name: String) throws {
+    func synchronize(_ tree: BrowsedContainer, _ name: String) throws {
         let node = try tree.node(name)
         let handle = try #require(try tree.container.open(tree.caller, node: node, flags: O_WRONLY)).handle
         try tree.container.synchronize(node: node, handle: handle, dataOnly: false)

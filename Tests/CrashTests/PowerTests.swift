@@ -136,6 +136,16 @@ struct RecordedLoad {
         var problems = try mounted.checkFindings().map { "check: \($0)" }
         try mounted.unmount()
         problems += try ledger.verify(mounted.path, after: .powerCut, totals: &totals)
-        return (problems, mounted.log)
+        guard !problems.isEmpty else { return ([], mounted.log) }
+        return (problems, mounted.log + "\n" + story(of: problems, before: time))
+    }
+
+    /// What the workers had done last in whose directories there are problems.
+    private func story(of problems: [String], before time: UInt64) -> String {
+        let directories = (0..<workers).map { "w\($0)/" }.filter { name in problems.contains { $0.contains(name) } }
+        let done = entries.prefix { $0.time < time }.filter { entry in
+            directories.contains { entry.file.hasPrefix($0) }
+        }
+        return "what was done there:\n" + done.suffix(200).map(\.line).joined()
     }
 }

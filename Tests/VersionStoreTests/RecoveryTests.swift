@@ -192,6 +192,36 @@ struct RecoveryTests {
         #expect(try store.check(repair: false) == [])
     }
 
+    /// An item that the catalog has not heard of, whose labels name two paths.
+    @Test(arguments: [false, true])
+    func anItemIsNotWhereItsFileWasBeforeALaterVersion(_ isBack: Bool) throws {
+        let fixture = try Fixture()
+        var store = try fixture.store()
+        let saved = try copyCatalog(fixture)
+        try fixture.write("earlier.txt", "what it left, or came back with")
+        let file = try System.extendedStatus("earlier.txt", in: fixture.root)
+        let id = ItemID.random()
+        for (index, path) in ["earlier.txt", "later.txt"].enumerated() {
+            var version = Records.version(item: id, size: UInt64(path.utf8.count), wall: Int64(index))
+            // The file's last change was a rename: before the later version was saved, or after that.
+            if path == "later.txt" {
+                version.saved = file.change.advanced(byNanoseconds: isBack ? -1_000_000 : 1_000_000)
+            }
+            version.hash = Records.hash(path)
+            try fixture.write("old", path)
+            try store.contents.keep(
+                moving: try name("old"), in: fixture.root, as: version.content,
+                .init(version: version, path: try #require(TreePath(bytes: path.utf8)), place: try fixture.place(path, store)))
+        }
+        fixture.close()
+        try restoreCatalog(fixture, saved)
+
+        store = try fixture.store()
+        #expect(try store.item(id)?.places == (isBack ? [try fixture.place("earlier.txt", store)] : []))
+        #expect(try store.versions(of: id).count == 2)
+        #expect(try store.check(repair: false) == [])
+    }
+
     /// What was synchronised carries a label as the current version; it stays on the file when that becomes an object,
     /// and the power may fail before the next one is on the disk.
     @Test func whatWasCurrentWhenItWasSynchronisedIsHistoryAmongTheObjects() throws {

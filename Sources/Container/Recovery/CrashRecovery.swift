@@ -195,9 +195,7 @@ struct CrashRecovery {
         }
         for label in store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version) {
             // What was emptied or overwritten since is not what was synchronised: that was kept before.
-            if label.item == item.id, label.id != current.id, label.time > current.time, label.kind == .current,
-                live.stat.size >= label.size, isHashed(label, live)
-            {
+            if label.item == item.id, label.id != current.id, label.time > current.time, holds(live, label) {
                 return .saved(label)
             }
             // One of another item was for the name under which it was synchronised before it came here: it says that it
@@ -216,6 +214,18 @@ struct CrashRecovery {
         }
         if isBeingWritten(live) { return .beingWritten }
         return isDatabase(live) ? .saved(nil) : .unfinished
+    }
+
+    /// Whether a live file is a whole save, because of what its label says: what was synchronised, and perhaps appended
+    /// to. Or what was about to be displaced, and was labelled as the object that it was to be, if neither the object's
+    /// name nor the rename has arrived. That need not have been synchronised: all of it must be here.
+    private func holds(_ live: Live, _ label: Version) -> Bool {
+        guard live.stat.size >= label.size, isHashed(label, live) else { return false }
+        if label.kind == .current { return true }
+        return label.kind == .history && label.flags.isDisjoint(with: [.unfinished, .beside, .contentLost])
+            && live.stat.size == label.size && live.stat.modified == label.modified
+            && (label.hash != nil && label.size <= LiveContainer.hashedAtOnce
+                || SaveMark.isWithoutHoles(live.file.raw, size: label.size))
     }
 
     /// A file that nobody has open any more may still be on its way to being closed; who is not root sees not
