@@ -420,7 +420,7 @@ struct Crowd {
     private mutating func checkRings() {
         for id in waiting {
             guard let entry = arbiter.claims[id], !entry.claim.isPlain else { continue }
-            guard let ring = arbiter.path(from: id, to: id, .certain)?.dropLast() else { continue }
+            guard let ring = arbiter.path(from: id, to: id)?.dropLast() else { continue }
             fault("a ring that nobody has heard of: \(ring)")
         }
     }

@@ -40,9 +40,7 @@ extension Arbiter {
         for (question, asked) in questions where asked.claim == id { questions[question] = nil }
         effects.append(.granted(id, entry.claim.accesses, grant))
         // Those that it has passed wait for it now.
-        for other in ungranted where claims[other]?.blockers.contains(id) == false {
-            if let waiting = claims[other], conflict(waiting, entry) { addBlocker(id, to: other) }
-        }
+        for rival in entry.rivals where ungranted.contains(rival) { addBlocker(id, to: rival) }
     }
 
     mutating func fail(_ id: ClaimID, _ failure: ClaimFailure) {
@@ -57,6 +55,7 @@ extension Arbiter {
         ungranted.remove(id)
         attention.remove(id)
         for blocker in entry.blockers { dependents[blocker]?.remove(id) }
+        for rival in entry.rivals { claims[rival]?.rivals.remove(id) }
         for (question, asked) in questions where asked.claim == id { questions[question] = nil }
         for presenter in entry.owed { effects.append(.reacquire(presenter, id)) }
         for other in dependents.removeValue(forKey: id) ?? [] {

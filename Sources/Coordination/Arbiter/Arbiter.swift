@@ -33,6 +33,8 @@ public struct Arbiter: Sendable {
         let arrival: UInt64
         let since: Int64
         var phase = Phase.waiting
+        /// Those that exclude it, whichever came first.
+        var rivals: Set<ClaimID> = []
         /// The claims that it waits for.
         var blockers: Set<ClaimID> = []
         /// Earlier ones that it excludes and does not wait for, because they wait for it.
@@ -104,6 +106,7 @@ public struct Arbiter: Sendable {
         claims[claim.id] = Entry(claim: claim, units: units(of: claim), arrival: nextArrival, since: now)
         nextArrival += 1
         ungranted.insert(claim.id)
+        setRivals(of: claim.id)
         setBlockers(of: claim.id)
         attention.insert(claim.id)
         return settle(now)
@@ -191,7 +194,7 @@ public struct Arbiter: Sendable {
             if let path = presenter.path?.moved(old, to: new) { presenters[id]?.path = path }
         }
         guard isConcerned else { return [] }
-        for id in inOrder(ungranted) { setBlockers(of: id) }
+        setAllRivals()
         return settle(now)
     }
 
