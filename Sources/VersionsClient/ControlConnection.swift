@@ -131,22 +131,23 @@ public final class ControlConnection: Sendable {
         _ presenter: UInt64, _ question: RequestID? = nil, _ handle: @escaping @Sendable (any ItemPresenter) async throws -> Void
     ) {
         let context = CoordinationContext(connection: ObjectIdentifier(self), handling: presenter)
-        let answer: (@Sendable (Result<Void, ControlError>) -> Void)? = question.map { id in
-            { [weak self] result in
-                switch result {
-                case .success: if let line = try? Wire.line(replying: Done(), to: id) { self?.write(line) }
-                case .failure(let error): self?.write(Wire.line(failing: error, to: id))
-                }
-            }
-        }
-        let message = PresenterInbox.Message(answer: answer) { handler in
+        let message = PresenterInbox.Message(
+            answer: { [weak self] result in if let question { self?.answer(question, result) } }
+        ) { handler in
             try await CoordinationContext.$current.withValue(context) { try await handle(handler) }
         }
         guard let inbox = state.withLock({ $0.inboxes[presenter] }) else {
             // Withdrawn a moment ago: it has nothing to say.
-            return answer?(.success(())) ?? ()
+            return message.answer(.success(()))
         }
         inbox.put(message)
+    }
+
+    private func answer(_ question: RequestID, _ result: Result<Void, ControlError>) {
+        switch result {
+        case .success: if let line = try? Wire.line(replying: Done(), to: question) { write(line) }
+        case .failure(let error): write(Wire.line(failing: error, to: question))
+        }
     }
 
     // MARK: - Out

@@ -72,9 +72,9 @@ extension VersionsClient {
 
 /// The messages of one presenter, handled in their order.
 final class PresenterInbox: Sendable {
-    /// A message; a question has an answer.
+    /// A message, and what is done with the answer to it.
     struct Message: Sendable {
-        var answer: (@Sendable (Result<Void, ControlError>) -> Void)?
+        var answer: @Sendable (Result<Void, ControlError>) -> Void
         var handle: @Sendable (any ItemPresenter) async throws -> Void
     }
 
@@ -88,11 +88,11 @@ final class PresenterInbox: Sendable {
             for await message in messages {
                 do {
                     try await message.handle(presenter)
-                    message.answer?(.success(()))
+                    message.answer(.success(()))
                 } catch let error as ControlError {
-                    message.answer?(.failure(error))
+                    message.answer(.failure(error))
                 } catch {
-                    message.answer?(.failure(ControlError(.failed, "\(error)")))
+                    message.answer(.failure(ControlError(.failed, "\(error)")))
                 }
             }
         }

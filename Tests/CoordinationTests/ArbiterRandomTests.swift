@@ -99,6 +99,7 @@ struct Crowd {
     mutating func goHome() {
         guard faults.isEmpty else { return }
         for client in stopped.keys.sorted() { goOn(client) }
+        answerWhatNobodyWaitsFor()
         for _ in 0..<100_000 where faults.isEmpty && !(granted.isEmpty && waiting.isEmpty) {
             if let question = questions.keys.min() {
                 take("answer \(question.number)") { $0.answer(question, .done, now: $1) }
@@ -109,9 +110,16 @@ struct Crowd {
                 return fault("\(waiting.map(\.number).sorted()) wait for nobody")
             }
         }
+        answerWhatNobodyWaitsFor()
         if arbiter.nextDeadline != nil { fault("a deadline is left") }
         if !arbiter.listed.isEmpty { fault("claims are left") }
         if relinquished.values.contains(where: { !$0.isEmpty }) { fault("not given back: \(relinquished)") }
+    }
+
+    private mutating func answerWhatNobodyWaitsFor() {
+        for question in arbiter.outstanding.keys.sorted() where questions[question] == nil {
+            take("answer \(question.number)") { $0.answer(question, .done, now: $1) }
+        }
     }
 
     private mutating func claim() {
@@ -173,7 +181,8 @@ struct Crowd {
         arbiter.present(Presenter(
             id: id, connection: ConnectionID(client), purpose: Purpose(high: 3, low: id.number),
             path: dice.below(10) == 0 ? nil : dice.element(Self.paths),
-            actor: FileActor(ActorRef(process: Int32(client), started: 0)), accommodatesSubitems: dice.below(2) == 0))
+            actor: FileActor(ActorRef(process: Int32(client), started: 0)), mayRefuse: dice.below(4) > 0,
+            accommodatesSubitems: dice.below(2) == 0))
         log.append("present \(id.number) of \(client)")
     }
 

@@ -42,7 +42,7 @@ extension Coordinator {
     /// The handle was closed, or the open failed, or it was one for reading that waited only for presenters to save.
     func closed(_ id: ClaimID) {
         drive { state, now in
-            state.opens[id] = nil
+            state.forget(id)
             return state.arbiter.release(id, now: now)
         }
     }
@@ -60,7 +60,7 @@ extension Coordinator.State {
                 if open.stamp != nil { opens[id]?.changed = now }
             }
             guard let changed = opens[id]?.changed, changed + Coordinator.lapseNanoseconds <= now else { continue }
-            opens[id] = nil
+            forget(id)
             effects += arbiter.release(id, now: now)
         }
         return effects

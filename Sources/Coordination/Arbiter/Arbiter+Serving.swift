@@ -52,6 +52,7 @@ extension Arbiter {
     /// Takes a claim out, whatever it was doing, and gives presenters back what they left to it.
     mutating func end(_ id: ClaimID) {
         guard let entry = claims.removeValue(forKey: id) else { return }
+        if entry.claim.isPlain { plainCount -= 1 }
         ungranted.remove(id)
         attention.remove(id)
         for blocker in entry.blockers { dependents[blocker]?.remove(id) }
@@ -111,6 +112,7 @@ extension Arbiter {
         if case .relinquish = question { claims[id]?.owed.append(presenter) }
         let number = QuestionID(nextQuestion)
         nextQuestion += 1
+        outstanding[number] = (presenter, now)
         questions[number] = Asked(presenter: presenter, claim: id, question: question, since: now)
         effects.append(.ask(number, presenter, question, for: id))
     }
@@ -126,7 +128,7 @@ extension Arbiter {
     mutating func forget(_ id: PresenterID) {
         guard presenters.removeValue(forKey: id) != nil else { return }
         revoked.remove(id)
-        late = late.filter { $0.value != id }
+        outstanding = outstanding.filter { $0.value.presenter != id }
         letBe(id)
         for claim in claims.keys { claims[claim]?.owed.removeAll { $0 == id } }
         for claim in ungranted where claims[claim]?.claim.handling == id { claims[claim]?.claim.handling = nil }
