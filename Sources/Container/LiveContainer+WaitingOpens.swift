@@ -1,4 +1,5 @@
-// Opens that wait: for coordinated claims and presenters, then for others that are replacing the file; answered when they may go on.
+// Opens that wait: for coordinated claims and presenters, then for others that are replacing the file; answered when
+// they may go on.
 
 import Coordination
 import Glibc

@@ -123,7 +123,8 @@ extension ConnectionHandler {
 
     private func cancel(_ request: CancelClaimRequest, _ id: RequestID) throws(ControlError) {
         let (backend, _, connection) = try takePart()
-        // One that has been answered in the same moment is no error; one that is still being made is cancelled when it is.
+        // One that has been answered in the same moment is no error; one that is still being made is cancelled when it
+        // is.
         if let claim = participation?.claim(of: request.key) {
             inOrder {
                 backend.cancel(claim, of: connection)

@@ -1,7 +1,7 @@
 // What a task is doing in coordination, so that what it asks for meanwhile can say so.
 
-/// The claims that a task holds, and the presenter in whose handler it runs: a claim that is asked for in there names them, for
-/// else nobody could tell that their holder waits for it (docs/decisions/0015).
+/// The claims that a task holds, and the presenter in whose handler it runs: a claim that is asked for in there names
+/// them, for else nobody could tell that their holder waits for it (docs/decisions/0015).
 public struct CoordinationContext: Sendable {
     /// The container's socket connection that the numbers belong to.
     var connection: ObjectIdentifier

@@ -3,8 +3,8 @@
 import ControlProtocol
 import Synchronization
 
-/// What a presenter does when it is asked. Messages come one after the other, each in a task of its own; what a handler claims
-/// meanwhile is known to be claimed in it.
+/// What a presenter does when it is asked. Messages come one after the other, each in a task of its own; what a handler
+/// claims meanwhile is known to be claimed in it.
 public protocol ItemPresenter: Sendable {
     /// Leave the item alone from now on, until ``reacquire(claim:)``.
     func relinquish(toWriter: Bool, claim: UInt64) async

@@ -9,8 +9,8 @@ extension VersionsClient {
     ///         try text.write(toFile: root + "/" + paths[0].description, atomically: true, encoding: .utf8)
     ///     }
     ///
-    /// Claims that `body` asks for are known to be nested in this one. A cancelled task gives up waiting; once it has the claim,
-    /// `body` runs to its end.
+    /// Claims that `body` asks for are known to be nested in this one. A cancelled task gives up waiting; once it has
+    /// the claim, `body` runs to its end.
     ///
     /// - Parameters:
     ///   - presentation: whom it is done for: that presenter is not asked, and its purpose is the claim's.
@@ -29,8 +29,8 @@ extension VersionsClient {
         return try await CoordinationContext.$current.withValue(context) { try await body(claim.paths) }
     }
 
-    /// Has presenters of items, and of what is in them, asked once for all that `body` claims with the purpose that it gets;
-    /// excludes nobody by itself.
+    /// Has presenters of items, and of what is in them, asked once for all that `body` claims with the purpose that it
+    /// gets; excludes nobody by itself.
     public func prepare<Result: Sendable>(
         _ accesses: [AccessRequest], for presentation: Presentation? = nil, purpose: String? = nil,
         _ body: sending (_ purpose: String) async throws -> Result
@@ -41,8 +41,8 @@ extension VersionsClient {
         return try await CoordinationContext.$current.withValue(context) { try await body(claim.purpose) }
     }
 
-    /// Claims items, all together, and waits until they are granted. The claim lasts until ``release(_:)``, or until the
-    /// connection ends; ``coordinate(_:for:purpose:heldUp:_:)`` releases it by itself.
+    /// Claims items, all together, and waits until they are granted. The claim lasts until ``release(_:)``, or until
+    /// the connection ends; ``coordinate(_:for:purpose:heldUp:_:)`` releases it by itself.
     public func claim(
         _ accesses: [AccessRequest], for presentation: Presentation? = nil, purpose: String? = nil, preparing: Bool = false,
         heldUp: (@Sendable (HeldUpNotification) -> Void)? = nil

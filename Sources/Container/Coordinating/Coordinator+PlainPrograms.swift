@@ -1,5 +1,5 @@
-// Opens of programs that know nothing of coordination: they wait for claims and have presenters relinquish, as long as they have
-// patience, and hold a claim of their own while they change the file.
+// Opens of programs that know nothing of coordination: they wait for claims and have presenters relinquish, as long as
+// they have patience, and hold a claim of their own while they change the file.
 
 import Coordination
 import VersionModel
@@ -49,8 +49,8 @@ extension Coordinator {
 }
 
 extension Coordinator.State {
-    /// Ends the claims of plain programs that somebody waits for, and whose files have not changed for a while: the kernel writes
-    /// without telling.
+    /// Ends the claims of plain programs that somebody waits for, and whose files have not changed for a while: the
+    /// kernel writes without telling.
     mutating func lapse(_ now: Int64) -> [Effect] {
         var effects: [Effect] = []
         for (id, open) in opens.sorted(by: { $0.key < $1.key }) where open.resume == nil && arbiter.isWanted(id) {

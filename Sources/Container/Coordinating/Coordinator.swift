@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 import VersionModel
 
-/// One arbiter for a container, its clients and the opens that wait. Lock order: last, with ``WriterArbiter``'s, of which neither is
-/// taken under the other; opens go on outside the lock.
+/// One arbiter for a container, its clients and the opens that wait. Lock order: last, with ``WriterArbiter``'s, of
+/// which neither is taken under the other; opens go on outside the lock.
 public final class Coordinator: Sendable {
     let state: Mutex<State>
     private let scheduler: Scheduler
@@ -46,7 +46,8 @@ public final class Coordinator: Sendable {
     /// A number for a claim, before it is made: so that whoever makes it knows it when it is granted.
     public func newClaim() -> ClaimID { state.withLock { ClaimID($0.takeNumber()) } }
 
-    /// A client claims items. It is told ``CoordinationMessage/granted(_:_:)`` or ``CoordinationMessage/failed(_:_:)``, once.
+    /// A client claims items. It is told ``CoordinationMessage/granted(_:_:)`` or ``CoordinationMessage/failed(_:_:)``,
+    /// once.
     public func claim(_ claim: Claim) {
         drive { state, now in
             guard let connection = claim.connection, let client = state.clients[connection] else { return [] }
@@ -176,7 +177,8 @@ public final class Coordinator: Sendable {
             defer { state.dropped = [] }
             return (resumed, state.dropped, state.delay(now))
         }
-        // Opens go on where nobody is held up by what they do, which may take long: not on a client's event loop, nor with names locked.
+        // Opens go on where nobody is held up by what they do, which may take long: not on a client's event loop, nor
+        // with names locked.
         if !resumed.isEmpty { opens.after(0) { for resume in resumed { resume() } } }
         if let delay { scheduler.after(delay) { [weak self] in self?.tick() } }
         // What may be the last use of a descriptor ends outside the lock.

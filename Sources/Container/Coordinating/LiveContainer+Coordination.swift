@@ -10,8 +10,8 @@ import VersionStore
 extension LiveContainer {
     /// Where a claim or a presenter is to be, and which item is there now.
     ///
-    /// A name that is free may be claimed: something is to be made there. Whoever claims something must be allowed to do what
-    /// the claim is for.
+    /// A name that is free may be claimed: something is to be made there. Whoever claims something must be allowed to
+    /// do what the claim is for.
     public func claimable(
         _ path: TreePath, _ kind: AccessKind, as principal: Principal
     ) throws(OperationError) -> (path: TreePath, item: ItemID?) {

@@ -37,8 +37,8 @@ extension Arbiter {
         claims[id]?.rivals = rivals
     }
 
-    /// Finds out anew whom a claim waits for: the granted ones that it excludes, and those before it, but for those that
-    /// wait for it themselves.
+    /// Finds out anew whom a claim waits for: the granted ones that it excludes, and those before it, but for those
+    /// that wait for it themselves.
     /// - Parameter above: who waits for it, whatever the order of arrival, or because those before it do.
     private mutating func setBlockers(of id: ClaimID, above: Set<ClaimID>) {
         guard let entry = claims[id] else { return }
@@ -62,8 +62,9 @@ extension Arbiter {
         setBlockers(of: id, above: [])
     }
 
-    /// The blockers of all that wait, in the order of arrival, where more than that order counts: of each what those before it
-    /// have been found to wait for, and what anybody waits for whatever the order. Those behind it will pass it, if need be.
+    /// The blockers of all that wait, in the order of arrival, where more than that order counts: of each what those
+    /// before it have been found to wait for, and what anybody waits for whatever the order. Those behind it will pass
+    /// it, if need be.
     mutating func refreshBlockers() {
         guard mayHaveRings || hasPassed else { return }
         var waiting: [ClaimID: [ClaimID]] = [:]

@@ -13,7 +13,8 @@ public struct Arbiter: Sendable {
     public struct Limits: Hashable, Sendable {
         /// After which whoever waits hears who holds it up, and whoever holds is looked at.
         public var notice: Int64
-        /// After which a presenter that has not answered, and a client that has not shown that it runs, holds up nobody.
+        /// After which a presenter that has not answered, and a client that has not shown that it runs, holds up
+        /// nobody.
         public var deadline: Int64
 
         public init(notice: Int64 = 1_000_000_000, deadline: Int64 = 10_000_000_000) {
@@ -77,8 +78,8 @@ public struct Arbiter: Sendable {
     /// Presenters that did not answer in time.
     var revoked: Set<PresenterID> = []
     var questions: [QuestionID: Asked] = [:]
-    /// All that was asked and not answered, whether anyone waits for it or not: so a presenter is found silent though each who
-    /// asked it went on sooner.
+    /// All that was asked and not answered, whether anyone waits for it or not: so a presenter is found silent though
+    /// each who asked it went on sooner.
     var outstanding: [QuestionID: (presenter: PresenterID, since: Int64)] = [:]
     var pulses: [ConnectionID: Pulse] = [:]
     private var nextArrival: UInt64 = 0
