@@ -61,7 +61,7 @@ struct CheckedSettings {
     /// What is accepted and kept, and has no effect before more is there.
     private static let later = [
         "scopes.documents": "no effect yet: it is about names that clash between devices",
-        "packages.extensions": "no effect yet: the files of packages have versions one by one",
+        "packages.extensions": "no effect yet but on claims: the files of packages have versions one by one",
     ]
 
     /// Sets one setting; others that are wrong stay as they are, to be mended in turn.

@@ -107,7 +107,8 @@ extension LiveContainer {
                         state.stamp = Stamp(move.source.stat)
                     }
                     result.content = current.content
-                    // Nobody may have known it: whether the same is saved once more under the old name can be told then.
+                    // Nobody may have known it: whether the same is saved once more under the old name can be told
+                    // then.
                     if current.hash == nil, current.size == move.source.stat.size { current.hash = hash }
                 }
             }
@@ -122,8 +123,8 @@ extension LiveContainer {
         }
     }
 
-    /// A document of one version, by the same family of processes, was made to be renamed; unless what it was renamed to
-    /// is what programs call a backup.
+    /// A document of one version, by the same family of processes, was made to be renamed; unless what it was renamed
+    /// to is what programs call a backup.
     private func isScaffolding(_ state: Document.State, _ move: Move, _ requester: Requester) -> Bool {
         // Its name came back, and what it was is kept elsewhere: it is not what the file is.
         if state.isReturning { return false }

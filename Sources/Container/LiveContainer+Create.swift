@@ -187,6 +187,9 @@ extension LiveContainer {
         tombstones.forget(document)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
         record(parent, rows)
+        if coordinator.isInUse, let path = nodes.path(parent)?.appending(place.name) {
+            coordinator.returned(document.item, to: path)
+        }
         return true
     }
 

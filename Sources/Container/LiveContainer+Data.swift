@@ -256,8 +256,8 @@ extension LiveContainer {
         let saved = try save(
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
         if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
-        // Who has written nothing leaves the version to its writer. Else it is this one's from now on: what another writes is
-        // not a part of it.
+        // Who has written nothing leaves the version to its writer. Else it is this one's from now on: what another
+        // writes is not a part of it.
         let isOwn = hasChanged || saved != nil && file.state.withLock(\.saved) == saved
         for other in others where isOwn { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
         if state.current != nil, isOwn, isWrittenUnseen {
@@ -294,14 +294,14 @@ extension LiveContainer {
         }
     }
 
-    /// Whether another writer may overwrite what was just saved without our seeing it, until it is released: its program may
-    /// have a duplicate of what it has closed.
+    /// Whether another writer may overwrite what was just saved without our seeing it, until it is released: its
+    /// program may have a duplicate of what it has closed.
     func mayWriteUnseen(_ other: OpenFile) -> Bool {
         !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated }
     }
 
-    /// The same where names change, for which nobody waits as long as copying a big file takes: one that was closed a moment
-    /// ago is nearly always done, and its release on its way.
+    /// The same where names change, for which nobody waits as long as copying a big file takes: one that was closed a
+    /// moment ago is nearly always done, and its release on its way.
     func goesOnUnseen(_ other: OpenFile) -> Bool {
         !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated && !$0.isClosing }
     }

@@ -22,8 +22,8 @@ extension LiveContainer {
         try keep(first, move.source)
         try keep(second, target)
         try Backing.rename(move)
-        // A close must not find the one under its new name without the other, nor take for its own what is not saved yet.
-        // (Two documents at once: only with the name lock held alone.)
+        // A close must not find the one under its new name without the other, nor take for its own what is not saved
+        // yet. (Two documents at once: only with the name lock held alone.)
         try first.state.withLock { one throws(Errno) in
             try second.state.withLock { other throws(Errno) in
                 moveNodes(move, target)

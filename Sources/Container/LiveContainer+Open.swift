@@ -119,11 +119,7 @@ extension LiveContainer {
             answer(waiting, node) { () throws(Errno) in try takeTurn(writing, waiting) }
         }
         if isAdmitted { return try takeTurn(writing, waiting) }
-        waiting?.onInterrupt { [self] in
-            let isFatal = observers.hasFatalSignal(thread: caller.thread)
-            coordinator.interrupted(claim, isFatal: isFatal)
-            if isFatal { _ = waiting?.complete(.failure(.interrupted)) }
-        }
+        if let waiting { letInterrupt(writing, waiting) }
         return nil
     }
 

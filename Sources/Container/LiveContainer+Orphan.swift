@@ -24,8 +24,8 @@ extension LiveContainer {
         let isWrittenUnseen = file.node.writers.contains { $0 !== file && mayWriteUnseen($0) }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
-            // Who has closed it with something in it has not emptied it: whoever did has just come, and settles it themselves,
-            // unless they have gone by now, or it was a duplicate of this one.
+            // Who has closed it with something in it has not emptied it: whoever did has just come, and settles it
+            // themselves, unless they have gone by now, or it was a duplicate of this one.
             if isLast, stat.size == 0, file.state.withLock({ $0.isReplacing && $0.isFlushed }) {
                 orphans.add(orphan, file.node)
                 guard let again = orphans.take(file.node, unless: { file.node.hasWriters }) else { return }
@@ -70,7 +70,8 @@ extension LiveContainer {
             var rows: [VersionStore.Mutation] = [.deletion(entry)]
             defer { store.commit(rows) }
             guard var current = state.current else {
-                // It was never saved under its name. The last to close it leaves it in the file; what others go on with is not that.
+                // It was never saved under its name. The last to close it leaves it in the file; what others go on with
+                // is not that.
                 guard stat.size > 0, !state.isUnversioned, file.node.writers.contains(where: { $0 !== file }) else { return true }
                 let first = settled(state, stat, hash, requester, content: .random(), parents: state.origin.map { [$0] } ?? [])
                 install(first, &state, stat, isShared: false)
@@ -149,7 +150,8 @@ extension LiveContainer {
         if case .deleted(deletion) = nodes.location(node).whereabouts { true } else { false }
     }
 
-    /// A copy that was made before a writer could change the file is nobody's if it did not, and the document has no rows.
+    /// A copy that was made before a writer could change the file is nobody's if it did not, and the document has no
+    /// rows.
     private func dropUnneededCopy(_ orphan: Orphan) {
         orphan.document.state.withLock { state in
             guard state.isKept, !state.isRecorded, let current = state.current else { return }

@@ -33,18 +33,28 @@ extension LiveContainer {
                     if !databases.isEmpty { return databases }
                 }
                 saved = try rename(move, onto: target, requester)
+                if coordinator.isInUse { tellCoordinator(move, (name, parent), (newName, newParent)) }
                 return []
             }
         }
         catchUp()
-        if coordinator.isInUse, flags & linux_RENAME_EXCHANGE == 0,
-            let old = nodes.path(parent)?.appending(name), let new = nodes.path(newParent)?.appending(newName)
-        {
-            coordinator.moved(old, to: new)
-        }
         noteIgnoreFile(name, in: parent)
         noteIgnoreFile(newName, in: newParent)
         if let saved { mergeIfConflicting(saved.document, saved.node, saved: saved.version, by: requester) }
+    }
+
+    /// Claims and presenters go along with what was moved; with documents that were exchanged they stay at their names.
+    private func tellCoordinator(_ move: Move, _ old: (name: FileName, parent: Node), _ new: (name: FileName, parent: Node)) {
+        guard let from = nodes.path(old.parent)?.appending(old.name), let to = nodes.path(new.parent)?.appending(new.name)
+        else { return }
+        guard move.flags & linux_RENAME_EXCHANGE != 0 else {
+            // A document that came back to its name by this is told by that already.
+            return coordinator.moved(from, to: to)
+        }
+        guard move.source.stat.isDirectory, let aside = to.parent?.appending(FileName(placeholder: ())) else { return }
+        coordinator.moved(from, to: aside)
+        coordinator.moved(to, to: from)
+        coordinator.moved(aside, to: to)
     }
 
     private func move(

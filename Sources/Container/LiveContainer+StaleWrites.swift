@@ -1,4 +1,5 @@
-// What a save from stale content does under `stale-writes`: `refuse` and `merge` (DESIGN 6.3); `keep` is the plain rule.
+// What a save from stale content does under `stale-writes`: `refuse` and `merge` (DESIGN 6.3); `keep` is the plain
+// rule.
 
 import Glibc
 import Logging
@@ -67,7 +68,8 @@ extension LiveContainer {
         _ document: Document, _ node: Node, mine: Version, loser id: VersionID, _ requester: Requester
     ) throws(Errno) {
         let versions = try store(throwing: .ioError) { () throws(StoreError) in try store.versions(of: mine.item) }
-        // Not what the saver had started from: of the loser it may be no ancestor, if an earlier merge did not come about.
+        // Not what the saver had started from: of the loser it may be no ancestor, if an earlier merge did not come
+        // about.
         guard let baseID = MergeBase.of(mine.id, and: id, in: versions.map { HistoryNode($0) }),
             let base = versions.first(where: { $0.id == baseID }), let loser = versions.first(where: { $0.id == id })
         else { return logger.info("not merged, the conflict stays: from what the two parted is not known any more") }
@@ -79,7 +81,8 @@ extension LiveContainer {
             other: try ContentText.read(otherFile.raw, size: loser.size))
         guard let merged = ThreeWayMerge.merge(texts) else { return }
         _ = try withLiveDocument(of: node) { (state, found, name) throws(Errno) in
-            // Somebody may have saved meanwhile, or the name is another file's: then there is nothing to merge any more.
+            // Somebody may have saved meanwhile, or the name is another file's: then there is nothing to merge any
+            // more.
             guard found === document, state.current?.id == mine.id, !state.differs(from: try Backing.stat(file.raw))
             else { return }
             try keepCopy(&state, of: node, from: file.raw)

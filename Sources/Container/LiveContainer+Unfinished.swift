@@ -7,8 +7,8 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Whoever has made the current version goes on writing it, and its file is about to be something else's: the version
-    /// is what they have written by now, and what they write after that is not.
+    /// Whoever has made the current version goes on writing it, and its file is about to be something else's: the
+    /// version is what they have written by now, and what they write after that is not.
     /// - Returns: the file as it was saved; nil if nobody goes on.
     func amendUnfinished(
         _ state: inout Document.State, _ node: Node, _ name: FileName, in directory: SharedDescriptor, parent: Node
@@ -30,8 +30,8 @@ extension LiveContainer {
         return stat
     }
 
-    /// The same where the document is about to leave its file under another name: whoever may go on writing there unseen
-    /// does not write into this document's version.
+    /// The same where the document is about to leave its file under another name: whoever may go on writing there
+    /// unseen does not write into this document's version.
     func leaveUnfinished(_ state: inout Document.State, at other: Place) throws(Errno) {
         guard let key = state.stamp?.file, let node = nodes.node(key), node.hasWriters,
             let name = nodes.location(node).name, name.place == other

@@ -1,4 +1,5 @@
-// Opens that wait: for coordinated claims and presenters, then for others that are replacing the file; answered when they may go on.
+// Opens that wait: for coordinated claims and presenters, then for others that are replacing the file; answered when
+// they may go on.
 
 import Coordination
 import Glibc
@@ -17,7 +18,7 @@ extension LiveContainer {
             descriptor: nil, patience: Arbiter.Limits().deadline, mayWait: true
         ) { [self] in
             coordinator.closed(claim)
-            answer(waiting, node) { () throws(Errno) in try openForReading(caller, node, flags) }
+            answer(waiting, node) { () throws(Errno) in try readAfterWaiting(caller, node, flags) }
         }
         if isAdmitted {
             // Whoever reads leaves writers alone, as POSIX has it: the claim was for what came before.
@@ -30,6 +31,23 @@ extension LiveContainer {
             if isFatal { _ = waiting.complete(.failure(.interrupted)) }
         }
         return nil
+    }
+
+    /// While it waited another file may have taken the name, as whoever saved has done it: that is the one to read.
+    private func readAfterWaiting(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+        if isLive(node) { return try openForReading(caller, node, flags) }
+        guard staleOpens.isSecond(caller.thread, now: Scheduler.now) else { throw Errno(rawValue: ESTALE) }
+        return try openPlain(caller, node, flags)
+    }
+
+    /// What a signal does to an open for writing, wherever it waits.
+    func letInterrupt(_ writing: Writing, _ waiting: any WaitingOpen) {
+        waiting.onInterrupt { [self] in
+            let isFatal = observers.hasFatalSignal(thread: writing.caller.thread)
+            if let claim = writing.coordinated { coordinator.interrupted(claim, isFatal: isFatal) }
+            arbiter.interrupted(writing.claim, isFatal: isFatal)
+            if isFatal { _ = waiting.complete(.failure(.interrupted)) }
+        }
     }
 
     /// Answers an open that has waited, unless it waits again.
@@ -50,7 +68,7 @@ extension LiveContainer {
 
     /// Waits for others that are replacing the file in place just now.
     func takeTurn(_ writing: Writing, _ waiting: (any WaitingOpen)?) throws(Errno) -> OpenReply? {
-        let (node, caller) = (writing.node, writing.caller)
+        let node = writing.node
         let isAdmitted = arbiter.admit(
             writing.claim, writing.document.item, of: node, writing.requester, truncates: writing.flags & O_TRUNC != 0,
             descriptor: writing.descriptor, mayWait: waiting != nil
@@ -58,13 +76,7 @@ extension LiveContainer {
             answer(waiting, node) { () throws(Errno) in try goOn(writing) }
         }
         guard isAdmitted else {
-            waiting?.onInterrupt { [self] in
-                let isFatal = observers.hasFatalSignal(thread: caller.thread)
-                arbiter.interrupted(writing.claim, isFatal: isFatal)
-                guard isFatal else { return }
-                if let claim = writing.coordinated { coordinator.closed(claim) }
-                _ = waiting?.complete(.failure(.interrupted))
-            }
+            if let waiting { letInterrupt(writing, waiting) }
             return nil
         }
         return try goOn(writing)

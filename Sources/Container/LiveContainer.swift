@@ -73,6 +73,8 @@ public final class LiveContainer: Sendable {
     let timers = Scheduler()
     /// For what may take long: hashing, thinning.
     let chores = Scheduler(isPatient: true)
+    /// Opens that have waited for coordination go on here.
+    let opens = Scheduler()
     let arbiter: WriterArbiter
     /// Claims and presenters of clients.
     public let coordinator: Coordinator
@@ -108,7 +110,7 @@ public final class LiveContainer: Sendable {
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
         arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)
-        coordinator = Coordinator(packages: Packages(extensions: options.settings.packageExtensions), scheduler: timers)
+        coordinator = Coordinator(packages: Packages(extensions: options.settings.packageExtensions), scheduler: timers, opens: opens)
         policy = Policy(options.settings)
         if store.identity.wasCreated { noteAdoption() }
         guard store.identity.isUnsettled else { return }
@@ -120,6 +122,7 @@ public final class LiveContainer: Sendable {
     /// Begins the background work.
     public func start() {
         timers.start()
+        opens.start()
         chores.start()
         observers.books.whenNoted { [weak self] in
             self?.chores.after(Self.notesNanoseconds) { [weak self] in self?.observers.books.workIn() }
@@ -134,6 +137,7 @@ public final class LiveContainer: Sendable {
     /// Ends the container's use: what is open is sealed, and the store closed.
     public func close() {
         timers.end()
+        opens.end()
         pendingHashes.end()
         chores.end()
         for file in openFiles.all where file.isWriter { seal(file) }

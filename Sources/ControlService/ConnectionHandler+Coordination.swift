@@ -48,8 +48,8 @@ extension ConnectionHandler {
 
     private func claim(_ request: ClaimRequest, _ id: RequestID) throws(ControlError) {
         let (backend, peer, connection) = try takePart()
-        guard (participation?.waiting.count ?? 0) < shared.limits.claimCountPerConnection else {
-            throw ControlError(.busy, "too many claims of this connection wait")
+        guard (participation?.claimCount ?? 0) < shared.limits.claimCountPerConnection else {
+            throw ControlError(.busy, "too many claims of this connection", advice: "release some")
         }
         if let key = request.key, participation?.claim(of: key) != nil {
             throw ControlError(.invalidParameters, "another claim that waits has the key \(key)")
@@ -102,8 +102,11 @@ extension ConnectionHandler {
         }
     }
 
-    private func answer(_ claim: ClaimID, _ line: (Participation.Waiting) -> [UInt8]) {
+    private func answer(
+        _ claim: ClaimID, isGranted: Bool = false, _ line: (Participation.Waiting) -> [UInt8]
+    ) {
         guard let waiting = participation?.take(claim) else { return }
+        if isGranted { participation?.held.insert(claim) }
         write(line(waiting))
         context?.flush()
         closeIfDone()
@@ -114,13 +117,20 @@ extension ConnectionHandler {
         guard backend.release(ClaimID(request.claim), of: connection) else {
             throw ControlError(.notFound, "no claim \(request.claim) of this connection")
         }
+        participation?.held.remove(ClaimID(request.claim))
         write(try Wire.line(replying: Done(), to: id))
     }
 
     private func cancel(_ request: CancelClaimRequest, _ id: RequestID) throws(ControlError) {
         let (backend, _, connection) = try takePart()
-        // One that has been answered in the same moment is no error.
-        if let claim = participation?.claim(of: request.key) { backend.cancel(claim, of: connection) }
+        // One that has been answered in the same moment is no error; one that is still being made is cancelled when it
+        // is.
+        if let claim = participation?.claim(of: request.key) {
+            inOrder {
+                backend.cancel(claim, of: connection)
+                return nil
+            }
+        }
         write(try Wire.line(replying: Done(), to: id))
     }
 
@@ -128,6 +138,9 @@ extension ConnectionHandler {
 
     private func present(_ request: PresentRequest, _ id: RequestID) throws(ControlError) {
         let (backend, peer, connection) = try takePart()
+        guard (participation?.purposes.count ?? 0) < shared.limits.presenterCountPerConnection else {
+            throw ControlError(.busy, "too many presenters of this connection", advice: "withdraw some")
+        }
         run(long: false, id) { _ in
             do throws(ControlError) {
                 let (presenter, purpose, sequence) = try backend.present(request, of: connection, peer: peer)
@@ -139,6 +152,11 @@ extension ConnectionHandler {
         } before: { handler, line in
             guard let reply = try? Wire.result(PresentRequest.Reply.self, in: line) else { return }
             handler.participation?.purposes[PresenterID(reply.presenter)] = Purpose(hex: reply.purpose)
+            handler.presented = PresenterID(reply.presenter)
+        } then: { handler in
+            // What it was asked before its client could know its number.
+            guard let presenter = handler.presented.take() else { return }
+            for message in handler.participation?.early.removeValue(forKey: presenter) ?? [] { handler.told(message) }
         }
     }
 
@@ -173,6 +191,7 @@ extension ConnectionHandler {
             throw ControlError(.notFound, "no presenter \(request.presenter) of this connection")
         }
         participation?.purposes[PresenterID(request.presenter)] = nil
+        participation?.early = [:]
         write(try Wire.line(replying: Done(), to: id))
     }
 
@@ -180,10 +199,17 @@ extension ConnectionHandler {
 
     /// A message of the coordinator, in the order in which they were sent.
     func told(_ message: CoordinationMessage) {
-        guard participation != nil else { return }
+        guard participation != nil, !isOverrun() else { return }
+        if let presenter = message.presenter, participation?.purposes[presenter] == nil {
+            // Withdrawn, or being presented just now; of the latter there are few.
+            if (participation?.early[presenter]?.count ?? 0) < 100 {
+                participation?.early[presenter, default: []].append(message)
+            }
+            return
+        }
         switch message {
         case .granted(let claim, let paths):
-            answer(claim) { waiting in
+            answer(claim, isGranted: true) { waiting in
                 let reply = ClaimRequest.Reply(
                     claim: claim.number, purpose: waiting.purpose.hex, paths: paths.map { Path($0) })
                 return (try? Wire.line(replying: reply, to: waiting.request)) ?? []
@@ -198,9 +224,23 @@ extension ConnectionHandler {
             notify(HeldUpNotification(
                 key: waiting.key, pid: party.process, program: party.program, isHolder: isHolder))
         case .presenterRevoked(let presenter): notify(PresenterRevokedNotification(presenter: presenter.number))
-        case .claimRevoked(let claim): notify(ClaimRevokedNotification(claim: claim.number))
+        case .claimRevoked(let claim):
+            participation?.held.remove(claim)
+            notify(ClaimRevokedNotification(claim: claim.number))
         case .probe: ask(ProbeRequest()) { _ in }
         }
+    }
+
+    /// Whether the client takes none of what it is told: it is cut off then, and what it has is free.
+    private func isOverrun() -> Bool {
+        guard let context, !context.channel.isWritable else {
+            untaken = 0
+            return false
+        }
+        untaken += 1
+        guard untaken > shared.limits.untakenMessageCount else { return false }
+        close()
+        return true
     }
 
     private func ask(_ question: QuestionID, _ presenter: UInt64, _ what: Question, _ claim: UInt64) {
@@ -231,6 +271,16 @@ extension ConnectionHandler {
     func showsThatItRuns() {
         guard let participation, let backend = shared.backend as? any CoordinationBackend else { return }
         backend.alive(participation.connection)
+    }
+}
+
+extension CoordinationMessage {
+    /// The presenter that it is for; nil for what is about claims.
+    fileprivate var presenter: PresenterID? {
+        switch self {
+        case .ask(_, let presenter, _, _), .reacquire(let presenter, _), .presenterRevoked(let presenter): presenter
+        case .granted, .failed, .heldUp, .claimRevoked, .probe: nil
+        }
     }
 }
 

@@ -25,6 +25,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var subscriptions: [UInt64: Subscription] = [:]
     /// Its part in coordination, if it takes one.
     var participation: Participation?
+    /// The presenter whose number was just written.
+    var presented: PresenterID?
+    /// What the client was told since it has stopped reading.
+    var untaken = 0
     /// Claims that are to be made in this order; the first is being made.
     var claimsToMake: [@Sendable () -> (ClaimID, ControlError)?] = []
     /// Calls of ours that the client has not answered.

@@ -19,8 +19,11 @@ public final class ControlServer: Sendable {
         public var connectionCountPerUser = 64
         /// Calls of one connection that are served at once; further ones wait, and nothing more is read.
         public var callCountPerConnection = 16
-        /// Claims of one connection that wait at once.
+        /// Claims of one connection that wait or are held at once.
         public var claimCountPerConnection = 1024
+        public var presenterCountPerConnection = 1024
+        /// Questions and notices to a client that does not read; with more it is cut off.
+        public var untakenMessageCount = 10_000
         /// Rows of the change feed that are looked at in one piece.
         public var changesPerPage = 512
         public init() {}

@@ -3,8 +3,9 @@
 import ControlProtocol
 import Coordination
 
-/// Coordinates clients. But for ``claim(_:as:for:of:peer:)`` and ``present(_:of:peer:)``, which look at the tree and are called on the
-/// service's threads, all methods return at once and are called on its event loop.
+/// Coordinates clients. What looks at the tree (``claim(_:as:for:of:peer:)``, ``present(_:of:peer:)``,
+/// ``place(_:of:peer:)``, ``presenters(_:_:)``) and ``cancel(_:of:)`` are called on the service's threads; all others
+/// on its event loop, and return at once.
 public protocol CoordinationBackend: Sendable {
     /// A client takes part from now on.
     func takePart(_ client: any CoordinationClient, peer: Peer) -> ConnectionID

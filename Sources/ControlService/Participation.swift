@@ -17,8 +17,14 @@ struct Participation {
     let connection: ConnectionID
     private(set) var waiting: [ClaimID: Waiting] = [:]
     private var keys: [UInt64: ClaimID] = [:]
+    /// Claims that are granted.
+    var held: Set<ClaimID> = []
+    /// The presenters that the client knows of.
     var purposes: [PresenterID: Purpose] = [:]
-    var questions: [RequestID: QuestionID] = [:]
+    /// Messages for presenters whose number is on its way to the client.
+    var early: [PresenterID: [CoordinationMessage]] = [:]
+
+    var claimCount: Int { waiting.count + held.count }
 
     init(connection: ConnectionID) { self.connection = connection }
 

@@ -4,8 +4,8 @@ import VersionModel
 
 /// A client that takes part in coordination.
 public protocol CoordinationClient: AnyObject, Sendable {
-    /// Something for the client. Called with the coordinator's lock held, so that the order is kept: it puts the message on
-    /// its way and returns.
+    /// Something for the client. Called with the coordinator's lock held, so that the order is kept: it puts the
+    /// message on its way and returns.
     func tell(_ message: CoordinationMessage)
 }
 

@@ -2,9 +2,9 @@
 
 /// Takes versions out of the graph that the parents make, so that everything which remains is related as it was.
 ///
-/// For all versions that remain: one goes back to another exactly if it did before, and ``MergeBase`` finds the same, unless
-/// what it would have found is gone. Then it must not find an older one instead (docs/decisions/0014), so the name of a
-/// version from which several part stays with them as a parent that is missing.
+/// For all versions that remain: one goes back to another exactly if it did before, and ``MergeBase`` finds the same,
+/// unless what it would have found is gone. Then it must not find an older one instead (docs/decisions/0014), so the
+/// name of a version from which several part stays with them as a parent that is missing.
 public enum Splice {
     /// The parents of what remains, of those that named a version that goes.
     ///

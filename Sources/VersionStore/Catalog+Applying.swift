@@ -96,8 +96,8 @@ extension Catalog {
         for id in ids { try SQLStatement.run(database, "DELETE FROM version WHERE id = ?", .blob(id.bytes)) }
     }
 
-    /// What a version's row is to name as parents. Whoever amends a version may have looked at it before one of its parents
-    /// went, and what it had been given instead stays.
+    /// What a version's row is to name as parents. Whoever amends a version may have looked at it before one of its
+    /// parents went, and what it had been given instead stays.
     private static func parents(of version: Version, _ database: Database) throws -> [VersionID] {
         guard !version.parents.isEmpty, let known = try Query.version(version.id, database),
             known.parents != version.parents

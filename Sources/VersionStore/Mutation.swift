@@ -9,7 +9,8 @@ extension VersionStore {
         case item(Item)
         /// Removes an item and the rows of all its versions.
         case forgetItem(ItemID)
-        /// Inserts or replaces; of a version that is there already, parents that went meanwhile stay what they were replaced by.
+        /// Inserts or replaces; of a version that is there already, parents that went meanwhile stay what they were
+        /// replaced by.
         case version(Version)
         case kind(VersionID, VersionKind)
         case flags(VersionID, Version.Flags)

@@ -109,8 +109,8 @@ final class RedoLog {
         file = new
     }
 
-    /// The calls behind `applied` that a log holds, in order, and the number of the last; ends before the first record that
-    /// is not whole.
+    /// The calls behind `applied` that a log holds, in order, and the number of the last; ends before the first record
+    /// that is not whole.
     static func calls(
         in state: FileDescriptor, after applied: UInt64
     ) -> (calls: [[VersionStore.Mutation]], last: UInt64) {

@@ -18,6 +18,8 @@ public final class ControlConnection: Sendable {
         /// Who wants to hear what holds up a claim, by the claim's key.
         var heldUp: [UInt64: @Sendable (HeldUpNotification) -> Void] = [:]
         var nextKey: UInt64 = 1
+        /// The presenters of this connection.
+        var inboxes: [UInt64: PresenterInbox] = [:]
         /// Why nothing can be called any more.
         var end: ControlError?
     }
@@ -83,7 +85,81 @@ public final class ControlConnection: Sendable {
 
     func forget(key: UInt64) { _ = state.withLock { $0.heldUp.removeValue(forKey: key) } }
 
+    // MARK: - Presenters
+
+    /// Presents an item; the inbox is in place before the first question is read.
+    func present(_ request: PresentRequest, _ inbox: PresenterInbox) async throws(ControlError) -> PresentRequest.Reply {
+        let line = try await reply(to: request, progress: nil) { [weak self] line in
+            guard let reply = try? Wire.result(PresentRequest.Reply.self, in: line) else { return }
+            self?.state.withLock { $0.inboxes[reply.presenter] = inbox }
+        }
+        return try Wire.result(PresentRequest.Reply.self, in: line)
+    }
+
+    /// Nothing more is handled for a presenter.
+    func withdraw(_ presenter: UInt64) {
+        state.withLock { $0.inboxes.removeValue(forKey: presenter) }?.end()
+    }
+
+    /// A question of the daemon. It is answered when its presenter has handled it, in a task of its own.
+    private func asked(_ method: String, _ id: RequestID, _ line: [UInt8]) {
+        do throws(ControlError) {
+            switch method {
+            case ProbeRequest.method: write(try Wire.line(replying: Done(), to: id))
+            case RelinquishRequest.method:
+                let request = try Wire.parameters(RelinquishRequest.self, in: line)
+                hand(request.presenter, id) {
+                    await $0.relinquish(toWriter: request.toWriter, claim: request.claim)
+                }
+            case SaveRequest.method:
+                let request = try Wire.parameters(SaveRequest.self, in: line)
+                hand(request.presenter, id) { try await $0.save(claim: request.claim) }
+            case AccommodateDeletionRequest.method:
+                let request = try Wire.parameters(AccommodateDeletionRequest.self, in: line)
+                hand(request.presenter, id) {
+                    try await $0.accommodateDeletion(of: request.path, claim: request.claim)
+                }
+            default: throw ControlError(.unknownMethod, "no method \(method.prefix(64)) here")
+            }
+        } catch {
+            write(Wire.line(failing: error, to: id))
+        }
+    }
+
+    /// Puts a message into a presenter's inbox. What is handled there knows for whom.
+    private func hand(
+        _ presenter: UInt64, _ question: RequestID? = nil, _ handle: @escaping @Sendable (any ItemPresenter) async throws -> Void
+    ) {
+        let context = CoordinationContext(connection: ObjectIdentifier(self), handling: presenter)
+        let message = PresenterInbox.Message(
+            answer: { [weak self] result in if let question { self?.answer(question, result) } }
+        ) { handler in
+            try await CoordinationContext.$current.withValue(context) { try await handle(handler) }
+        }
+        guard let inbox = state.withLock({ $0.inboxes[presenter] }) else {
+            // Withdrawn a moment ago: it has nothing to say.
+            return message.answer(.success(()))
+        }
+        inbox.put(message)
+    }
+
+    private func answer(_ question: RequestID, _ result: Result<Void, ControlError>) {
+        switch result {
+        case .success: if let line = try? Wire.line(replying: Done(), to: question) { write(line) }
+        case .failure(let error): write(Wire.line(failing: error, to: question))
+        }
+    }
+
     // MARK: - Out
+
+    /// Calls the daemon and does not care for the answer.
+    func post(_ request: some ControlRequest) {
+        let number = state.withLock { state in
+            defer { state.next += 1 }
+            return state.next
+        }
+        if let line = try? Wire.line(calling: request, id: .number(number)) { write(line) }
+    }
 
     private func reply(
         to request: some ControlRequest, progress: (@Sendable (ProgressNotification) -> Void)?,
@@ -167,11 +243,7 @@ public final class ControlConnection: Sendable {
         case .reply(nil, let error?): finish(error)  // Refused at the door, or a bug: nothing else will come of it.
         case .reply: break
         case .notification(let method): notified(method, line)
-        case .request(let id, ProbeRequest.method):
-            if let line = try? Wire.line(replying: Done(), to: id) { write(line) }
-        case .request(let id, let method):
-            // Daemons call presenters; this client is none.
-            write(Wire.line(failing: ControlError(.unknownMethod, "no method \(method.prefix(64)) here"), to: id))
+        case .request(let id, let method): asked(method, id, line)
         }
     }
 
@@ -189,6 +261,12 @@ public final class ControlConnection: Sendable {
             guard let notice = try? Wire.parameters(HeldUpNotification.self, in: line), let key = notice.key
             else { return }
             state.withLock { $0.heldUp[key] }?(notice)
+        case ReacquireNotification.method:
+            guard let notice = try? Wire.parameters(ReacquireNotification.self, in: line) else { return }
+            hand(notice.presenter) { await $0.reacquire(claim: notice.claim) }
+        case PresenterRevokedNotification.method:
+            guard let notice = try? Wire.parameters(PresenterRevokedNotification.self, in: line) else { return }
+            hand(notice.presenter) { await $0.wasRevoked() }
         case WatchEndedNotification.method:
             guard let ended = try? Wire.parameters(WatchEndedNotification.self, in: line) else { return }
             let watcher = state.withLock { $0.watchers.removeValue(forKey: ended.subscription) }
@@ -198,15 +276,18 @@ public final class ControlConnection: Sendable {
     }
 
     private func finish(_ error: ControlError) {
-        let (pending, watchers) = state.withLock { state in
+        let (pending, watchers, inboxes) = state.withLock { state in
             if state.end == nil { state.end = error }
             defer {
                 state.pending = [:]
                 state.progress = [:]
                 state.watchers = [:]
+                state.inboxes = [:]
+                state.heldUp = [:]
             }
-            return (state.pending, state.watchers)
+            return (state.pending, state.watchers, state.inboxes)
         }
+        inboxes.values.forEach { $0.end() }
         pending.values.forEach { $0(.failure(error)) }
         watchers.values.forEach { $0.ended(error) }
     }

@@ -3,20 +3,77 @@
 import ControlProtocol
 
 extension VersionsClient {
-    /// Claims items, all together, and waits until they are granted. The claim lasts until it is released
-    /// (``ControlProtocol/ReleaseRequest``), or until the connection ends.
+    /// Runs `body` while a claim on items is held: coordinated reads and writes, all granted together.
+    ///
+    ///     try await client.coordinate([AccessRequest(.writing, Path("notes.txt"))]) { paths in
+    ///         try text.write(toFile: root + "/" + paths[0].description, atomically: true, encoding: .utf8)
+    ///     }
+    ///
+    /// Claims that `body` asks for are known to be nested in this one. A cancelled task gives up waiting; once it has
+    /// the claim, `body` runs to its end.
     ///
     /// - Parameters:
-    ///   - purpose: that of a claim which this one belongs to.
-    ///   - within: claims that will not be released before this one is granted.
+    ///   - presentation: whom it is done for: that presenter is not asked, and its purpose is the claim's.
+    ///   - purpose: that of a claim which this one belongs to, in whatever process.
     ///   - heldUp: hears who holds it up, on the reading thread.
-    /// - Throws: `deadlock`, `refused`, `denied`, `cancelled`.
+    ///   - body: gets where the items are now, relative to the container's root, in the order of `accesses`.
+    /// - Throws: `deadlock`, `refused`, `denied`, `cancelled`, or what `body` throws.
+    public func coordinate<Result: Sendable>(
+        _ accesses: [AccessRequest], for presentation: Presentation? = nil, purpose: String? = nil,
+        heldUp: (@Sendable (HeldUpNotification) -> Void)? = nil,
+        _ body: sending ([Path]) async throws -> Result
+    ) async throws -> Result {
+        let claim = try await claim(accesses, for: presentation, purpose: purpose, heldUp: heldUp)
+        defer { release(claim.claim) }
+        let context = CoordinationContext.current(of: connection).adding(claim.claim)
+        return try await CoordinationContext.$current.withValue(context) { try await body(claim.paths) }
+    }
+
+    /// Has presenters of items, and of what is in them, asked once for all that `body` claims with the purpose that it
+    /// gets; excludes nobody by itself.
+    public func prepare<Result: Sendable>(
+        _ accesses: [AccessRequest], for presentation: Presentation? = nil, purpose: String? = nil,
+        _ body: sending (_ purpose: String) async throws -> Result
+    ) async throws -> Result {
+        let claim = try await claim(accesses, for: presentation, purpose: purpose, preparing: true)
+        defer { release(claim.claim) }
+        let context = CoordinationContext.current(of: connection).adding(claim.claim)
+        return try await CoordinationContext.$current.withValue(context) { try await body(claim.purpose) }
+    }
+
+    /// Claims items, all together, and waits until they are granted. The claim lasts until ``release(_:)``, or until
+    /// the connection ends; ``coordinate(_:for:purpose:heldUp:_:)`` releases it by itself.
     public func claim(
-        _ accesses: [AccessRequest], purpose: String? = nil, within: [UInt64] = [],
+        _ accesses: [AccessRequest], for presentation: Presentation? = nil, purpose: String? = nil, preparing: Bool = false,
         heldUp: (@Sendable (HeldUpNotification) -> Void)? = nil
     ) async throws(ControlError) -> ClaimRequest.Reply {
         let key = connection.newKey(heldUp)
         defer { connection.forget(key: key) }
-        return try await call(ClaimRequest(accesses, key: key, purpose: purpose, within: within))
+        let context = CoordinationContext.current(of: connection)
+        let request = ClaimRequest(
+            accesses, key: key, purpose: purpose, presenter: presentation?.id, within: context.within,
+            handling: context.handling, preparing: preparing)
+        // What the daemon has granted has to be given back, so its answer is awaited also by a task that is cancelled.
+        let connection = connection
+        let answer = Task { () -> Result<ClaimRequest.Reply, ControlError> in
+            do throws(ControlError) {
+                return .success(try await connection.call(request))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let outcome = await withTaskCancellationHandler {
+            await answer.value
+        } onCancel: {
+            connection.post(CancelClaimRequest(key: key))
+        }
+        if case .success(let claim) = outcome, Task.isCancelled {
+            release(claim.claim)
+            throw ControlError(.cancelled, "cancelled")
+        }
+        return try outcome.get()
     }
+
+    /// Ends a claim.
+    public func release(_ claim: UInt64) { connection.post(ReleaseRequest(claim: claim)) }
 }

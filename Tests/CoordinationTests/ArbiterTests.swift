@@ -103,6 +103,66 @@ import VersionModel
         #expect(play.arbiter.nextDeadline == nil)
     }
 
+    @Test("who may not write the item refuses nothing, and no plain program's open fails for a refusal")
+    func refusalsThatDoNotCount() {
+        var play = Play()
+        play.present(1, of: 1, "a", mayRefuse: false)
+        play.claim(1, of: 2, [("a", .delete)])
+        play.answer(1, for: 1)
+        play.answer(1, for: 1, refusing: "mine")
+        #expect(play.said == ["1 granted a"])
+        play.release(1)
+        play.withdraw(1)
+        play.present(2, of: 1, "a")
+        play.open(2, by: 2, "a", .read)
+        play.answer(2, for: 2)
+        play.answer(2, for: 2, refusing: "disk full")
+        #expect(play.said == ["2 granted a"])
+    }
+
+    @Test("a presenter that never answers is passed after the deadline, though each who asks it goes on sooner")
+    func silentToImpatient() {
+        var play = Play()
+        play.present(1, of: 1, "a")
+        for number: UInt64 in 1...5 {
+            play.open(number, by: 2, "a", .write)
+            #expect(play.said == ["ask 1 for \(number): relinquish to writer"])
+            play.wait(2_000_000_000)
+            #expect(play.said.contains("\(number) granted a (impatient)"))
+            play.release(number)
+        }
+        #expect(play.arbiter.allPresenters.map(\.isRevoked) == [true])
+        play.open(6, by: 2, "a", .write)
+        #expect(play.said == ["6 granted a"])
+        play.answer(1, for: 3)
+        play.open(7, by: 2, "a", .write)
+        #expect(play.said == ["ask 1 for 7: relinquish to writer"])
+    }
+
+    @Test("an item that comes back to its name after it was moved away as a backup has its presenters there again")
+    func backups() {
+        var play = Play()
+        play.present(1, of: 1, "a", item: 5)
+        play.move("a", to: "a~")
+        play.come(5, backTo: "a")
+        play.claim(1, of: 2, [("a~", .write)])
+        #expect(play.said == ["1 granted a~"])
+        play.claim(2, of: 2, [("a", .write)])
+        #expect(play.said == ["ask 1 for 2: relinquish to writer"])
+    }
+
+    @Test("plain programs' claims keep nobody in use")
+    func plainAlone() {
+        var play = Play()
+        play.claim(1, of: 1, [("a", .read)])
+        play.open(2, by: 2, "b", .write)
+        #expect(play.arbiter.hasClients)
+        play.release(1)
+        #expect(!play.arbiter.hasClients)
+        play.arbiter.dropPlain()
+        #expect(play.arbiter.isEmpty)
+    }
+
     @Test("nobody refuses to relinquish") func relinquishingCannotBeRefused() {
         var play = Play()
         play.present(1, of: 1, "a")

@@ -46,10 +46,13 @@ struct Play {
         FileActor(ActorRef(process: Int32(truncatingIfNeeded: process), started: 0))
     }
 
-    mutating func present(_ id: UInt64, of client: UInt64, _ file: String?, subitems: Bool = false) {
+    mutating func present(
+        _ id: UInt64, of client: UInt64, _ file: String?, item: UInt64? = nil, mayRefuse: Bool = true, subitems: Bool = false
+    ) {
         arbiter.present(Presenter(
             id: PresenterID(id), connection: ConnectionID(client), purpose: Self.purpose(1000 + id),
-            path: file.map { path($0) }, actor: Self.actor(client), accommodatesSubitems: subitems))
+            path: file.map { path($0) }, item: item.map { ItemID(high: 0, low: $0) }, actor: Self.actor(client),
+            mayRefuse: mayRefuse, accommodatesSubitems: subitems))
     }
 
     mutating func release(_ id: UInt64) { take(arbiter.release(ClaimID(id), now: now)) }
@@ -65,6 +68,10 @@ struct Play {
             return
         }
         take(arbiter.answer(question, reason.map { .refused($0) } ?? .done, now: now))
+    }
+
+    mutating func come(_ item: UInt64, backTo name: String) {
+        take(arbiter.returned(ItemID(high: 0, low: item), to: path(name), now: now))
     }
 
     mutating func pulse(_ client: UInt64) { arbiter.alive(ConnectionID(client), now: now) }

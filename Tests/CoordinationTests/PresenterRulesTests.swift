@@ -6,8 +6,10 @@ import VersionModel
 @testable import Coordination
 
 @Suite struct PresenterRulesTests {
-    /// Of an operation: what presenters of the item, of a package around it, of something in it and of a plain directory
-    /// around it are asked. R relinquish to a reader, W to a writer, S save, D accommodate the deletion, d the deletion of
+    /// Of an operation: what presenters of the item, of a package around it, of something in it and of a plain
+    /// directory
+    /// around it are asked. R relinquish to a reader, W to a writer, S save, D accommodate the deletion, d the
+    /// deletion of
     /// something in it; in brackets what is asked only for a batch, or of those who want to be asked.
     static let table: [(kind: AccessKind, same: String, package: String, inside: String, directory: String)] = [
         (.reading([]), "RS", "RS", "(RS)", ""),

@@ -11,7 +11,7 @@ public func sql(_ container: TestContainer, _ text: String, _ file: String = "da
 public func sql(_ version: VersionRecord, in container: TestContainer, _ text: String) throws -> String {
     let copy = container.path + "-copy.db"
     defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copy + suffix) } }
-    FileManager.default.createFile(atPath: copy, contents: Data(try container.content(of: version)))
+    _ = FileManager.default.createFile(atPath: copy, contents: Data(try container.content(of: version)))
     return try mustRun("sqlite3", [copy, text]).text
 }
 

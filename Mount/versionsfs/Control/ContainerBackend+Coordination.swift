@@ -8,6 +8,9 @@ import VersionModel
 import VersionStore
 
 extension ContainerBackend: CoordinationBackend {
+    /// In one claim: each is compared with those of all others.
+    private static let accessCount = 256
+
     func takePart(_ client: any CoordinationClient, peer: Peer) -> ConnectionID {
         container.coordinator.connect(client, container.party(peer.principal), actor: container.actor(of: peer.process))
     }
@@ -20,6 +23,9 @@ extension ContainerBackend: CoordinationBackend {
         _ request: ClaimRequest, as id: ClaimID, for purpose: Purpose, of connection: ConnectionID, peer: Peer
     ) throws(ControlError) {
         try answering {
+            guard request.accesses.count <= Self.accessCount else {
+                throw ControlError(.invalidParameters, "accesses: at most \(Self.accessCount) in one claim")
+            }
             let accesses = try request.accesses.map { access in
                 let kind = try AccessKind(access)
                 let place = try container.claimable(tree(access.path), kind, as: peer.principal)
@@ -49,7 +55,9 @@ extension ContainerBackend: CoordinationBackend {
             // Before it is presented: what is recorded in between is told twice rather than not at all.
             let sequence = try store.changeRange()?.upperBound ?? 0
             guard let (presenter, purpose) = container.coordinator.present(
-                at: place?.path, item: place?.item, accommodatesSubitems: request.accommodatesSubitems ?? false,
+                at: place?.path, item: place?.item,
+                mayRefuse: place.map { container.mayRefuse($0.path, as: peer.principal) } ?? true,
+                accommodatesSubitems: request.accommodatesSubitems ?? false,
                 of: connection)
             else { throw ControlError(.disconnected, "the client has gone") }
             return (presenter, purpose, sequence)

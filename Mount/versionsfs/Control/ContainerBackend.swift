@@ -78,7 +78,7 @@ final class ContainerBackend: ControlBackend {
     func claims(_ request: ClaimsRequest, _ call: ControlCall) throws(ControlError) -> [ClaimInfo] {
         coordinated(call) + container.claims(as: call.principal).map { claim in
             ClaimInfo(
-                id: "\(claim.id)", paths: [Path(claim.path)], kind: "write",
+                id: "open-\(claim.id)", paths: [Path(claim.path)], kind: "write",
                 options: claim.isReplacing ? ["replacing"] : [], pid: claim.author.process,
                 program: claim.author.program, since: claim.since, waiting: claim.isWaiting)
         }

@@ -1,5 +1,5 @@
-// Opens of programs that know nothing of coordination: they wait for claims and have presenters relinquish, as long as they have
-// patience, and hold a claim of their own while they change the file.
+// Opens of programs that know nothing of coordination: they wait for claims and have presenters relinquish, as long as
+// they have patience, and hold a claim of their own while they change the file.
 
 import Coordination
 import VersionModel
@@ -42,15 +42,15 @@ extension Coordinator {
     /// The handle was closed, or the open failed, or it was one for reading that waited only for presenters to save.
     func closed(_ id: ClaimID) {
         drive { state, now in
-            state.opens[id] = nil
+            state.forget(id)
             return state.arbiter.release(id, now: now)
         }
     }
 }
 
 extension Coordinator.State {
-    /// Ends the claims of plain programs that somebody waits for, and whose files have not changed for a while: the kernel writes
-    /// without telling.
+    /// Ends the claims of plain programs that somebody waits for, and whose files have not changed for a while: the
+    /// kernel writes without telling.
     mutating func lapse(_ now: Int64) -> [Effect] {
         var effects: [Effect] = []
         for (id, open) in opens.sorted(by: { $0.key < $1.key }) where open.resume == nil && arbiter.isWanted(id) {
@@ -60,7 +60,7 @@ extension Coordinator.State {
                 if open.stamp != nil { opens[id]?.changed = now }
             }
             guard let changed = opens[id]?.changed, changed + Coordinator.lapseNanoseconds <= now else { continue }
-            opens[id] = nil
+            forget(id)
             effects += arbiter.release(id, now: now)
         }
         return effects

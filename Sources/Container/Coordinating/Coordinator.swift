@@ -5,17 +5,20 @@ import Glibc
 import Synchronization
 import VersionModel
 
-/// One arbiter for a container, its clients and the opens that wait. Lock order: last, with ``WriterArbiter``'s, of which neither is
-/// taken under the other; opens go on outside the lock.
+/// One arbiter for a container, its clients and the opens that wait. Lock order: last, with ``WriterArbiter``'s, of
+/// which neither is taken under the other; opens go on outside the lock.
 public final class Coordinator: Sendable {
     let state: Mutex<State>
     private let scheduler: Scheduler
+    /// Where opens go on that have waited.
+    private let opens: Scheduler
     /// Whether anyone takes part: else plain programs' opens do not ask.
     private let inUse = Atomic(false)
 
-    init(packages: Packages, scheduler: Scheduler, limits: Arbiter.Limits = Arbiter.Limits()) {
+    init(packages: Packages, scheduler: Scheduler, opens: Scheduler, limits: Arbiter.Limits = Arbiter.Limits()) {
         state = Mutex(State(arbiter: Arbiter(packages: packages, limits: limits)))
         self.scheduler = scheduler
+        self.opens = opens
     }
 
     /// Whether anyone claims or presents anything: as long as nobody does, nobody need be asked.
@@ -43,7 +46,8 @@ public final class Coordinator: Sendable {
     /// A number for a claim, before it is made: so that whoever makes it knows it when it is granted.
     public func newClaim() -> ClaimID { state.withLock { ClaimID($0.takeNumber()) } }
 
-    /// A client claims items. It is told ``CoordinationMessage/granted(_:_:)`` or ``CoordinationMessage/failed(_:_:)``, once.
+    /// A client claims items. It is told ``CoordinationMessage/granted(_:_:)`` or ``CoordinationMessage/failed(_:_:)``,
+    /// once.
     public func claim(_ claim: Claim) {
         drive { state, now in
             guard let connection = claim.connection, let client = state.clients[connection] else { return [] }
@@ -78,7 +82,7 @@ public final class Coordinator: Sendable {
 
     /// A client presents an item from now on.
     public func present(
-        at path: TreePath?, item: ItemID?, accommodatesSubitems: Bool, of connection: ConnectionID
+        at path: TreePath?, item: ItemID?, mayRefuse: Bool, accommodatesSubitems: Bool, of connection: ConnectionID
     ) -> (PresenterID, Purpose)? {
         let purpose = Purpose.random()
         var presenter: PresenterID?
@@ -87,7 +91,7 @@ public final class Coordinator: Sendable {
             let id = PresenterID(state.takeNumber())
             state.arbiter.present(Presenter(
                 id: id, connection: connection, purpose: purpose, path: path, item: item, actor: client.actor,
-                accommodatesSubitems: accommodatesSubitems))
+                mayRefuse: mayRefuse, accommodatesSubitems: accommodatesSubitems))
             presenter = id
             return []
         }
@@ -127,10 +131,14 @@ public final class Coordinator: Sendable {
 
     // MARK: What happens in the tree
 
-    /// A name was moved.
+    /// A name was moved. Called with the names locked, so that moves come in their order.
     func moved(_ old: TreePath, to new: TreePath) {
-        guard isInUse else { return }
         drive { state, now in state.arbiter.moved(old, to: new, now: now) }
+    }
+
+    /// An item has its name again, after it was away under another. Called with the names locked.
+    func returned(_ item: ItemID, to path: TreePath) {
+        drive { state, now in state.arbiter.returned(item, to: path, now: now) }
     }
 
     // MARK: Listing
@@ -159,20 +167,27 @@ public final class Coordinator: Sendable {
 
     /// Gives the arbiter something, sends on what comes of it, and sees that it is woken.
     func drive(_ body: (inout State, Int64) -> [Effect]) {
-        let (resumed, delay) = state.withLock { state in
+        let (resumed, dropped, delay) = state.withLock { state in
             let now = Scheduler.now
             var resumed: [@Sendable () -> Void] = []
             for effect in body(&state, now) { state.send(effect, &resumed) }
-            inUse.store(!state.arbiter.isEmpty, ordering: .releasing)
-            return (resumed, state.delay(now))
+            let isInUse = state.arbiter.hasClients
+            if !isInUse { state.dropPlain() }
+            inUse.store(isInUse, ordering: .releasing)
+            defer { state.dropped = [] }
+            return (resumed, state.dropped, state.delay(now))
         }
-        for resume in resumed { resume() }
+        // Opens go on where nobody is held up by what they do, which may take long: not on a client's event loop, nor
+        // with names locked.
+        if !resumed.isEmpty { opens.after(0) { for resume in resumed { resume() } } }
         if let delay { scheduler.after(delay) { [weak self] in self?.tick() } }
+        // What may be the last use of a descriptor ends outside the lock.
+        withExtendedLifetime(dropped) {}
     }
 
     private func tick() {
         drive { state, now in
-            state.called = nil
+            if let called = state.called, called <= now { state.called = nil }
             return state.lapse(now) + state.arbiter.tick(now: now)
         }
     }

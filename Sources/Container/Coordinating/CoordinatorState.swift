@@ -27,6 +27,8 @@ extension Coordinator {
         var clients: [ConnectionID: Client] = [:]
         var opens: [ClaimID: PlainOpen] = [:]
         var next: UInt64 = 1
+        /// Opens that are known no more, until the lock is let go.
+        var dropped: [PlainOpen] = []
         /// When the scheduler is to call, so that it is not asked twice.
         var called: Int64?
 
@@ -35,6 +37,19 @@ extension Coordinator {
 }
 
 extension Coordinator.State {
+    /// Forgets an open.
+    mutating func forget(_ id: ClaimID) {
+        if let open = opens.removeValue(forKey: id) { dropped.append(open) }
+    }
+
+    /// No client takes part any more.
+    mutating func dropPlain() {
+        guard !opens.isEmpty else { return }
+        arbiter.dropPlain()
+        dropped += opens.values
+        opens = [:]
+    }
+
     mutating func takeNumber() -> UInt64 {
         defer { next += 1 }
         return next
@@ -59,6 +74,9 @@ extension Coordinator.State {
                 return
             }
             client(of: id)?.tell(.granted(id, accesses.map(\.path)))
+        case .failed(let claim, _) where claim.isPlain:
+            // Never but by its own process: who still waits goes on.
+            if let resume = opens[claim.id]?.resume.take() { resumed.append(resume) }
         case .failed(let claim, let failure):
             guard let connection = claim.connection else { return }
             clients[connection]?.client.tell(.failed(claim.id, refusal(failure)))

@@ -10,21 +10,22 @@ import VersionStore
 extension LiveContainer {
     /// Where a claim or a presenter is to be, and which item is there now.
     ///
-    /// A name that is free may be claimed: something is to be made there. Whoever claims something must be allowed to do what
-    /// the claim is for.
+    /// A name that is free may be claimed: something is to be made there. Whoever claims something must be allowed to
+    /// do what the claim is for.
     public func claimable(
         _ path: TreePath, _ kind: AccessKind, as principal: Principal
     ) throws(OperationError) -> (path: TreePath, item: ItemID?) {
         try operation {
             try looking(as: principal) { walk in
                 guard !path.bytes.isEmpty else {
-                    _ = try walk.directory(path)
+                    try requireOfRoot(kind, walk)
                     return (path, nil)
                 }
                 let spot: Spot
                 do {
                     spot = try walk.spot(path)
                 } catch let error as OperationError where error.kind == .notFound {
+                    try requireOfMissing(path, kind, walk)
                     return (path, nil)
                 }
                 try require(kind, on: spot, walk)
@@ -42,6 +43,34 @@ extension LiveContainer {
         case .writing(.forDeleting), .writing(.forMoving), .writing(.forReplacing):
             try walk.requireChange(of: spot, removing: spot.stat != nil)
         }
+    }
+
+    private func requireOfRoot(_ kind: AccessKind, _ walk: Walk) throws {
+        let root = try walk.directory(.root)
+        switch kind {
+        case .reading: try walk.require(.read, on: root, .root)
+        case .writing(.forDeleting), .writing(.forMoving), .writing(.forReplacing):
+            throw OperationError(.invalid, "this is the container itself", path: .root)
+        case .writing: try walk.require([.write, .execute], on: root, .root)
+        }
+    }
+
+    /// Of what has no directory yet: whoever may make that one may claim what will be in it.
+    private func requireOfMissing(_ path: TreePath, _ kind: AccessKind, _ walk: Walk) throws {
+        var above = path.parent
+        while let directory = above {
+            if let node = try? walk.directory(directory) {
+                let access: AccessRule.Access = if case .reading = kind { .read } else { [.write, .execute] }
+                return try walk.require(access, on: node, directory)
+            }
+            above = directory.parent
+        }
+        throw OperationError.denied(path)
+    }
+
+    /// Whether the caller may write what it presents: else its refusals do not count.
+    public func mayRefuse(_ path: TreePath, as principal: Principal) -> Bool {
+        (try? claimable(path, .writing(.updating), as: principal)) != nil
     }
 
     /// The document's identity; nil for what is none.
@@ -73,7 +102,7 @@ extension LiveContainer {
     /// The claims of clients on what the caller can reach, in the order of their arrival.
     public func coordinatedClaims(as principal: Principal) -> [Coordinator.ListedClaim] {
         coordinator.claims.filter { entry in
-            entry.listed.claim.accesses.allSatisfy { mayReach($0.path, principal) }
+            !entry.listed.claim.isPlain && entry.listed.claim.accesses.allSatisfy { mayReach($0.path, principal) }
         }
     }
 

@@ -288,8 +288,8 @@ extension LiveContainer {
         return result
     }
 
-    /// Bytes of history that may not be given up. Added up when asked for the first time; from then on whoever asks has it
-    /// done a second later, for the next: to read all versions takes long, and waits for what is queued.
+    /// Bytes of history that may not be given up. Added up when asked for the first time; from then on whoever asks has
+    /// it done a second later, for the next: to read all versions takes long, and waits for what is queued.
     private var protectedBytes: UInt64 {
         if let known = roomState.state.withLock({ $0.addedUp }) { addUpLater(known.nanoseconds) } else { addUp(isFirst: true) }
         return roomState.state.withLock(\.protected)

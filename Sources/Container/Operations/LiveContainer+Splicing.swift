@@ -1,15 +1,16 @@
-// When versions go, those that went back to them have other parents (``Splice``): labels and documents in memory are told.
+// When versions go, those that went back to them have other parents (``Splice``): labels and documents in memory are
+// told.
 
 import Synchronization
 import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// What the catalog names as a version's parents is on its content's label, too, from which a lost catalog is made anew,
-    /// and in its document, from which the label of a current version will be made.
+    /// What the catalog names as a version's parents is on its content's label, too, from which a lost catalog is made
+    /// anew, and in its document, from which the label of a current version will be made.
     ///
-    /// - Parameter mayWait: no document is locked by the caller. Else what somebody has locked is passed over: its label names
-    ///   one that is gone then, which says less and nothing wrong.
+    /// - Parameter mayWait: no document is locked by the caller. Else what somebody has locked is passed over: its
+    ///   label names one that is gone then, which says less and nothing wrong.
     func tellParents(of id: VersionID, mayWait: Bool) {
         guard let version = try? store.version(id), let item = try? store.item(version.item) else { return }
         guard let place = item.places.first, let document = documents.documentInMemory(at: place) else {

@@ -110,8 +110,8 @@ extension CrashRecovery {
         return true
     }
 
-    /// The file has the version before; nothing is left of the save, nor of what it was appended to, but what has come of an
-    /// object that was made of it.
+    /// The file has the version before; nothing is left of the save, nor of what it was appended to, but what has come
+    /// of an object that was made of it.
     private func withdraw(_ current: Version, _ item: Item, _ former: Version, _ live: Live) throws {
         let vanished = try store.versions(sharing: current.content).filter {
             $0.id != former.id && $0.item == item.id && (former.content != current.content || $0.size > former.size)

@@ -121,8 +121,8 @@ struct CrashRecovery {
         }
     }
 
-    /// A file that was to be replaced was linked to the objects, and the end came before its name was another's. It is the
-    /// live file still: what is written to it must not change an object.
+    /// A file that was to be replaced was linked to the objects, and the end came before its name was another's. It is
+    /// the live file still: what is written to it must not change an object.
     private func settleLinked(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         try store.contents.remove(current.content)
         var live = live

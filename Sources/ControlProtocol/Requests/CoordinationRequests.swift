@@ -7,8 +7,9 @@ public struct AccessRequest: Hashable, Sendable, Codable {
 
     public var path: Path
     public var mode: Mode
-    /// Of a read any of `withoutChanges`, `resolvesSymbolicLink`, `immediatelyAvailableMetadataOnly`, `forUploading`; of a write
-    /// at most one of `forDeleting`, `forMoving`, `forMerging`, `forReplacing`, `contentIndependentMetadataOnly`.
+    /// Of a read any of `withoutChanges`, `resolvesSymbolicLink`, `immediatelyAvailableMetadataOnly`, `forUploading`;
+    /// of a write at most one of `forDeleting`, `forMoving`, `forMerging`, `forReplacing`,
+    /// `contentIndependentMetadataOnly`.
     public var options: [String]
 
     public init(_ mode: Mode, _ path: Path, options: [String] = []) {
@@ -32,7 +33,8 @@ public struct AccessRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// Claims items. The reply comes once they are granted, all together; until then the client may send ``CancelClaimRequest``.
+/// Claims items. The reply comes once they are granted, all together; until then the client may send
+/// ``CancelClaimRequest``.
 public struct ClaimRequest: ControlRequest {
     public static let method = "claim"
     public var accesses: [AccessRequest]
@@ -110,7 +112,8 @@ public struct PresentRequest: ControlRequest {
         public var presenter: UInt64
         /// What the presenter's own claims are made with.
         public var purpose: String
-        /// The last change recorded before: whoever has read the item later than that has missed nothing if it watches from here.
+        /// The last change recorded before: whoever has read the item later than that has missed nothing if it watches
+        /// from here.
         public var sequence: UInt64
 
         public init(presenter: UInt64, purpose: String, sequence: UInt64) {

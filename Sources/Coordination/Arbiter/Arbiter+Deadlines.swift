@@ -19,8 +19,9 @@ extension Arbiter {
         func consider(_ time: Int64) { next = min(next ?? time, time) }
         for asked in questions.values {
             let isNamed = claims[asked.claim]?.named.contains(.presenter(asked.presenter)) ?? true
-            consider(asked.since + (isNamed ? limits.deadline : limits.notice))
+            if !isNamed { consider(asked.since + limits.notice) }
         }
+        for asked in outstanding.values where !revoked.contains(asked.presenter) { consider(asked.since + limits.deadline) }
         for entry in ungranted.lazy.compactMap({ claims[$0] }) {
             if let patience = entry.claim.patience { consider(entry.since + patience) }
             for holder in entry.blockers.lazy.compactMap({ claims[$0] }) where holder.isGranted {
@@ -46,10 +47,10 @@ extension Arbiter {
             if asked.since + limits.notice <= now, claims[asked.claim]?.named.insert(.presenter(asked.presenter)).inserted == true {
                 effects.append(.slow(asked.claim, .presenter(asked.presenter)))
             }
-            guard asked.since + limits.deadline <= now, !revoked.contains(asked.presenter) else { continue }
-            revoked.insert(asked.presenter)
+        }
+        for (_, asked) in outstanding.sorted(by: { $0.key < $1.key }) {
+            guard asked.since + limits.deadline <= now, revoked.insert(asked.presenter).inserted else { continue }
             effects.append(.presenterRevoked(asked.presenter))
-            for (question, other) in questions where other.presenter == asked.presenter { late[question] = asked.presenter }
             letBe(asked.presenter)
         }
     }

@@ -40,9 +40,7 @@ extension Arbiter {
         for (question, asked) in questions where asked.claim == id { questions[question] = nil }
         effects.append(.granted(id, entry.claim.accesses, grant))
         // Those that it has passed wait for it now.
-        for other in ungranted where claims[other]?.blockers.contains(id) == false {
-            if let waiting = claims[other], conflict(waiting, entry) { addBlocker(id, to: other) }
-        }
+        for rival in entry.rivals where ungranted.contains(rival) { addBlocker(id, to: rival) }
     }
 
     mutating func fail(_ id: ClaimID, _ failure: ClaimFailure) {
@@ -54,9 +52,11 @@ extension Arbiter {
     /// Takes a claim out, whatever it was doing, and gives presenters back what they left to it.
     mutating func end(_ id: ClaimID) {
         guard let entry = claims.removeValue(forKey: id) else { return }
+        if entry.claim.isPlain { plainCount -= 1 }
         ungranted.remove(id)
         attention.remove(id)
         for blocker in entry.blockers { dependents[blocker]?.remove(id) }
+        for rival in entry.rivals { claims[rival]?.rivals.remove(id) }
         for (question, asked) in questions where asked.claim == id { questions[question] = nil }
         for presenter in entry.owed { effects.append(.reacquire(presenter, id)) }
         for other in dependents.removeValue(forKey: id) ?? [] {
@@ -112,6 +112,7 @@ extension Arbiter {
         if case .relinquish = question { claims[id]?.owed.append(presenter) }
         let number = QuestionID(nextQuestion)
         nextQuestion += 1
+        outstanding[number] = (presenter, now)
         questions[number] = Asked(presenter: presenter, claim: id, question: question, since: now)
         effects.append(.ask(number, presenter, question, for: id))
     }
@@ -127,7 +128,7 @@ extension Arbiter {
     mutating func forget(_ id: PresenterID) {
         guard presenters.removeValue(forKey: id) != nil else { return }
         revoked.remove(id)
-        late = late.filter { $0.value != id }
+        outstanding = outstanding.filter { $0.value.presenter != id }
         letBe(id)
         for claim in claims.keys { claims[claim]?.owed.removeAll { $0 == id } }
         for claim in ungranted where claims[claim]?.claim.handling == id { claims[claim]?.claim.handling = nil }

@@ -28,20 +28,25 @@ extension Arbiter {
         return first.isKin(of: second)
     }
 
-    /// Finds out anew whom a claim waits for: the granted ones that it excludes, and those before it, but for those that
-    /// wait for it themselves. Those behind it do not count for that: they will pass it, if need be.
-    mutating func setBlockers(of id: ClaimID) {
+    /// Finds out anew which claims exclude one: when it comes, and when its item has another place.
+    mutating func setRivals(of id: ClaimID) {
         guard let entry = claims[id] else { return }
-        let mayPass = mayHaveRings
+        let rivals = Set(claims.filter { $0.key != id && conflict($0.value, entry) }.keys)
+        for gone in entry.rivals.subtracting(rivals) { claims[gone]?.rivals.remove(id) }
+        for rival in rivals { claims[rival]?.rivals.insert(id) }
+        claims[id]?.rivals = rivals
+    }
+
+    /// Finds out anew whom a claim waits for: the granted ones that it excludes, and those before it, but for those
+    /// that wait for it themselves.
+    /// - Parameter above: who waits for it, whatever the order of arrival, or because those before it do.
+    private mutating func setBlockers(of id: ClaimID, above: Set<ClaimID>) {
+        guard let entry = claims[id] else { return }
         var blockers: Set<ClaimID> = []
         var passed: Set<ClaimID> = []
-        for (other, before) in claims where other != id && (before.isGranted || before.arrival < entry.arrival) {
-            guard conflict(before, entry) else { continue }
-            if !before.isGranted, mayPass, path(from: other, to: id, .possible, before: entry.arrival) != nil {
-                passed.insert(other)
-            } else {
-                blockers.insert(other)
-            }
+        for rival in entry.rivals {
+            guard let other = claims[rival], other.isGranted || other.arrival < entry.arrival else { continue }
+            if !other.isGranted, above.contains(rival) { passed.insert(rival) } else { blockers.insert(rival) }
         }
         guard blockers != entry.blockers || passed != entry.passed else { return }
         for blocker in entry.blockers.subtracting(blockers) { dependents[blocker]?.remove(id) }
@@ -51,10 +56,46 @@ extension Arbiter {
         attention.insert(id)
     }
 
-    /// The same for all that wait, in the order of arrival, where more than that order counts.
+    /// The blockers of a claim that has just come.
+    mutating func setBlockers(of id: ClaimID) {
+        if mayHaveRings { return refreshBlockers() }
+        setBlockers(of: id, above: [])
+    }
+
+    /// The blockers of all that wait, in the order of arrival, where more than that order counts: of each what those
+    /// before it have been found to wait for, and what anybody waits for whatever the order. Those behind it will pass
+    /// it, if need be.
     mutating func refreshBlockers() {
-        guard mayHaveRings || ungranted.contains(where: { claims[$0]?.passed.isEmpty == false }) else { return }
-        for id in inOrder(ungranted) { setBlockers(of: id) }
+        guard mayHaveRings || hasPassed else { return }
+        var waiting: [ClaimID: [ClaimID]] = [:]
+        for id in ungranted { for other in certainDependencies(of: id, .possible) { waiting[other, default: []].append(id) } }
+        for id in claims.keys where claims[id]?.isGranted == true {
+            for other in certainDependencies(of: id, .possible) { waiting[other, default: []].append(id) }
+        }
+        for id in inOrder(ungranted) {
+            setBlockers(of: id, above: Self.closure(of: id, in: waiting))
+            for blocker in claims[id]?.blockers ?? [] where ungranted.contains(blocker) {
+                waiting[blocker, default: []].append(id)
+            }
+        }
+    }
+
+    /// The same for all after a move.
+    mutating func setAllRivals() {
+        for id in claims.keys { setRivals(of: id) }
+        guard !mayHaveRings, !hasPassed else { return refreshBlockers() }
+        for id in ungranted { setBlockers(of: id, above: []) }
+    }
+
+    private var hasPassed: Bool { ungranted.contains { claims[$0]?.passed.isEmpty == false } }
+
+    private static func closure(of start: ClaimID, in edges: [ClaimID: [ClaimID]]) -> Set<ClaimID> {
+        var found: Set<ClaimID> = []
+        var open = [start]
+        while let id = open.popLast() {
+            for next in edges[id] ?? [] where found.insert(next).inserted { open.append(next) }
+        }
+        return found
     }
 
     mutating func addBlocker(_ blocker: ClaimID, to id: ClaimID) {
@@ -77,21 +118,24 @@ extension Arbiter {
         case possible
     }
 
-    /// What a claim waits for to end or to be granted.
-    /// - Parameter arrival: of claims that came later, only what they wait for whatever the order.
-    private func dependencies(of id: ClaimID, _ certainty: Certainty, before arrival: UInt64) -> [ClaimID] {
+    /// What a claim waits for to end or to be granted, whatever the order of arrival.
+    private func certainDependencies(of id: ClaimID, _ certainty: Certainty) -> [ClaimID] {
         guard let entry = claims[id] else { return [] }
-        if entry.isGranted {
-            // Its holder waits for what it has asked for meanwhile.
-            return inOrder(ungranted.filter { claims[$0]?.claim.within.contains(id) == true })
-        }
+        // Its holder waits for what it has asked for meanwhile.
+        if entry.isGranted { return ungranted.filter { claims[$0]?.claim.within.contains(id) == true } }
+        var found = entry.blockers.filter { claims[$0]?.isGranted ?? false }
+        guard !entry.steps.isEmpty else { return Array(found) }
         let asked = questions.values.filter { $0.claim == id }.compactMap { presenters[$0.presenter] }
-        let awaited = asked.isEmpty ? [] : ungranted.filter { other in
-            guard other != id, let claim = claims[other]?.claim else { return false }
-            return asked.contains { answer(of: $0, waitsFor: claim, certainty) }
+        for other in ungranted where other != id {
+            guard let claim = claims[other]?.claim else { continue }
+            if asked.contains(where: { answer(of: $0, waitsFor: claim, certainty) }) { found.insert(other) }
         }
-        let blockers = entry.arrival < arrival ? entry.blockers : entry.blockers.filter { claims[$0]?.isGranted ?? false }
-        return inOrder(blockers.union(awaited))
+        return Array(found)
+    }
+
+    /// What a claim waits for to end or to be granted.
+    private func dependencies(of id: ClaimID) -> [ClaimID] {
+        inOrder((claims[id]?.blockers ?? []).union(certainDependencies(of: id, .certain)))
     }
 
     /// Whether a presenter's answer waits for the claim.
@@ -103,16 +147,14 @@ extension Arbiter {
     }
 
     /// Whether one claim waits for another, however many others are between them.
-    func reaches(_ start: ClaimID, _ goal: ClaimID) -> Bool { path(from: start, to: goal, .certain) != nil }
+    func reaches(_ start: ClaimID, _ goal: ClaimID) -> Bool { path(from: start, to: goal) != nil }
 
     /// The claims from one to another, each of which waits for the next, both ends included.
-    func path(
-        from start: ClaimID, to goal: ClaimID, _ certainty: Certainty, before arrival: UInt64 = .max
-    ) -> [ClaimID]? {
+    func path(from start: ClaimID, to goal: ClaimID) -> [ClaimID]? {
         var cameFrom: [ClaimID: ClaimID] = [:]
         var open = [start]
         while let id = open.popLast() {
-            for next in dependencies(of: id, certainty, before: arrival) {
+            for next in dependencies(of: id) {
                 if next == goal {
                     var path = [goal, id]
                     while let last = path.last, last != start, let before = cameFrom[last] { path.append(before) }
@@ -147,7 +189,7 @@ extension Arbiter {
     /// - Returns: whether there was one.
     mutating func breakRing() -> Bool {
         for id in inOrder(ungranted).reversed() {
-            guard let ring = path(from: id, to: id, .certain)?.dropLast() else { continue }
+            guard let ring = path(from: id, to: id)?.dropLast() else { continue }
             let waiting = ring.filter { claims[$0].map { !$0.isGranted && !$0.claim.isPlain } ?? false }
             guard let youngest = inOrder(waiting).last else { continue }
             let index = ring.firstIndex(of: youngest) ?? ring.startIndex

@@ -13,7 +13,8 @@ public struct Arbiter: Sendable {
     public struct Limits: Hashable, Sendable {
         /// After which whoever waits hears who holds it up, and whoever holds is looked at.
         public var notice: Int64
-        /// After which a presenter that has not answered, and a client that has not shown that it runs, holds up nobody.
+        /// After which a presenter that has not answered, and a client that has not shown that it runs, holds up
+        /// nobody.
         public var deadline: Int64
 
         public init(notice: Int64 = 1_000_000_000, deadline: Int64 = 10_000_000_000) {
@@ -33,6 +34,8 @@ public struct Arbiter: Sendable {
         let arrival: UInt64
         let since: Int64
         var phase = Phase.waiting
+        /// Those that exclude it, whichever came first.
+        var rivals: Set<ClaimID> = []
         /// The claims that it waits for.
         var blockers: Set<ClaimID> = []
         /// Earlier ones that it excludes and does not wait for, because they wait for it.
@@ -75,10 +78,13 @@ public struct Arbiter: Sendable {
     /// Presenters that did not answer in time.
     var revoked: Set<PresenterID> = []
     var questions: [QuestionID: Asked] = [:]
-    /// Questions of presenters that were revoked: an answer shows that they are back.
-    var late: [QuestionID: PresenterID] = [:]
+    /// All that was asked and not answered, whether anyone waits for it or not: so a presenter is found silent though
+    /// each who asked it went on sooner.
+    var outstanding: [QuestionID: (presenter: PresenterID, since: Int64)] = [:]
     var pulses: [ConnectionID: Pulse] = [:]
     private var nextArrival: UInt64 = 0
+    /// How many claims are plain programs'.
+    var plainCount = 0
     var nextQuestion: UInt64 = 1
     /// Claims to look at again.
     var attention: Set<ClaimID> = []
@@ -99,19 +105,23 @@ public struct Arbiter: Sendable {
         claim.within = claim.within.filter { claims[$0]?.isGranted == true }
         if claim.isPlain {
             // Whoever runs a program under a claim waits for it.
-            for (id, entry) in claims where entry.isGranted && Self.areKin(entry.claim, claim) { claim.within.insert(id) }
+            for (id, entry) in claims where entry.isGranted && !entry.claim.isPlain {
+                if Self.areKin(entry.claim, claim) { claim.within.insert(id) }
+            }
         }
         claims[claim.id] = Entry(claim: claim, units: units(of: claim), arrival: nextArrival, since: now)
         nextArrival += 1
         ungranted.insert(claim.id)
+        if claim.isPlain { plainCount += 1 }
+        setRivals(of: claim.id)
         setBlockers(of: claim.id)
         attention.insert(claim.id)
         return settle(now)
     }
 
-    /// The holder is done, or a waiting one goes away without asking for an answer.
+    /// The holder is done; one that still waits is cancelled by that.
     public mutating func release(_ id: ClaimID, now: Int64) -> [Effect] {
-        end(id)
+        if claims[id]?.isGranted == false { fail(id, .cancelled) } else { end(id) }
         return settle(now)
     }
 
@@ -160,9 +170,13 @@ public struct Arbiter: Sendable {
 
     /// A presenter answers. An answer to nothing that was asked says only that it is there.
     public mutating func answer(_ id: QuestionID, _ answer: Answer, now: Int64) -> [Effect] {
-        if let presenter = late.removeValue(forKey: id) { revoked.remove(presenter) }
-        guard let asked = questions.removeValue(forKey: id) else { return [] }
-        if case .refused(let reason) = answer, asked.question.mayBeRefused {
+        guard let presenter = outstanding.removeValue(forKey: id)?.presenter else { return [] }
+        // Whatever it answers, it is there.
+        revoked.remove(presenter)
+        guard let asked = questions.removeValue(forKey: id) else { return settle(now) }
+        let mayRefuse = asked.question.mayBeRefused && presenters[presenter]?.mayRefuse ?? false
+        // A plain program's open never fails for that: it goes on, as it would without a presenter.
+        if case .refused(let reason) = answer, mayRefuse, claims[asked.claim]?.claim.isPlain == false {
             fail(asked.claim, .refused(asked.presenter, reason))
         } else {
             goOn(asked.claim, with: asked.presenter, now)
@@ -191,7 +205,27 @@ public struct Arbiter: Sendable {
             if let path = presenter.path?.moved(old, to: new) { presenters[id]?.path = path }
         }
         guard isConcerned else { return [] }
-        for id in inOrder(ungranted) { setBlockers(of: id) }
+        setAllRivals()
+        return settle(now)
+    }
+
+    /// An item has its old name again: what was moved away for a moment, as a backup, is another one from now on.
+    public mutating func returned(_ item: ItemID, to path: TreePath, now: Int64) -> [Effect] {
+        var isConcerned = false
+        for id in Array(claims.keys) {
+            guard var entry = claims[id] else { continue }
+            for index in entry.claim.accesses.indices {
+                let access = entry.claim.accesses[index]
+                guard access.item == item, access.path != path, !access.kind.isOfName else { continue }
+                entry.claim.accesses[index].path = path
+                isConcerned = true
+            }
+            entry.units = units(of: entry.claim)
+            claims[id] = entry
+        }
+        for (id, presenter) in presenters where presenter.item == item { presenters[id]?.path = path }
+        guard isConcerned else { return [] }
+        setAllRivals()
         return settle(now)
     }
 
@@ -229,7 +263,7 @@ public struct Arbiter: Sendable {
 
     /// Who was asked a question, also if nobody waits for the answer any more.
     public func presenterAsked(_ id: QuestionID) -> Presenter? {
-        (questions[id]?.presenter ?? late[id]).flatMap { presenters[$0] }
+        outstanding[id].flatMap { presenters[$0.presenter] }
     }
 
     /// All claims in the order of their arrival.
@@ -243,8 +277,19 @@ public struct Arbiter: Sendable {
         presenters.values.sorted { $0.id < $1.id }.map { ($0, revoked.contains($0.id)) }
     }
 
-    /// Whether nobody takes part.
+    /// Whether nothing is claimed or presented at all.
     public var isEmpty: Bool { claims.isEmpty && presenters.isEmpty }
+
+    /// Whether any client takes part. Without one no plain program waits, and its claims need not be known.
+    public var hasClients: Bool { !presenters.isEmpty || claims.count > plainCount }
+
+    /// Lets go of what plain programs hold, once no client takes part.
+    public mutating func dropPlain() {
+        guard !hasClients else { return }
+        for id in Array(claims.keys) { end(id) }
+        attention = []
+        effects = []
+    }
 
     func units(of claim: Claim) -> [TreePath] { claim.accesses.map { packages.unit(of: $0.path) } }
 

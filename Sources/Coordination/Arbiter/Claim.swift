@@ -55,12 +55,14 @@ public struct Presenter: Hashable, Sendable, Identifiable {
     public var path: TreePath?
     public var item: ItemID?
     public var actor: FileActor?
+    /// Whether its refusal to save, or to let go of the item, counts: who may not write the item can only be asked.
+    public var mayRefuse: Bool
     /// Whether a presenter of a plain directory wants to be asked before something in it is deleted.
     public var accommodatesSubitems: Bool
 
     public init(
         id: PresenterID, connection: ConnectionID, purpose: Purpose, path: TreePath?, item: ItemID? = nil,
-        actor: FileActor? = nil, accommodatesSubitems: Bool = false
+        actor: FileActor? = nil, mayRefuse: Bool = true, accommodatesSubitems: Bool = false
     ) {
         self.id = id
         self.connection = connection
@@ -68,6 +70,7 @@ public struct Presenter: Hashable, Sendable, Identifiable {
         self.path = path
         self.item = item
         self.actor = actor
+        self.mayRefuse = mayRefuse
         self.accommodatesSubitems = accommodatesSubitems
     }
 }

@@ -12,7 +12,8 @@ public enum Effect: Hashable, Sendable {
     case reacquire(PresenterID, ClaimID)
     /// To whoever waits: who holds it up.
     case slow(ClaimID, Culprit)
-    /// To a presenter that has not answered in time: nobody waits for it any more, until it answers again. What it shows may be old.
+    /// To a presenter that has not answered in time: nobody waits for it any more, until it answers again. What it
+    /// shows may be old.
     case presenterRevoked(PresenterID)
     /// To a holder that has not shown in time that it runs: others have what it held.
     case claimRevoked(Claim)

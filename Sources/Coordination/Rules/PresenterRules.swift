@@ -26,8 +26,8 @@ public enum PresenterRelation: Hashable, Sendable, CaseIterable {
     case unrelated
 }
 
-/// The table of what presenters are told (reference: Apple's), and the order for one presenter: relinquish, then save or
-/// accommodate.
+/// The table of what presenters are told (reference: Apple's), and the order for one presenter: relinquish, then save
+/// or accommodate.
 public enum PresenterRules {
     /// What a presenter is asked for one access.
     /// - Parameters:

@@ -116,7 +116,7 @@ struct CommandUnderClaim: ParsableArguments {
             throw ExitCode(125)
         }
         let status = runCommand(claim.purpose)
-        _ = try? await session.client.call(ReleaseRequest(claim: claim.claim))
+        session.client.release(claim.claim)
         throw ExitCode(status)
     }
 
