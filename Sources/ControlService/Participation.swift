@@ -1,4 +1,4 @@
-// A connection's part in coordination: its claims that wait, its presenters, and the questions that they were asked.
+// A connection's part in coordination: its claims, its presenters, and what they are told too early.
 
 import ControlProtocol
 import Coordination

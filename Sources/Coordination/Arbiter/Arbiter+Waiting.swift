@@ -11,9 +11,8 @@ extension Arbiter {
         if one.claim.isPlain && other.claim.isPlain { return false }
         for (first, unit) in zip(one.claim.accesses, one.units) {
             for (second, otherUnit) in zip(other.claim.accesses, other.units) {
-                let relation: ItemRelation =
-                    if let item = first.item, item == second.item { .same }
-                    else { ClaimMatrix.relation(ofLater: otherUnit, toEarlier: unit) }
+                let relation = ClaimMatrix.relation(
+                    ofLater: second, on: otherUnit, toEarlier: first, on: unit)
                 guard ClaimMatrix.waits(later: second.kind.strength, forEarlier: first.kind.strength, relation)
                 else { continue }
                 return !((one.claim.isPlain || other.claim.isPlain) && Self.areKin(one.claim, other.claim))

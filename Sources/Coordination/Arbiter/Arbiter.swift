@@ -188,42 +188,36 @@ public struct Arbiter: Sendable {
 
     /// A name was moved, coordinated or not; directories take along what is in them. Claims on the name itself stay.
     public mutating func moved(_ old: TreePath, to new: TreePath, now: Int64) -> [Effect] {
-        var isConcerned = false
-        for id in Array(claims.keys) {
-            guard var entry = claims[id] else { continue }
-            for index in entry.claim.accesses.indices {
-                let access = entry.claim.accesses[index]
-                if access.kind.isOfName, access.path == old { continue }
-                guard let path = access.path.moved(old, to: new) else { continue }
-                entry.claim.accesses[index].path = path
-                isConcerned = true
-            }
-            entry.units = units(of: entry.claim)
-            claims[id] = entry
-        }
         for (id, presenter) in presenters {
             if let path = presenter.path?.moved(old, to: new) { presenters[id]?.path = path }
         }
-        guard isConcerned else { return [] }
-        setAllRivals()
-        return settle(now)
+        return relocate(now) { access in
+            access.kind.isOfName && access.path == old ? nil : access.path.moved(old, to: new)
+        }
     }
 
     /// An item has its old name again: what was moved away for a moment, as a backup, is another one from now on.
     public mutating func returned(_ item: ItemID, to path: TreePath, now: Int64) -> [Effect] {
+        for (id, presenter) in presenters where presenter.item == item { presenters[id]?.path = path }
+        return relocate(now) { access in
+            access.item == item && access.path != path && !access.kind.isOfName ? path : nil
+        }
+    }
+
+    /// Gives accesses other places, and finds out anew who excludes whom.
+    /// - Parameter place: where an access is now; nil leaves it where it was.
+    private mutating func relocate(_ now: Int64, _ place: (Access) -> TreePath?) -> [Effect] {
         var isConcerned = false
         for id in Array(claims.keys) {
             guard var entry = claims[id] else { continue }
-            for index in entry.claim.accesses.indices {
-                let access = entry.claim.accesses[index]
-                guard access.item == item, access.path != path, !access.kind.isOfName else { continue }
+            for (index, access) in entry.claim.accesses.enumerated() {
+                guard let path = place(access) else { continue }
                 entry.claim.accesses[index].path = path
                 isConcerned = true
             }
             entry.units = units(of: entry.claim)
             claims[id] = entry
         }
-        for (id, presenter) in presenters where presenter.item == item { presenters[id]?.path = path }
         guard isConcerned else { return [] }
         setAllRivals()
         return settle(now)

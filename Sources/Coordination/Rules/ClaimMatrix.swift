@@ -33,8 +33,16 @@ public enum ClaimMatrix {
 
     /// How the two lie to one another; what is in a package counts as the package.
     public static func relation(ofLater later: Access, toEarlier earlier: Access, _ packages: Packages) -> ItemRelation {
+        relation(
+            ofLater: later, on: packages.unit(of: later.path), toEarlier: earlier, on: packages.unit(of: earlier.path))
+    }
+
+    /// The same of accesses whose units (``Packages/unit(of:)``) are known.
+    static func relation(
+        ofLater later: Access, on unit: TreePath, toEarlier earlier: Access, on earlierUnit: TreePath
+    ) -> ItemRelation {
         if let item = later.item, item == earlier.item { return .same }
-        return relation(ofLater: packages.unit(of: later.path), toEarlier: packages.unit(of: earlier.path))
+        return relation(ofLater: unit, toEarlier: earlierUnit)
     }
 
     static func relation(ofLater later: TreePath, toEarlier earlier: TreePath) -> ItemRelation {
