@@ -55,4 +55,38 @@ extension PowerCutTests {
         #expect(try tree.findings() == [])
         tree.close()
     }
+
+    @Test(
+        "what was saved to a file that had lost its name does not take the name from whoever has it",
+        arguments: [false, true])
+    func besideTheName(isKnown: Bool) throws {
+        let before = try BrowsedContainer()
+        try before.save("a", "a")
+        let (node, handle) = try create(before, "b")
+        try before.write("part", node, handle, at: 0)
+        try before.save("t", "six")
+        try move(before, "t", to: "b")
+        // Its document goes with the name, and leaves no trace.
+        try move(before, "b", to: "a")
+        var catalog = try snapshot(before)
+        try before.save("t", "nine")
+        try move(before, "t", to: "b")
+        let item = try before.item("b").id
+        if isKnown { catalog = try snapshot(before) }
+        try before.write(" and rest", node, handle, at: 4)
+        before.container.flush(before.caller, handle: handle)
+        before.container.release(node: node, handle: handle)
+        try before.save("b", "ten")
+        let tree = try cut(before, catalog, ["b": ""])
+        #expect(try tree.live("b") == "nine" && tree.item("b").id == item)
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    /// A new file, open for writing.
+    private func create(_ tree: BrowsedContainer, _ name: String) throws -> (node: UInt64, handle: UInt64) {
+        let made = try tree.container.create(
+            tree.caller, parent: Node.rootID, name: Array(name.utf8), mode: 0o644, flags: O_WRONLY)
+        return (made.found.node, made.reply.handle)
+    }
 }
