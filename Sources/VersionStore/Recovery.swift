@@ -374,7 +374,7 @@ extension [ContentStore.Label] {
 
     /// The newest whole version that the file itself had.
     var lastWhole: Version? {
-        map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .beside]) }.max {
+        map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]) }.max {
             $0.time < $1.time
         }
     }

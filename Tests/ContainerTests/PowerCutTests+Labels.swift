@@ -83,6 +83,55 @@ extension PowerCutTests {
         tree.close()
     }
 
+    @Test("what recovery has cut short is what its label tells from then on, and takes no name after the next power cut")
+    func cutShort() throws {
+        let before = try BrowsedContainer()
+        try before.save("x", "base")
+        try synchronize(before, "x")
+        try before.save("x", " and more", flags: O_APPEND)
+        let appended = try #require(try before.container.store.version(try before.item("x").current))
+        for (name, text) in [("x.new", "new"), ("y", "y")] { try before.save(name, text) }
+        try move(before, "x.new", to: "x")
+        let object = ".versionsfs/objects/\(before.container.store.contents.name(of: appended.content).name)"
+        let once = try cut(before, snapshot(before), [object: "base and\0\0\0\0\0"])
+        let store = once.container.store
+        let rest = try #require(try store.version(appended.id))
+        let label = try #require(try store.contents.labels(of: rest.content).first { $0.version.id == rest.id })
+        #expect(label.version.size == rest.size && label.version.flags == rest.flags && label.version.time == rest.time)
+        try move(once, "x", to: "y")
+        let (tree, item) = try cutWithAnother(once)
+        #expect(try tree.live("x") == "other" && tree.item("x").id == item)
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("a label from before the catalog's end takes no name from whoever has it there")
+    func olderThanTheCatalog() throws {
+        let before = try BrowsedContainer()
+        for (name, text) in [("x", "one"), ("x", "two"), ("y", "y")] { try before.save(name, text) }
+        let store = before.container.store
+        var one = try #require(try store.versions(of: try before.item("x").id).first { $0.kind == .history })
+        try move(before, "x", to: "y")
+        // As if it had been amended, and that was lost.
+        let label = try #require(try store.contents.labels(of: one.content).first)
+        one.time = one.time.next(now: one.saved)
+        try store.contents.relabel(one.content, .init(version: one, path: label.path, place: label.place))
+        let (tree, item) = try cutWithAnother(before)
+        #expect(try tree.live("x") == "other" && tree.item("x").id == item)
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    /// What a power cut leaves of another document that has the name `x`, when that is overwritten.
+    private func cutWithAnother(_ before: BrowsedContainer) throws -> (BrowsedContainer, ItemID) {
+        // Nobody remembers who had it.
+        before.close()
+        let tree = try BrowsedContainer(at: before.path)
+        for text in ["other", "another"] { try tree.save("x", text) }
+        let item = try tree.item("x").id
+        return (try cut(tree, snapshot(tree), ["x": ""]), item)
+    }
+
     /// A new file, open for writing.
     private func create(_ tree: BrowsedContainer, _ name: String) throws -> (node: UInt64, handle: UInt64) {
         let made = try tree.container.create(
