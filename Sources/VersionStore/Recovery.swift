@@ -200,6 +200,7 @@ struct Recovery {
         let row = try catalog.access { try Query.item(id, $0) }
         var versions: [VersionID: Version] = [:]
         for version in try catalog.access({ try Query.versions(of: id, $0) }) { versions[version.id] = version }
+        let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0.amended(by: labels) : nil }
         var mutations: [VersionStore.Mutation] = []
         // What was synchronised before more was appended is on its content's label, too: an earlier state of one
         // version.
@@ -207,9 +208,12 @@ struct Recovery {
             versions[label.version.id] = label.version
             mutations.append(.version(label.version))
         }
+        if let recorded, versions[recorded.id] != recorded {
+            versions[recorded.id] = recorded
+            mutations.append(.version(recorded))
+        }
         let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first { $0.type != .link }
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
-        let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
         // Of an item that the catalog does not know, or not to have a name, the newest version kept is the last one
         // known to be whole: its name may have come back, and a save was about to replace that version.
         let isUnknown = recorded == nil && deletion == nil && isAfterCrash
@@ -361,6 +365,16 @@ struct Recovery {
             mutations.append(.deletion(corrected(deletion)))
         }
         try catalog.applyNow(mutations)
+    }
+}
+
+extension Version {
+    /// A current version as what was kept of it tells it: it may have been amended after the catalog's end. That it was
+    /// kept does not make it history: what came of the save that it was kept for, the live file tells.
+    fileprivate func amended(by labels: [ContentStore.Label]) -> Version {
+        var version = labels.map(\.version).filter { $0.id == id && $0.time > time }.max { $0.time < $1.time } ?? self
+        version.kind = .current
+        return version
     }
 }
 
