@@ -64,7 +64,7 @@ struct Recovery {
         items.formUnion(try forgetVanishedDeletions(entries))
         // Two items may claim one path, when one was renamed away and another came: the one seen there last has it.
         let ordered = items.map { id in (id, labels[id] ?? []) }
-            .sorted { Self.newest($0.1) > Self.newest($1.1) }
+            .sorted { ($0.1.lastSeen, $0.1.newest) > ($1.1.lastSeen, $1.1.newest) }
         var claimed: Set<TreePath> = []
         for (id, labels) in ordered { try catalog.applyNow(try settle(id, labels, &claimed)) }
         if !items.isEmpty || !deletions.isEmpty {
@@ -72,10 +72,6 @@ struct Recovery {
                 "recovered from labels",
                 metadata: ["items": "\(items.count)", "deletions": "\(deletions.count)"])
         }
-    }
-
-    private static func newest(_ labels: [ContentStore.Label]) -> HybridTime {
-        labels.map(\.version.time).max() ?? HybridTime(wall: Timestamp(nanoseconds: .min), logical: 0)
     }
 
     /// Labels of versions that the catalog does not know. An object of a current version says nothing by itself: it was
@@ -383,10 +379,22 @@ extension Version {
 }
 
 extension [ContentStore.Label] {
+    private static var never: HybridTime { HybridTime(wall: Timestamp(nanoseconds: .min), logical: 0) }
+
+    var newest: HybridTime { map(\.version.time).max() ?? Self.never }
+
+    /// When the item was last known to have the name that its labels tell: what was saved beside it says nothing of that.
+    var lastSeen: HybridTime { filter { !$0.isBeside }.newest }
+
     /// The newest whole version that the file itself had.
     var lastWhole: Version? {
-        map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .beside]) }.max {
+        map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]) }.max {
             $0.time < $1.time
         }
     }
+}
+
+extension ContentStore.Label {
+    /// Of a save to a file that had lost its name.
+    var isBeside: Bool { version.flags.contains(.beside) }
 }
