@@ -23,6 +23,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var calls: [UInt64: ControlCall] = [:]
     private var nextCall: UInt64 = 1
     private var subscriptions: [UInt64: Subscription] = [:]
+    var queries: [UInt64: QueryPlace] = [:]
+    var nextQuery: UInt64 = 1
     /// Its part in coordination, if it takes one.
     var participation: Participation?
     /// The presenter whose number was just written.
@@ -62,6 +64,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         calls.values.forEach { $0.cancel() }
         calls = [:]
         subscriptions = [:]
+        queries = [:]
         backlog = []
         claimsToMake = []
         questions = [:]
@@ -107,6 +110,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if context.channel.isWritable {
             work()
             subscriptions.keys.sorted().forEach(pump)
+            pumpQueries()
         }
         context.fireChannelWritabilityChanged()
     }
@@ -139,7 +143,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func closeIfDone() {
-        guard inputIsClosed, backlog.isEmpty, calls.isEmpty, subscriptions.isEmpty, let context,
+        guard inputIsClosed, backlog.isEmpty, calls.isEmpty, subscriptions.isEmpty, queries.isEmpty, let context,
             participation.map({ $0.waiting.isEmpty && $0.purposes.isEmpty }) ?? true
         else { return }
         // Behind what is still to be written, not before it.
@@ -174,7 +178,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: - Calls of the client
 
     private func call(_ method: String, _ line: [UInt8], _ id: RequestID) {
-        if coordinate(method, line, id) { return }
+        if coordinate(method, line, id) || query(method, line, id) { return }
         guard let route = shared.router[method] else {
             return write(Wire.line(failing: ControlError(.unknownMethod, "no method \(method.prefix(64))"), to: id))
         }
@@ -272,6 +276,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             subscriptions[number]?.changesHappened()
             pump(number)
         }
+        changesHappenedForQueries()
     }
 
     /// Fetches the next piece of the feed for a subscriber that has taken the last one. A slow subscriber thus stays
