@@ -35,6 +35,7 @@ let package = Package(
         .executable(name: "versionsfs", targets: ["versionsfs"]),
         .executable(name: "versionsctl", targets: ["versionsctl"]),
         .library(name: "VersionsClient", targets: ["VersionsClient"]),
+        .library(name: "FileCoordination", targets: ["FileCoordination"]),
         // Preloaded by tests.
         .library(name: "FaultShim", type: .dynamic, targets: ["FaultShim"]),
     ],
@@ -60,6 +61,7 @@ let package = Package(
         library("ControlProtocol", ["VersionModel", "QueryLanguage"]),
         library("ControlService", ["ControlProtocol", "Coordination", "VersionModel", logging] + nio),
         library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
+        library("FileCoordination", ["VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux"]),
         .executableTarget(
             name: "versionsctl",
             dependencies: [
@@ -87,6 +89,9 @@ let package = Package(
             name: "TestActor", dependencies: ["CTestSupport"], path: "Tests/TestActor", swiftSettings: settings),
         .executableTarget(
             name: "Bench", dependencies: ["Support", "CTestSupport"], path: "Tests/Benchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "CoordinationActor", dependencies: ["FileCoordination"], path: "Tests/CoordinationActor",
+            swiftSettings: settings),
         library("CrashLoad", path: "Tests/CrashLoad"),
         .executableTarget(
             name: "CrashWorker", dependencies: ["CrashLoad"], path: "Tests/CrashWorker", swiftSettings: settings),
@@ -102,6 +107,12 @@ let package = Package(
             [
                 "ControlProtocol", "ControlService", "Coordination", "VersionsClient", "versionsctl", "QueryLanguage",
                 "VersionModel", "CLinux", logging, argumentParser,
+            ]),
+        tests(
+            "FileCoordinationTests",
+            [
+                "FileCoordination", "VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux", "versionsfs",
+                "versionsctl", "TestActor", "CoordinationActor",
             ]),
         tests("FUSETests", ["FUSE", "CRing", "VersionModel"]),
         tests(
