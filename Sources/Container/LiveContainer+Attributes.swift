@@ -90,8 +90,7 @@ extension LiveContainer {
     func attributesChanged(_ node: Node, _ document: Document?, _ caller: Caller) {
         guard !node.isForeign, let name = nodes.location(node).name else { return }
         let item: ItemID? = document?.state.withLock { state in
-            state.isUnannounced || state.isUnversioned || state.created != nil || state.current == nil
-                ? nil : state.item
+            state.isUntold ? nil : state.item
         }
         if document != nil, item == nil { return }
         let event = change(.attributes, in: name.parent, name.name, item: item, by: requester(caller))

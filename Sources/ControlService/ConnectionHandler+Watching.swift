@@ -44,6 +44,7 @@ extension ConnectionHandler {
             pump(number)
         }
         presentersMayHear()
+        changesHappenedForQueries()
     }
 
     /// Fetches the next piece of the feed for a subscriber that has taken the last one. A slow subscriber thus stays

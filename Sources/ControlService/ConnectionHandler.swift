@@ -23,6 +23,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var calls: [UInt64: ControlCall] = [:]
     var nextCall: UInt64 = 1
     var subscriptions: [UInt64: Subscription] = [:]
+    var queries: [UInt64: QueryPlace] = [:]
+    var nextQuery: UInt64 = 1
     /// Its part in coordination, if it takes one.
     var participation: Participation?
     /// What the client was told since it has stopped reading.
@@ -60,6 +62,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         calls.values.forEach { $0.cancel() }
         calls = [:]
         subscriptions = [:]
+        queries = [:]
         backlog = []
         claimsToMake = []
         questions = [:]
@@ -106,6 +109,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             work()
             subscriptions.keys.sorted().forEach(pump)
             pumpPresenters()
+            pumpQueries()
         }
         context.fireChannelWritabilityChanged()
     }
@@ -138,7 +142,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func closeIfDone() {
-        guard inputIsClosed, backlog.isEmpty, calls.isEmpty, subscriptions.isEmpty, let context,
+        guard inputIsClosed, backlog.isEmpty, calls.isEmpty, subscriptions.isEmpty, queries.isEmpty, let context,
             participation.map({ $0.waiting.isEmpty && $0.presenters.isEmpty }) ?? true
         else { return }
         // Behind what is still to be written, not before it.
@@ -173,7 +177,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: - Calls of the client
 
     private func call(_ method: String, _ line: [UInt8], _ id: RequestID) {
-        if coordinate(method, line, id) { return }
+        if coordinate(method, line, id) || query(method, line, id) { return }
         guard let route = shared.router[method] else {
             return write(Wire.line(failing: ControlError(.unknownMethod, "no method \(method.prefix(64))"), to: id))
         }
