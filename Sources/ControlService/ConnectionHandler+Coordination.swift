@@ -169,6 +169,9 @@ extension ConnectionHandler {
         case .claimRevoked(let claim):
             participation?.held.remove(claim)
             notify(ClaimRevokedNotification(claim: claim.number))
+        case .disturbed(let claim, let access):
+            notify(ClaimDisturbedNotification(
+                claim: claim.number, path: Path(access.path), disturbance: ClaimDisturbedNotification.Disturbance(access)))
         case .probe: ask(ProbeRequest()) { _ in }
         }
     }
@@ -221,7 +224,18 @@ extension CoordinationMessage {
     fileprivate var presenter: PresenterID? {
         switch self {
         case .ask(_, let presenter, _, _), .reacquire(let presenter, _), .presenterRevoked(let presenter): presenter
-        case .granted, .failed, .heldUp, .claimRevoked, .probe: nil
+        case .granted, .failed, .heldUp, .claimRevoked, .disturbed, .probe: nil
+        }
+    }
+}
+
+extension ClaimDisturbedNotification.Disturbance {
+    /// What a plain program does.
+    init(_ access: Access) {
+        switch access.kind {
+        case .writing(.forMoving): self = .moved
+        case .writing(.forDeleting): self = .deleted
+        default: self = .changed
         }
     }
 }

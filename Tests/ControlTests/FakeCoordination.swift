@@ -124,6 +124,7 @@ extension FakeCoordination.State {
             client(of: id)?.tell(.heldUp(id, by: CoordinationParty(process: 3, program: "three"), isHolder: false))
         case .presenterRevoked(let presenter): client(of: presenter)?.tell(.presenterRevoked(presenter))
         case .claimRevoked(let claim): claim.connection.flatMap { clients[$0] }?.tell(.claimRevoked(claim.id))
+        case .disturbed(let id, let access): client(of: id)?.tell(.disturbed(id, access))
         case .probe(let connection): clients[connection]?.tell(.probe)
         }
     }
@@ -151,7 +152,7 @@ extension FakeBackend: CoordinationBackend {
     ) throws(ControlError) -> Presented {
         let (presenter, purpose) = coordination.present(request, of: connection)
         return Presented(
-            presenter: presenter, purpose: purpose, sequence: try lastSequence(),
+            presenter: presenter, purpose: purpose, sequence: max(7, try lastSequence()),
             item: PresentedItem(path: request.path?.tree, item: nil, origin: purpose.origin))
     }
     func place(

@@ -143,6 +143,62 @@ import Testing
     }
 }
 
+@Suite("Renames and deletions that wait for nobody") struct NoticeTests {
+    @Test("presenters hear of them as they happen and have their item back; a stopped one holds up nothing")
+    func presenters() throws {
+        try withContainer(files: ["a": "1", "d/b": "1", "c": "1"]) { container in
+            let stranger = try ActorProcess("stranger", in: container.path)
+            let client = try PresentingClient(of: container)
+            defer { client.close() }
+            let silent = try PresentingClient(of: container, answers: false)
+            defer { silent.close() }
+            for file in ["a", "d/b", "c"] {
+                try client.present(file)
+                try silent.present(file)
+            }
+            var problems: [String] = []
+            let clock = ContinuousClock()
+            let took = try clock.measure {
+                _ = try stranger.must("rename", "d", "e")
+                _ = try stranger.must("unlink", "a")
+                _ = try stranger.must("truncate", "c", "0")
+            }
+            if took > .seconds(5) { problems.append("they took \(took)") }
+            let told = try client.wait(for: "c: saved c item at c")
+            let expected = [
+                "d/b: relinquish to writer", "a: relinquish to writer", "a: accommodate", "c: relinquish to writer",
+                "d/b: renamed d -> e item at e/b", "d/b: reacquire", "a: deleted a item at a", "a: reacquire",
+                "c: saved c item at c",
+            ]
+            for line in expected where !told.contains(line) { problems.append("nobody was told: \(line)") }
+            try client.wait(for: "c: reacquire")
+            for file in ["d/b", "a"] {
+                let own = told.filter { $0.hasPrefix("\(file):") }
+                if own != expected.filter({ $0.hasPrefix("\(file):") }) { problems.append("out of order: \(own)") }
+            }
+            return problems
+        }
+    }
+
+    @Test("who holds a claim hears what a plain program does to what it holds, and not what is done in the claim")
+    func holders() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let stranger = try ActorProcess("stranger", in: container.path)
+            let client = try PresentingClient(of: container)
+            defer { client.close() }
+            try client.claim("writing", ["a"]) {
+                try shell("mv a b; mv b a; truncate -s 1 a", in: container.path)
+                _ = try stranger.must("rename", "a", "c")
+                try client.wait(for: ": claimDisturbed a moved")
+                _ = try stranger.must("unlink", "c")
+                try client.wait(for: ": claimDisturbed c deleted")
+            }
+            let told = client.told
+            return told == [": claimDisturbed a moved", ": claimDisturbed c deleted"] ? [] : ["it was told: \(told)"]
+        }
+    }
+}
+
 /// Saves files on another thread than the test's, and remembers what went wrong.
 private final class Saved: @unchecked Sendable {
     // Sendable because the list is guarded by `lock`.

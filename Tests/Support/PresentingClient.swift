@@ -18,10 +18,14 @@ public final class PresentingClient: @unchecked Sendable {
     private var next = 1
     private var names: [UInt64: String] = [:]
     private let handler: Handler?
+    private let answers: Bool
 
-    /// - Parameter handler: called on the reading thread with `save`, `relinquish to writer`, `accommodate`.
-    public init(of container: TestContainer, answering handler: Handler? = nil) throws {
+    /// - Parameters:
+    ///   - answers: whether it answers at all.
+    ///   - handler: called on the reading thread with `save`, `relinquish to writer`, `accommodate`.
+    public init(of container: TestContainer, answers: Bool = true, answering handler: Handler? = nil) throws {
         self.handler = handler
+        self.answers = answers
         descriptor = try ControlSocket.connect(
             to: FileManager.default.destinationOfSymbolicLink(atPath: container.file(".versions/.socket")))
         let thread = Thread { [self] in readAll() }
@@ -148,7 +152,7 @@ public final class PresentingClient: @unchecked Sendable {
         let name = changed.withLock { names[presenter] } ?? ""
         for text in words(method, parameters) {
             note("\(name): \(text)")
-            guard let id = message["id"] else { continue }
+            guard answers, let id = message["id"] else { continue }
             do {
                 try handler?(text)
                 try send(["id": id, "result": [:] as [String: Any]])
@@ -169,7 +173,7 @@ public final class PresentingClient: @unchecked Sendable {
                 let from = (event["from"] as? String).map { "\($0) -> " } ?? ""
                 return "\(event["event"] ?? "") \(from)\(event["path"] ?? "") \(change["relation"] ?? "") at \(change["place"] ?? "")"
             }
-        case "probe": ["probe"]
+        case "claimDisturbed": ["claimDisturbed \(parameters["path"] ?? "") \(parameters["disturbance"] ?? "")"]
         default: [method]
         }
     }

@@ -104,6 +104,18 @@ extension LiveContainer {
         if openFiles[file.id] == nil { coordinator.closed(claim) }
     }
 
+    /// What somebody is about to do without waiting for anybody; nil if nobody takes part.
+    func deed(_ option: WritingOption, at name: FileName, in parent: Node, _ node: Node?) -> Access? {
+        guard coordinator.isInUse else { return nil }
+        return Access(
+            path: path(of: name, in: parent), item: node.flatMap { identity(of: $0) }, kind: .writing(option))
+    }
+
+    /// Tells presenters and holders of claims of what was done without waiting for them.
+    func tell(of deeds: [Access?], by caller: Caller) {
+        for deed in deeds { if let deed { coordinator.notice(deed, by: requester(caller).actor) } }
+    }
+
     /// The process at the other end of a client's connection.
     private func party(_ principal: Principal) -> CoordinationParty {
         let program = observers.actor(thread: principal.process).map { observers.program(of: $0.ref) }

@@ -75,6 +75,38 @@ public struct ClaimRevokedNotification: ControlNotification {
     public init(claim: UInt64) { self.claim = claim }
 }
 
+/// What a claim of the client is on was changed, moved or deleted by a program that did not wait for it: a rename or
+/// an unlink never does, and an open for writing not longer than it has patience. The claim goes on.
+public struct ClaimDisturbedNotification: ControlNotification {
+    public static let method = "claimDisturbed"
+    /// What the program did, or does.
+    public enum Disturbance: String, Hashable, Sendable, Codable { case changed, moved, deleted }
+
+    public var claim: UInt64
+    /// Where it was done.
+    public var path: Path
+    public var disturbance: Disturbance
+    public init(claim: UInt64, path: Path, disturbance: Disturbance) {
+        self.claim = claim
+        self.path = path
+        self.disturbance = disturbance
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: TextKey.self)
+        claim = try container.decode(UInt64.self, forKey: "claim")
+        path = try container.decodePath(forKey: "path")
+        disturbance = try container.decode(Disturbance.self, forKey: "disturbance")
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: TextKey.self)
+        try container.encode(claim, forKey: "claim")
+        try container.encode(path: path, forKey: "path")
+        try container.encode(disturbance, forKey: "disturbance")
+    }
+}
+
 /// Who holds up a claim of the client that still waits.
 public struct HeldUpNotification: ControlNotification {
     public static let method = "heldUp"
