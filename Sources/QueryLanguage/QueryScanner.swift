@@ -87,7 +87,7 @@ struct QueryScanner {
             let digits = rest.dropFirst().prefix(2)
             guard digits.count == 2, let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16),
                 digits.first != 43, digits.first != 45
-            else { throw error("expected two hex digits behind \\x", start, rest.prefix(3)) }
+            else { throw error("expected two hex digits behind \\x", start, text[start...].prefix(4)) }
             position += 2
             return byte
         case 42, 63:

@@ -27,6 +27,10 @@ struct TouchedPaths {
             } else if path != scope, path.isWithin(scope), let name = path.name, let directory = path.parent {
                 byDirectory[directory, default: []].insert(name)
                 if isMove { moved.insert(path) }
+                // Its directory has another time now.
+                if change.event != .attributes, directory != scope, let name = directory.name, let above = directory.parent {
+                    byDirectory[above, default: []].insert(name)
+                }
             }
         }
     }

@@ -131,6 +131,7 @@ extension LiveContainer {
             size: sight.stat.isRegular ? sight.stat.size : 0, modified: sight.stat.modified,
             hasOtherNames: sight.stat.isRegular && sight.stat.links > 1, document: nil)
         guard sight.stat.isRegular, sight.stat.key.device == rootKey.device else { return entry }
+        if row == nil, policy.ignores(path) { return nil }
         if let known = sight.known {
             let counted = row?.item == known.item ? row : nil
             entry.document = ListedDocument(
@@ -138,8 +139,6 @@ extension LiveContainer {
                 conflicts: counted?.conflicts ?? 0)
         } else if let row {
             entry.document = sight.mayBeDocument ? row : nil
-        } else if policy.ignores(path) {
-            return nil
         } else if sight.mayBeDocument {
             let derived = derivedCurrent(sight.stat)
             entry.document = ListedDocument(item: derived.item, current: derived, versions: 1, conflicts: 0)
