@@ -201,6 +201,7 @@ struct Recovery {
         var versions: [VersionID: Version] = [:]
         for version in try catalog.access({ try Query.versions(of: id, $0) }) { versions[version.id] = version }
         let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0.amended(by: labels) : nil }
+        let known = row.flatMap { _ in versions.values.map(\.time).max() }
         var mutations: [VersionStore.Mutation] = []
         // What was synchronised before more was appended is on its content's label, too: an earlier state of one
         // version.
@@ -219,7 +220,8 @@ struct Recovery {
         let isUnknown = recorded == nil && deletion == nil && isAfterCrash
         let lost = recorded.map { successor(of: $0, among: labels) } ?? (isUnknown ? labels.lastWhole : nil)
         var (paths, places) = try livePaths(
-            row, labels.filter { !claimed.contains($0.path) }, last: labels.lastWhole, isDeleted: deletion != nil)
+            row, labels.filter { !claimed.contains($0.path) }, last: labels.lastWhole, known: known,
+            isDeleted: deletion != nil)
         var isReplaced = lost != nil
         if let recorded, isAway(recorded, labels, deletion, from: paths) {
             // The item had been renamed, and was back at its name before the end: what is at the other name stays

@@ -1,35 +1,12 @@
-// A program that shows or edits an item: it is asked before others access it, and told when it has it back.
+// An item that a program shows or edits: the daemon asks it before others access it, and tells it when it has it back.
 
 import ControlProtocol
 import Synchronization
 
-/// What a presenter does when it is asked. Messages come one after the other, each in a task of its own; what a handler
-/// claims meanwhile is known to be claimed in it.
-public protocol ItemPresenter: Sendable {
-    /// Leave the item alone from now on, until ``reacquire(claim:)``.
-    func relinquish(toWriter: Bool, claim: UInt64) async
-    /// The item is the presenter's again, whatever became of the claim.
-    func reacquire(claim: UInt64) async
-    /// Write what has not been written yet. What is thrown fails the claim.
-    func save(claim: UInt64) async throws
-    /// Make the deletion possible: close the item. What is thrown keeps the item.
-    /// - Parameter path: what is to be deleted in the package or directory that is presented; nil for the item itself.
-    func accommodateDeletion(of path: Path?, claim: UInt64) async throws
-    /// No answer came in time, and others went on: what is shown may be old.
-    func wasRevoked() async
-}
-
-extension ItemPresenter {
-    public func relinquish(toWriter: Bool, claim: UInt64) async {}
-    public func reacquire(claim: UInt64) async {}
-    public func save(claim: UInt64) async throws {}
-    public func accommodateDeletion(of path: Path?, claim: UInt64) async throws {}
-    public func wasRevoked() async {}
-}
-
 /// An item that is presented, until ``withdraw()`` or the end of the connection.
 public final class Presentation: Sendable {
-    let id: UInt64
+    /// What the daemon knows the presenter by.
+    public let id: UInt64
     /// What claims for it are made with.
     public let purpose: String
     /// The last change recorded before: who watches from here misses nothing.
@@ -48,10 +25,21 @@ public final class Presentation: Sendable {
         _ = try await connection.call(PlacePresenterRequest(presenter: id, path: path))
     }
 
+    /// The item is here now; `then` is called once that is known, on the reading thread.
+    public func move(to path: Path?, then: @escaping @Sendable (Result<Done, ControlError>) -> Void) {
+        connection.call(PlacePresenterRequest(presenter: id, path: path), then: then)
+    }
+
     /// The item is presented no more: nothing is asked after this.
     public func withdraw() async {
-        connection.withdraw(id)
+        connection.forget(presenter: id)
         _ = try? await connection.call(WithdrawRequest(presenter: id))
+    }
+
+    /// The same, without waiting until the daemon knows: it hears of it before any later call of the connection.
+    public func withdrawAndGoOn() {
+        connection.forget(presenter: id)
+        connection.post(WithdrawRequest(presenter: id))
     }
 }
 
@@ -63,41 +51,36 @@ extension VersionsClient {
     public func present(
         _ path: Path?, accommodatesSubitems: Bool = false, _ presenter: some ItemPresenter
     ) async throws(ControlError) -> Presentation {
+        let inbox = PresenterInbox(presenter, arbiter)
+        let outcome = await withCheckedContinuation { continuation in
+            present(path, accommodatesSubitems: accommodatesSubitems, inbox: inbox.sink) { continuation.resume(returning: $0) }
+        }
+        return try outcome.get()
+    }
+
+    /// Presents an item from now on; its messages go to a sink.
+    /// - Parameters:
+    ///   - inbox: makes the sink for the presenter's number. It is in place before the first message is read.
+    ///   - then: called once, on the reading thread.
+    public func present(
+        _ path: Path?, accommodatesSubitems: Bool = false, inbox: @escaping @Sendable (UInt64) -> PresenterSink,
+        then: @escaping @Sendable (Result<Presentation, ControlError>) -> Void
+    ) {
         let connection = connection
-        let reply = try await connection.present(
-            PresentRequest(path: path, accommodatesSubitems: accommodatesSubitems), PresenterInbox(presenter, connection))
-        return Presentation(reply, connection)
+        connection.call(PresentRequest(path: path, accommodatesSubitems: accommodatesSubitems)) { result in
+            if case .success(let reply) = result {
+                let sink = inbox(reply.presenter)
+                connection.state.withLock { $0.sinks[reply.presenter] = sink }
+            }
+            then(result.map { Presentation($0, connection) })
+        }
     }
 }
 
-/// The messages of one presenter, handled in their order.
-final class PresenterInbox: Sendable {
-    /// A message, and what is done with the answer to it.
-    struct Message: Sendable {
-        var answer: @Sendable (Result<Void, ControlError>) -> Void
-        var handle: @Sendable (any ItemPresenter) async throws -> Void
+extension ControlConnection {
+    /// Nothing more is handled for a presenter.
+    func forget(presenter: UInt64) {
+        let sink = state.withLock { $0.sinks.removeValue(forKey: presenter) }
+        sink?.ended(ControlError(.cancelled, "the presenter has withdrawn"))
     }
-
-    private let continuation: AsyncStream<Message>.Continuation
-
-    /// - Parameter connection: not kept: the inbox ends with it.
-    init(_ presenter: some ItemPresenter, _ connection: ControlConnection) {
-        let (messages, continuation) = AsyncStream.makeStream(of: Message.self)
-        self.continuation = continuation
-        Task {
-            for await message in messages {
-                do {
-                    try await message.handle(presenter)
-                    message.answer(.success(()))
-                } catch let error as ControlError {
-                    message.answer(.failure(error))
-                } catch {
-                    message.answer(.failure(ControlError(.failed, "\(error)")))
-                }
-            }
-        }
-    }
-
-    func put(_ message: Message) { continuation.yield(message) }
-    func end() { continuation.finish() }
 }

@@ -25,7 +25,7 @@ extension VersionsClient {
     ) async throws -> Result {
         let claim = try await claim(accesses, for: presentation, purpose: purpose, heldUp: heldUp)
         defer { release(claim.claim) }
-        let context = CoordinationContext.current(of: connection).adding(claim.claim)
+        let context = CoordinationContext.current.holding(claim.claim, of: arbiter)
         return try await CoordinationContext.$current.withValue(context) { try await body(claim.paths) }
     }
 
@@ -37,7 +37,7 @@ extension VersionsClient {
     ) async throws -> Result {
         let claim = try await claim(accesses, for: presentation, purpose: purpose, preparing: true)
         defer { release(claim.claim) }
-        let context = CoordinationContext.current(of: connection).adding(claim.claim)
+        let context = CoordinationContext.current.holding(claim.claim, of: arbiter)
         return try await CoordinationContext.$current.withValue(context) { try await body(claim.purpose) }
     }
 
@@ -47,25 +47,16 @@ extension VersionsClient {
         _ accesses: [AccessRequest], for presentation: Presentation? = nil, purpose: String? = nil, preparing: Bool = false,
         heldUp: (@Sendable (HeldUpNotification) -> Void)? = nil
     ) async throws(ControlError) -> ClaimRequest.Reply {
-        let key = connection.newKey(heldUp)
-        defer { connection.forget(key: key) }
-        let context = CoordinationContext.current(of: connection)
-        let request = ClaimRequest(
-            accesses, key: key, purpose: purpose, presenter: presentation?.id, within: context.within,
-            handling: context.handling, preparing: preparing)
+        let ticket = newTicket(heldUp: heldUp)
         // What the daemon has granted has to be given back, so its answer is awaited also by a task that is cancelled.
-        let connection = connection
-        let answer = Task { () -> Result<ClaimRequest.Reply, ControlError> in
-            do throws(ControlError) {
-                return .success(try await connection.call(request))
-            } catch {
-                return .failure(error)
-            }
-        }
         let outcome = await withTaskCancellationHandler {
-            await answer.value
+            await withCheckedContinuation { continuation in
+                claim(accesses, ticket, for: presentation, purpose: purpose, preparing: preparing) {
+                    continuation.resume(returning: $0)
+                }
+            }
         } onCancel: {
-            connection.post(CancelClaimRequest(key: key))
+            ticket.cancel()
         }
         if case .success(let claim) = outcome, Task.isCancelled {
             release(claim.claim)
@@ -74,6 +65,33 @@ extension VersionsClient {
         return try outcome.get()
     }
 
+    // MARK: - Without tasks
+
+    /// A ticket for a claim that is to be asked for.
+    /// - Parameter heldUp: hears who holds it up, on the reading thread.
+    public func newTicket(heldUp: (@Sendable (HeldUpNotification) -> Void)? = nil) -> ClaimTicket {
+        ClaimTicket(connection, heldUp)
+    }
+
+    /// Asks for a claim and goes on.
+    /// - Parameters:
+    ///   - ticket: a new one, with which the claim can be cancelled.
+    ///   - context: whoever calls this waits for the claim in there.
+    ///   - then: called once, on the reading thread. What was granted has to be released.
+    public func claim(
+        _ accesses: [AccessRequest], _ ticket: ClaimTicket, for presentation: Presentation? = nil, purpose: String? = nil,
+        preparing: Bool = false, in context: CoordinationContext = .current,
+        then: @escaping @Sendable (Result<ClaimRequest.Reply, ControlError>) -> Void
+    ) {
+        let request = ClaimRequest(
+            accesses, key: ticket.key, purpose: purpose, presenter: presentation?.id, within: context.within(arbiter),
+            handling: context.handling(arbiter), preparing: preparing)
+        ticket.send(request, then: then)
+    }
+
     /// Ends a claim.
     public func release(_ claim: UInt64) { connection.post(ReleaseRequest(claim: claim)) }
+
+    /// Whose numbers those of claims and presenters are.
+    public var arbiter: CoordinationContext.Arbiter { ObjectIdentifier(connection) }
 }

@@ -26,9 +26,31 @@ public final class VersionsClient: Sendable {
     public static func connect(
         to place: ContainerPlace, program: String, version: String
     ) async throws(ControlError) -> VersionsClient {
+        try await connect(socket: socket(of: place), program: program, version: version)
+    }
+
+    /// Takes over a connected socket.
+    public static func connect(
+        socket: CInt, program: String, version: String
+    ) async throws(ControlError) -> VersionsClient {
+        let connection = ControlConnection(socket: socket)
+        return try agreed(connection, try await connection.call(Handshake(program: program, version: version)))
+    }
+
+    /// The same for a caller that is no task; the thread waits.
+    @available(*, noasync, message: "use connect(to:program:version:)")
+    public static func connectAndWait(
+        to place: ContainerPlace, program: String, version: String
+    ) throws(ControlError) -> VersionsClient {
+        let connection = ControlConnection(socket: try socket(of: place))
+        let answer = Awaited<Result<Handshake.Reply, ControlError>>()
+        connection.call(Handshake(program: program, version: version)) { answer.set($0) }
+        return try agreed(connection, try answer.wait().get())
+    }
+
+    private static func socket(of place: ContainerPlace) throws(ControlError) -> CInt {
         switch place.state {
-        case .mounted(let socket):
-            return try await connect(socket: try UnixSocket.connect(to: socket), program: program, version: version)
+        case .mounted(let socket): return try UnixSocket.connect(to: socket)
         case .unmounted:
             throw ControlError(
                 .notMounted, "not mounted", path: place.root, advice: "versionsctl mount \(place.root)")
@@ -44,18 +66,34 @@ public final class VersionsClient: Sendable {
         }
     }
 
-    /// Takes over a connected socket.
-    public static func connect(
-        socket: CInt, program: String, version: String
-    ) async throws(ControlError) -> VersionsClient {
-        let connection = ControlConnection(socket: socket)
-        let daemon = try await connection.call(Handshake(program: program, version: version))
+    private static func agreed(
+        _ connection: ControlConnection, _ daemon: Handshake.Reply
+    ) throws(ControlError) -> VersionsClient {
         guard daemon.protocolVersion == Handshake.protocolVersion else {
+            connection.close()
             throw ControlError(
                 .incompatible, "the daemon is of version \(daemon.version) and speaks another protocol",
                 advice: "unmount and mount again with this version")
         }
         return VersionsClient(connection: connection, daemon: daemon)
+    }
+
+    /// Has something called when the connection ends, on its reading thread; at once if it has.
+    public func whenEnded(_ body: @escaping @Sendable (ControlError) -> Void) { connection.whenEnded(body) }
+
+    /// Calls the daemon and goes on; see ``ControlConnection/call(_:then:)``.
+    public func call<Request: ControlRequest>(
+        _ request: Request, then: @escaping @Sendable (Result<Request.Reply, ControlError>) -> Void
+    ) {
+        connection.call(request, then: then)
+    }
+
+    /// The same, and waits; for a caller that is no task.
+    @available(*, noasync, message: "use call(_:progress:)")
+    public func callAndWait<Request: ControlRequest>(_ request: Request) throws(ControlError) -> Request.Reply {
+        let answer = Awaited<Result<Request.Reply, ControlError>>()
+        connection.call(request) { answer.set($0) }
+        return try answer.wait().get()
     }
 
     /// Calls the daemon; see ``ControlConnection/call(_:progress:)``.

@@ -1,5 +1,6 @@
 // What a power cut leaves of files whose labels tell of more than the catalog has heard of.
 
+import CLinux
 import Glibc
 import SystemPackage
 import Testing
@@ -145,7 +146,7 @@ extension PowerCutTests {
         tree.close()
     }
 
-    @Test("a label from before the catalog's end takes no name from whoever has it there")
+    @Test("a label takes no name from whoever has it, if the catalog knows a later version")
     func olderThanTheCatalog() throws {
         let before = try BrowsedContainer()
         for (name, text) in [("x", "one"), ("x", "two"), ("y", "y")] { try before.save(name, text) }
@@ -158,6 +159,50 @@ extension PowerCutTests {
         try store.contents.relabel(one.content, .init(version: one, path: label.path, place: label.place))
         let (tree, item) = try cutWithAnother(before)
         #expect(try tree.live("x") == "other" && tree.item("x").id == item)
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("what was left behind by a document that had its name back is an item of its own, also after it changed places")
+    func leftBehindAndExchanged() throws {
+        let before = try BrowsedContainer()
+        try before.save("a", "one")
+        for text in ["b", "second"] { try before.save("b", text) }
+        try move(before, "a", to: "moved")
+        let catalog = try snapshot(before)
+        for text in ["three", "four"] { try before.save("a", text) }
+        try before.save("b", "other!", flags: 0)
+        try before.container.rename(
+            before.caller, parent: Node.rootID, name: Array("b".utf8), newParent: Node.rootID,
+            newName: Array("moved".utf8), flags: linux_RENAME_EXCHANGE)
+        let tree = try cut(before, catalog, ["moved": "\0\0\0\0\0\0"])
+        #expect(try tree.live("moved") == "one" && tree.live("b") == "one")
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("an object tells of each version where its own item is, though another item's equal content was renamed over it")
+    func sharedByARename() throws {
+        let before = try BrowsedContainer()
+        try before.save("x", "first")
+        try before.save("a", "same")
+        let (item, catalog) = (try before.item("x").id, try snapshot(before))
+        let shared = try #require(try before.container.store.version(try before.item("a").current))
+        try move(before, "a", to: "moved")
+        try before.save("x", "same")
+        for text in ["two", "three"] { try before.save("a", text) }
+        try move(before, "moved", to: "x")
+        // It is overwritten in place.
+        try before.save("x", "torn!", flags: 0)
+        let store = before.container.store
+        let content = try #require(try store.version(shared.id)).content
+        for label in try store.contents.labels(of: content) where label.version.item != item {
+            let place = try store.item(label.version.item)?.places.first
+            #expect(try label.path == place.map { _ in try #require(TreePath(bytes: "a".utf8)) } ?? .root)
+        }
+        try move(before, "a", to: "gone")
+        let tree = try cut(before, catalog, ["x": "\0\0\0\0\0"])
+        #expect(try tree.live("x") == "same" && tree.item("x").id == item)
         #expect(try tree.findings() == [])
         tree.close()
     }

@@ -1,0 +1,3 @@
+// A program that takes part in coordination as tests tell it to.
+
+import FileCoordination
