@@ -165,9 +165,10 @@ extension LiveContainer {
         _ event: ChangeEvent, in parent: Node, _ name: FileName, from: TreePath? = nil, item: ItemID? = nil,
         version: VersionID? = nil, by requester: Requester?
     ) -> Change {
-        Change(
-            event: event, path: path(of: name, in: parent), from: from, item: item, version: version, time: now,
-            author: requester?.author)
+        let path = path(of: name, in: parent)
+        return Change(
+            event: event, path: path, from: from, item: item, version: version, time: now, author: requester?.author,
+            origin: coordinator.origin(of: requester?.actor, at: path, from: from, item: item))
     }
 
     /// The path of a name in a directory, for people.

@@ -40,9 +40,10 @@ extension ConnectionHandler {
     /// The backend recorded changes.
     func changesHappened() {
         for number in subscriptions.keys.sorted() {
-            subscriptions[number]?.changesHappened()
+            subscriptions[number]?.cursor.changesHappened()
             pump(number)
         }
+        presentersMayHear()
         changesHappenedForQueries()
     }
 
@@ -50,7 +51,7 @@ extension ConnectionHandler {
     /// behind at its own place and holds no memory here.
     func pump(_ number: UInt64) {
         guard let context, let peer, var subscription = subscriptions[number] else { return }
-        let mayFetch = subscription.beginFetch(isWritable: context.channel.isWritable)
+        let mayFetch = subscription.cursor.beginFetch(isWritable: context.channel.isWritable)
         subscriptions[number] = subscription
         guard mayFetch else { return }
         let (backend, limit, loop) = (shared.backend, shared.limits.changesPerPage, context.eventLoop)
@@ -58,7 +59,7 @@ extension ConnectionHandler {
         shared.run(long: false) { [subscription] in
             let page = Result { () throws(ControlError) in
                 try backend.changes(
-                    after: subscription.sequence, limit: limit, within: subscription.target, peer: peer)
+                    after: subscription.cursor.sequence, limit: limit, within: subscription.target, peer: peer)
             }
             loop.execute { handler.value.fetched(page, for: number) }
         }
@@ -68,7 +69,7 @@ extension ConnectionHandler {
         guard var subscription = subscriptions[number] else { return }
         switch page {
         case .success(let page):
-            subscription.took(upTo: page.upTo)
+            subscription.cursor.took(upTo: page.upTo)
             subscriptions[number] = subscription
             if !page.events.isEmpty {
                 notify(EventsNotification(subscription: number, events: page.events, sequence: page.upTo))
@@ -77,7 +78,7 @@ extension ConnectionHandler {
         case .failure(let error):
             subscriptions[number] = nil
             notify(WatchEndedNotification(
-                subscription: number, sequence: subscription.sequence, reason: error.message))
+                subscription: number, sequence: subscription.cursor.sequence, reason: error.message))
         }
     }
 }

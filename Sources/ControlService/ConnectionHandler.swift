@@ -27,8 +27,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     var nextQuery: UInt64 = 1
     /// Its part in coordination, if it takes one.
     var participation: Participation?
-    /// The presenter whose number was just written.
-    var presented: PresenterID?
     /// What the client was told since it has stopped reading.
     var untaken = 0
     /// Claims that are to be made in this order; the first is being made.
@@ -110,6 +108,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if context.channel.isWritable {
             work()
             subscriptions.keys.sorted().forEach(pump)
+            pumpPresenters()
             pumpQueries()
         }
         context.fireChannelWritabilityChanged()
@@ -144,7 +143,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func closeIfDone() {
         guard inputIsClosed, backlog.isEmpty, calls.isEmpty, subscriptions.isEmpty, queries.isEmpty, let context,
-            participation.map({ $0.waiting.isEmpty && $0.purposes.isEmpty }) ?? true
+            participation.map({ $0.waiting.isEmpty && $0.presenters.isEmpty }) ?? true
         else { return }
         // Behind what is still to be written, not before it.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
@@ -192,18 +191,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     /// Runs work for the client on a backend's thread and writes the line it gives.
-    /// - Parameters:
-    ///   - before: sees the line before it is written.
-    ///   - next: is called once it is.
+    /// - Parameter next: is called once it is written, before anything else is.
     func run(
         long isLong: Bool, _ id: RequestID, _ work: @escaping @Sendable (ControlCall) -> [UInt8],
-        before: @escaping (ConnectionHandler, [UInt8]) -> Void = { _, _ in },
         then next: @escaping (ConnectionHandler) -> Void = { _ in }
     ) {
         guard let context, let peer else { return }
         let loop = context.eventLoop
         let handler = NIOLoopBound(self, eventLoop: loop)
-        let (before, next) = (NIOLoopBound(before, eventLoop: loop), NIOLoopBound(next, eventLoop: loop))
+        let next = NIOLoopBound(next, eventLoop: loop)
         let throttle = ProgressThrottle()
         let call = ControlCall(peer: peer) { done, total, unit in
             guard throttle.lets() else { return }
@@ -217,7 +213,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
             loop.execute {
                 let handler = handler.value
                 guard handler.calls.removeValue(forKey: number) != nil else { return }
-                before.value(handler, reply)
                 handler.write(reply)
                 handler.context?.flush()
                 next.value(handler)
