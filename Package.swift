@@ -60,7 +60,8 @@ let package = Package(
         library("ControlProtocol", ["VersionModel"]),
         library("ControlService", ["ControlProtocol", "Coordination", "VersionModel", logging] + nio),
         library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
-        library("FileCoordination", ["VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux"]),
+        library(
+            "FileCoordination", ["VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux", crypto]),
         .executableTarget(
             name: "versionsctl",
             dependencies: ["VersionsClient", "ControlProtocol", "VersionModel", "CLinux", argumentParser],
