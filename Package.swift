@@ -52,19 +52,22 @@ let package = Package(
     targets: [
         .target(name: "CLinux", path: "Sources/CLinux"),
         library("VersionModel"),
+        library("QueryLanguage", ["VersionModel"]),
         library("VersionStore", ["VersionModel", "CLinux", grdb, sqlite, crypto, system, logging]),
         library("Coordination", ["VersionModel"]),
         library(
             "Container",
             ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml]),
-        library("ControlProtocol", ["VersionModel"]),
+        library("ControlProtocol", ["VersionModel", "QueryLanguage"]),
         library("ControlService", ["ControlProtocol", "Coordination", "VersionModel", logging] + nio),
         library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
         library(
             "FileCoordination", ["VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux", crypto]),
         .executableTarget(
             name: "versionsctl",
-            dependencies: ["VersionsClient", "ControlProtocol", "VersionModel", "CLinux", argumentParser],
+            dependencies: [
+                "VersionsClient", "ControlProtocol", "QueryLanguage", "VersionModel", "CLinux", argumentParser,
+            ],
             swiftSettings: settings),
 
         .systemLibrary(
@@ -75,8 +78,8 @@ let package = Package(
         library("FUSE", path: "Mount/FUSE", ["CFuse3", "CLinux", "CRing", "VersionModel", system, logging]),
         .executableTarget(
             name: "versionsfs", dependencies: [
-                "FUSE", "Container", "Coordination", "CLinux", "ControlService", "ControlProtocol", "VersionStore",
-                "VersionModel", system, logging, toml,
+                "FUSE", "Container", "Coordination", "CLinux", "ControlService", "ControlProtocol", "QueryLanguage",
+                "VersionStore", "VersionModel", system, logging, toml,
             ],
             path: "Mount/versionsfs", swiftSettings: settings),
 
@@ -96,14 +99,15 @@ let package = Package(
         .executableTarget(name: "BlockRecorder", dependencies: ["CFuse3"], path: "Tests/BlockRecorder"),
         .target(name: "FaultShim", path: "Tests/FaultShim"),
         tests("VersionModelTests", ["VersionModel"]),
+        tests("QueryLanguageTests", ["QueryLanguage", "VersionModel"]),
         tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
         tests("ContainerTests", ["Container", "VersionStore", "VersionModel", "CLinux", system, logging]),
         tests("CoordinationTests", ["Coordination", "VersionModel"]),
         tests(
             "ControlTests",
             [
-                "ControlProtocol", "ControlService", "Coordination", "VersionsClient", "versionsctl", "VersionModel", "CLinux",
-                logging, argumentParser,
+                "ControlProtocol", "ControlService", "Coordination", "VersionsClient", "versionsctl", "QueryLanguage",
+                "VersionModel", "CLinux", logging, argumentParser,
             ]),
         tests(
             "FileCoordinationTests",

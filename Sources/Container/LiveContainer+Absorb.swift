@@ -151,12 +151,13 @@ extension LiveContainer {
             return other.item != target && other.item != state.item && rename(other, to: content)
         }
         for index in others.indices { others[index].content = content }
-        if var labels = try? store.contents.labels(of: content), let like = labels.first {
-            var own = current
-            own.content = content
-            for var version in others + (isForgotten ? [] : [own]) {
-                if version.kind == .current { version.kind = .history }
-                labels.append(.init(version: version, path: like.path, place: like.place))
+        if var labels = try? store.contents.labels(of: content), !labels.isEmpty {
+            labels += others.map { label(of: $0) }
+            if !isForgotten {
+                // It leaves its name.
+                var own = current
+                (own.content, own.kind) = (content, .history)
+                labels.append(namelessLabel(of: own))
             }
             try? store.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
         }

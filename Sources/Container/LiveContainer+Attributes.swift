@@ -1,6 +1,7 @@
 // Changing attributes: modes, owners, times, sizes, extended attributes.
 
 import CLinux
+import Coordination
 import Glibc
 import Synchronization
 import SystemPackage
@@ -90,8 +91,7 @@ extension LiveContainer {
     func attributesChanged(_ node: Node, _ document: Document?, _ caller: Caller) {
         guard !node.isForeign, let name = nodes.location(node).name else { return }
         let item: ItemID? = document?.state.withLock { state in
-            state.isUnannounced || state.isUnversioned || state.created != nil || state.current == nil
-                ? nil : state.item
+            state.isUntold ? nil : state.item
         }
         if document != nil, item == nil { return }
         let event = change(.attributes, in: name.parent, name.name, item: item, by: requester(caller))
@@ -152,6 +152,8 @@ extension LiveContainer {
         let isStranger = open.map { $0.flags & O_ACCMODE == O_WRONLY } ?? true
         if isStranger { captureAhead(node) }
         let document = try document(of: node, try Backing.stat(descriptor.raw))
+        let deed = open == nil ? deed(.updating, at: name.name, in: name.parent, node) : nil
+        defer { tell(of: [deed], by: caller) }
         try document.state.withLock { state throws(Errno) in
             guard case .live = nodes.location(node).whereabouts, knownDocument(of: node) === document else {
                 // The name was taken away meanwhile: the kernel looks it up again, unless the file is open.

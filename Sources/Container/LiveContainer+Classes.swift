@@ -1,5 +1,6 @@
 // Which documents are not like others: ignored, in a repository, quiet, part of a database.
 
+import Coordination
 import Glibc
 import SystemPackage
 import VersionModel
@@ -15,6 +16,7 @@ extension LiveContainer {
         set {
             policy.settings = newValue
             arbiter.set(replaceWait: newValue.replaceWaitNanoseconds)
+            coordinator.set(Packages(extensions: newValue.packageExtensions))
         }
     }
 

@@ -123,15 +123,21 @@ extension LiveContainer {
         guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else {
             return (own, beginning)
         }
-        let others = beginning + sharing.filter { $0.id != version.id }.compactMap { other -> ContentStore.Label? in
-            guard let item = try? store.item(other.item) else { return nil }
-            // One without a name stays so.
-            guard let place = item.places.first else {
-                return .init(version: other, path: .root, place: Place(directory: .root, name: Self.nameless))
-            }
-            return .init(version: other, path: (try? store.path(of: item)) ?? own.path, place: place)
-        }
-        return (own, others)
+        return (own, beginning + sharing.filter { $0.id != version.id }.map { label(of: $0) })
+    }
+
+    /// What a kept content says of a version of any item, which has a name only if the catalog says so.
+    func label(of version: Version) -> ContentStore.Label {
+        var version = version
+        if version.kind == .current { version.kind = .history }
+        guard let item = try? store.item(version.item), let place = item.places.first,
+            let path = try? store.path(of: item)
+        else { return namelessLabel(of: version) }
+        return ContentStore.Label(version: version, path: path, place: place)
+    }
+
+    func namelessLabel(of version: Version) -> ContentStore.Label {
+        ContentStore.Label(version: version, path: .root, place: Place(directory: .root, name: Self.nameless))
     }
 
     /// What of a version was synchronised before more was appended to it: if

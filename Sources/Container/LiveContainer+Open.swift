@@ -301,6 +301,7 @@ extension LiveContainer {
         reply.isMediated = isPassed && isMediated
         file.state.withLock { $0.isMediated = isMediated || !isPassed }
         openFiles.add(file)
+        if coordinator.isInUse, file.coordinated == nil { enrol(file) }
         watchWhileOpen(file)
         reply.handle = file.id
         return reply

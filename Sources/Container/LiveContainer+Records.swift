@@ -88,18 +88,23 @@ extension LiveContainer {
     /// The state of a document that was there before us: its identities derive from the file, so that they need no row
     /// until something happens to it.
     private func adopted(_ stat: FileStat, places: [Place]) -> Document.State {
-        let file = fileID(stat)
-        var state = Document.State(item: DerivedIdentity.item(file, in: store.identity.container), places: places)
-        let version = VersionID(derivedFrom: state.item, stat)
-        state.current = Version(
-            id: version, item: state.item, kind: .current, content: ContentID(high: version.high, low: version.low),
-            size: stat.size, modified: stat.modified, saved: stat.modified,
-            time: HybridTime(wall: stat.modified, logical: 0), device: store.identity.device,
-            author: observers.owner(of: stat),
-            attributes: Attributes(stat), flags: .sealed)
+        let current = derivedCurrent(stat)
+        var state = Document.State(item: current.item, places: places)
+        state.current = current
         state.stamp = Stamp(stat)
         state.isVerified = true
         return state
+    }
+
+    /// The version that a file has which nobody has touched.
+    func derivedCurrent(_ stat: FileStat) -> Version {
+        let item = DerivedIdentity.item(fileID(stat), in: store.identity.container)
+        let version = VersionID(derivedFrom: item, stat)
+        return Version(
+            id: version, item: item, kind: .current, content: ContentID(high: version.high, low: version.low),
+            size: stat.size, modified: stat.modified, saved: stat.modified,
+            time: HybridTime(wall: stat.modified, logical: 0), device: store.identity.device,
+            author: observers.owner(of: stat), attributes: Attributes(stat), flags: .sealed)
     }
 
     /// Notices an edit made while nobody looked: it becomes a version whose author is unknown.
@@ -160,9 +165,10 @@ extension LiveContainer {
         _ event: ChangeEvent, in parent: Node, _ name: FileName, from: TreePath? = nil, item: ItemID? = nil,
         version: VersionID? = nil, by requester: Requester?
     ) -> Change {
-        Change(
-            event: event, path: path(of: name, in: parent), from: from, item: item, version: version, time: now,
-            author: requester?.author)
+        let path = path(of: name, in: parent)
+        return Change(
+            event: event, path: path, from: from, item: item, version: version, time: now, author: requester?.author,
+            origin: coordinator.origin(of: requester?.actor, at: path, from: from, item: item))
     }
 
     /// The path of a name in a directory, for people.

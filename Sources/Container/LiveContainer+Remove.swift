@@ -1,6 +1,7 @@
 // Deletion: what is unlinked moves to the deleted area, unless it is nobody's work (DESIGN 3.2, 5.1).
 
 import CLinux
+import Coordination
 import Glibc
 import Synchronization
 import SystemPackage
@@ -33,6 +34,7 @@ extension LiveContainer {
                 let entry = Entry(
                     parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key),
                     unprotected: unprotected)
+                let deed = deed(.forDeleting, at: name, in: parent, entry.node)
                 if parent.isForeign || stat.key.device != rootKey.device {
                     try holding(entry) { () throws(Errno) in try Backing.unlink(name.bytes, in: directory.raw) }
                     leave(entry, now: .gone)
@@ -43,6 +45,7 @@ extension LiveContainer {
                 } else {
                     try unlinkOther(entry, requester(caller))
                 }
+                tell(of: [deed], by: caller)
                 return []
             }
         }
@@ -72,6 +75,7 @@ extension LiveContainer {
             let inner = SharedDescriptor(
                 try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
             guard try Backing.isEmpty(inner.raw) else { throw .directoryNotEmpty }
+            let deed = deed(.forDeleting, at: name, in: parent, entry.node)
             let requester = requester(caller)
             if isNobodysWork(entry, requester) {
                 try Backing.unlink(name.bytes, in: directory.raw, flags: AT_REMOVEDIR)
@@ -80,6 +84,7 @@ extension LiveContainer {
                 try moveToDeleted(entry, nil, requester)
             }
             if let node = entry.node { directories.drop(node.id) }
+            tell(of: [deed], by: caller)
         }
     }
 

@@ -1,6 +1,7 @@
 // Renames: moves, saves by rename over a document, exchanges (DESIGN 5.1).
 
 import CLinux
+import Coordination
 import Glibc
 import Synchronization
 import SystemPackage
@@ -32,7 +33,9 @@ extension LiveContainer {
                     }
                     if !databases.isEmpty { return databases }
                 }
+                let deeds = deeds(move, target)
                 saved = try rename(move, onto: target, requester)
+                tell(of: deeds, by: caller)
                 if coordinator.isInUse { tellCoordinator(move, (name, parent), (newName, newParent)) }
                 return []
             }
@@ -41,6 +44,17 @@ extension LiveContainer {
         noteIgnoreFile(name, in: parent)
         noteIgnoreFile(newName, in: newParent)
         if let saved { mergeIfConflicting(saved.document, saved.node, saved: saved.version, by: requester) }
+    }
+
+    /// What a rename does to what is moved, and to what its new name is taken from.
+    private func deeds(_ move: Move, _ target: Entry?) -> [Access?] {
+        let source = move.source
+        let moving = deed(.forMoving, at: source.name, in: source.parent, source.node)
+        guard let target, target.stat.key != source.stat.key else { return [moving] }
+        let isExchange = move.flags & linux_RENAME_EXCHANGE != 0
+        // A document whose file is replaced goes on.
+        let option: WritingOption = isExchange ? .forMoving : target.stat.isRegular ? .updating : .forDeleting
+        return [moving, deed(option, at: target.name, in: target.parent, target.node)]
     }
 
     /// Claims and presenters go along with what was moved; with documents that were exchanged they stay at their names.

@@ -27,7 +27,7 @@ extension ConnectionHandler {
     }
 
     /// The connection's part; taken with the first request that needs it.
-    private func takePart() throws(ControlError) -> (any CoordinationBackend, Peer, ConnectionID) {
+    func takePart() throws(ControlError) -> (any CoordinationBackend, Peer, ConnectionID) {
         guard let backend = shared.backend as? any CoordinationBackend, let context, let peer else {
             throw ControlError(.unknownMethod, "no coordination here")
         }
@@ -69,7 +69,7 @@ extension ConnectionHandler {
 
     private func purpose(of request: ClaimRequest) throws(ControlError) -> Purpose {
         if let number = request.presenter {
-            guard let purpose = participation?.purposes[PresenterID(number)] else {
+            guard let purpose = participation?.presenters[PresenterID(number)]?.purpose else {
                 throw ControlError(.notFound, "no presenter \(number) of this connection")
             }
             return purpose
@@ -134,79 +134,21 @@ extension ConnectionHandler {
         write(try Wire.line(replying: Done(), to: id))
     }
 
-    // MARK: Presenters
-
-    private func present(_ request: PresentRequest, _ id: RequestID) throws(ControlError) {
-        let (backend, peer, connection) = try takePart()
-        guard (participation?.purposes.count ?? 0) < shared.limits.presenterCountPerConnection else {
-            throw ControlError(.busy, "too many presenters of this connection", advice: "withdraw some")
-        }
-        run(long: false, id) { _ in
-            do throws(ControlError) {
-                let (presenter, purpose, sequence) = try backend.present(request, of: connection, peer: peer)
-                let reply = PresentRequest.Reply(presenter: presenter.number, purpose: purpose.hex, sequence: sequence)
-                return try Wire.line(replying: reply, to: id)
-            } catch {
-                return Wire.line(failing: error, to: id)
-            }
-        } before: { handler, line in
-            guard let reply = try? Wire.result(PresentRequest.Reply.self, in: line) else { return }
-            handler.participation?.purposes[PresenterID(reply.presenter)] = Purpose(hex: reply.purpose)
-            handler.presented = PresenterID(reply.presenter)
-        } then: { handler in
-            // What it was asked before its client could know its number.
-            guard let presenter = handler.presented.take() else { return }
-            for message in handler.participation?.early.removeValue(forKey: presenter) ?? [] { handler.told(message) }
-        }
-    }
-
-    private func place(_ request: PlacePresenterRequest, _ id: RequestID) throws(ControlError) {
-        let (backend, peer, connection) = try takePart()
-        run(long: false, id) { _ in
-            do throws(ControlError) {
-                try backend.place(request, of: connection, peer: peer)
-                return try Wire.line(replying: Done(), to: id)
-            } catch {
-                return Wire.line(failing: error, to: id)
-            }
-        }
-    }
-
-    private func presenters(_ request: PresentersRequest, _ id: RequestID) throws(ControlError) {
-        guard let backend = shared.backend as? any CoordinationBackend else {
-            throw ControlError(.unknownMethod, "no coordination here")
-        }
-        run(long: false, id) { call in
-            do throws(ControlError) {
-                return try Wire.line(replying: backend.presenters(request, call), to: id)
-            } catch {
-                return Wire.line(failing: error, to: id)
-            }
-        }
-    }
-
-    private func withdraw(_ request: WithdrawRequest, _ id: RequestID) throws(ControlError) {
-        let (backend, _, connection) = try takePart()
-        guard backend.withdraw(PresenterID(request.presenter), of: connection) else {
-            throw ControlError(.notFound, "no presenter \(request.presenter) of this connection")
-        }
-        participation?.purposes[PresenterID(request.presenter)] = nil
-        participation?.early = [:]
-        write(try Wire.line(replying: Done(), to: id))
-    }
-
     // MARK: What the client is told
 
     /// A message of the coordinator, in the order in which they were sent.
     func told(_ message: CoordinationMessage) {
         guard participation != nil, !isOverrun() else { return }
-        if let presenter = message.presenter, participation?.purposes[presenter] == nil {
-            // Withdrawn, or being presented just now; of the latter there are few.
-            if (participation?.early[presenter]?.count ?? 0) < 100 {
-                participation?.early[presenter, default: []].append(message)
-            }
-            return
+        guard let presenter = message.presenter else { return send(message) }
+        guard participation?.presenters[presenter] == nil else { return told(message, for: presenter) }
+        // Withdrawn, or being presented just now; of the latter there are few.
+        if (participation?.early[presenter]?.count ?? 0) < 100 {
+            participation?.early[presenter, default: []].append(message)
         }
+    }
+
+    /// Writes a message whose turn it is.
+    func send(_ message: CoordinationMessage) {
         switch message {
         case .granted(let claim, let paths):
             answer(claim, isGranted: true) { waiting in
@@ -227,6 +169,9 @@ extension ConnectionHandler {
         case .claimRevoked(let claim):
             participation?.held.remove(claim)
             notify(ClaimRevokedNotification(claim: claim.number))
+        case .disturbed(let claim, let access):
+            notify(ClaimDisturbedNotification(
+                claim: claim.number, path: Path(access.path), disturbance: ClaimDisturbedNotification.Disturbance(access)))
         case .probe: ask(ProbeRequest()) { _ in }
         }
     }
@@ -279,7 +224,18 @@ extension CoordinationMessage {
     fileprivate var presenter: PresenterID? {
         switch self {
         case .ask(_, let presenter, _, _), .reacquire(let presenter, _), .presenterRevoked(let presenter): presenter
-        case .granted, .failed, .heldUp, .claimRevoked, .probe: nil
+        case .granted, .failed, .heldUp, .claimRevoked, .disturbed, .probe: nil
+        }
+    }
+}
+
+extension ClaimDisturbedNotification.Disturbance {
+    /// What a plain program does.
+    init(_ access: Access) {
+        switch access.kind {
+        case .writing(.forMoving): self = .moved
+        case .writing(.forDeleting): self = .deleted
+        default: self = .changed
         }
     }
 }

@@ -21,12 +21,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var readIsPending = false
     private var inputIsClosed = false
     private var calls: [UInt64: ControlCall] = [:]
-    private var nextCall: UInt64 = 1
-    private var subscriptions: [UInt64: Subscription] = [:]
+    var nextCall: UInt64 = 1
+    var subscriptions: [UInt64: Subscription] = [:]
+    var queries: [UInt64: QueryPlace] = [:]
+    var nextQuery: UInt64 = 1
     /// Its part in coordination, if it takes one.
     var participation: Participation?
-    /// The presenter whose number was just written.
-    var presented: PresenterID?
     /// What the client was told since it has stopped reading.
     var untaken = 0
     /// Claims that are to be made in this order; the first is being made.
@@ -62,6 +62,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         calls.values.forEach { $0.cancel() }
         calls = [:]
         subscriptions = [:]
+        queries = [:]
         backlog = []
         claimsToMake = []
         questions = [:]
@@ -107,6 +108,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if context.channel.isWritable {
             work()
             subscriptions.keys.sorted().forEach(pump)
+            pumpPresenters()
+            pumpQueries()
         }
         context.fireChannelWritabilityChanged()
     }
@@ -139,8 +142,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func closeIfDone() {
-        guard inputIsClosed, backlog.isEmpty, calls.isEmpty, subscriptions.isEmpty, let context,
-            participation.map({ $0.waiting.isEmpty && $0.purposes.isEmpty }) ?? true
+        guard inputIsClosed, backlog.isEmpty, calls.isEmpty, subscriptions.isEmpty, queries.isEmpty, let context,
+            participation.map({ $0.waiting.isEmpty && $0.presenters.isEmpty }) ?? true
         else { return }
         // Behind what is still to be written, not before it.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
@@ -174,7 +177,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: - Calls of the client
 
     private func call(_ method: String, _ line: [UInt8], _ id: RequestID) {
-        if coordinate(method, line, id) { return }
+        if coordinate(method, line, id) || query(method, line, id) { return }
         guard let route = shared.router[method] else {
             return write(Wire.line(failing: ControlError(.unknownMethod, "no method \(method.prefix(64))"), to: id))
         }
@@ -188,18 +191,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     /// Runs work for the client on a backend's thread and writes the line it gives.
-    /// - Parameters:
-    ///   - before: sees the line before it is written.
-    ///   - next: is called once it is.
+    /// - Parameter next: is called once it is written, before anything else is.
     func run(
         long isLong: Bool, _ id: RequestID, _ work: @escaping @Sendable (ControlCall) -> [UInt8],
-        before: @escaping (ConnectionHandler, [UInt8]) -> Void = { _, _ in },
         then next: @escaping (ConnectionHandler) -> Void = { _ in }
     ) {
         guard let context, let peer else { return }
         let loop = context.eventLoop
         let handler = NIOLoopBound(self, eventLoop: loop)
-        let (before, next) = (NIOLoopBound(before, eventLoop: loop), NIOLoopBound(next, eventLoop: loop))
+        let next = NIOLoopBound(next, eventLoop: loop)
         let throttle = ProgressThrottle()
         let call = ControlCall(peer: peer) { done, total, unit in
             guard throttle.lets() else { return }
@@ -213,7 +213,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
             loop.execute {
                 let handler = handler.value
                 guard handler.calls.removeValue(forKey: number) != nil else { return }
-                before.value(handler, reply)
                 handler.write(reply)
                 handler.context?.flush()
                 next.value(handler)
@@ -229,84 +228,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard let line = try? Wire.line(notifying: notification) else { return }
         write(line)
         context.flush()
-    }
-
-    // MARK: - Watching
-
-    private func watch(_ line: [UInt8], _ id: RequestID) {
-        let number = nextCall
-        let backend = shared.backend
-        let box = SubscriptionBox()
-        run(long: false, id) { _ in
-            do throws(ControlError) {
-                let request = try Wire.parameters(WatchRequest.self, in: line)
-                let sequence = if let after = request.after { after } else { try backend.lastSequence() }
-                box.set(Subscription(target: request.target, sequence: sequence))
-                return try Wire.line(
-                    replying: WatchRequest.Reply(subscription: number, sequence: sequence), to: id)
-            } catch {
-                return Wire.line(failing: error, to: id)
-            }
-        } then: { handler in
-            guard let subscription = box.take() else { return }
-            handler.subscriptions[number] = subscription
-            handler.pump(number)
-        }
-    }
-
-    private func unwatch(_ line: [UInt8], _ id: RequestID) {
-        do throws(ControlError) {
-            let request = try Wire.parameters(UnwatchRequest.self, in: line)
-            guard subscriptions.removeValue(forKey: request.subscription) != nil else {
-                throw ControlError(.notFound, "no subscription \(request.subscription)")
-            }
-            write(try Wire.line(replying: Done(), to: id))
-        } catch {
-            write(Wire.line(failing: error, to: id))
-        }
-    }
-
-    /// The backend recorded changes.
-    func changesHappened() {
-        for number in subscriptions.keys.sorted() {
-            subscriptions[number]?.changesHappened()
-            pump(number)
-        }
-    }
-
-    /// Fetches the next piece of the feed for a subscriber that has taken the last one. A slow subscriber thus stays
-    /// behind at its own place and holds no memory here.
-    private func pump(_ number: UInt64) {
-        guard let context, let peer, var subscription = subscriptions[number] else { return }
-        let mayFetch = subscription.beginFetch(isWritable: context.channel.isWritable)
-        subscriptions[number] = subscription
-        guard mayFetch else { return }
-        let (backend, limit, loop) = (shared.backend, shared.limits.changesPerPage, context.eventLoop)
-        let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(long: false) { [subscription] in
-            let page = Result { () throws(ControlError) in
-                try backend.changes(
-                    after: subscription.sequence, limit: limit, within: subscription.target, peer: peer)
-            }
-            loop.execute { handler.value.fetched(page, for: number) }
-        }
-    }
-
-    private func fetched(_ page: Result<ChangePage, ControlError>, for number: UInt64) {
-        guard var subscription = subscriptions[number] else { return }
-        switch page {
-        case .success(let page):
-            subscription.took(upTo: page.upTo)
-            subscriptions[number] = subscription
-            if !page.events.isEmpty {
-                notify(EventsNotification(subscription: number, events: page.events, sequence: page.upTo))
-            }
-            pump(number)
-        case .failure(let error):
-            subscriptions[number] = nil
-            notify(WatchEndedNotification(
-                subscription: number, sequence: subscription.sequence, reason: error.message))
-        }
     }
 
     func notify(_ notification: some ControlNotification) {

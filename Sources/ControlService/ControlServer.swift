@@ -22,6 +22,8 @@ public final class ControlServer: Sendable {
         /// Claims of one connection that wait or are held at once.
         public var claimCountPerConnection = 1024
         public var presenterCountPerConnection = 1024
+        /// Queries of one connection that have not ended.
+        public var queryCountPerConnection = 64
         /// Questions and notices to a client that does not read; with more it is cut off.
         public var untakenMessageCount = 10_000
         /// Rows of the change feed that are looked at in one piece.

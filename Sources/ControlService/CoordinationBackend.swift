@@ -2,9 +2,11 @@
 
 import ControlProtocol
 import Coordination
+import VersionModel
 
 /// Coordinates clients. What looks at the tree (``claim(_:as:for:of:peer:)``, ``present(_:of:peer:)``,
-/// ``place(_:of:peer:)``, ``presenters(_:_:)``) and ``cancel(_:of:)`` are called on the service's threads; all others
+/// ``place(_:of:peer:)``, ``changes(after:limit:for:peer:)``,
+/// ``presenters(_:_:)``) and ``cancel(_:of:)`` are called on the service's threads; all others
 /// on its event loop, and return at once.
 public protocol CoordinationBackend: Sendable {
     /// A client takes part from now on.
@@ -20,12 +22,18 @@ public protocol CoordinationBackend: Sendable {
     /// False if it is none of the client's.
     func release(_ claim: ClaimID, of connection: ConnectionID) -> Bool
     func cancel(_ claim: ClaimID, of connection: ConnectionID)
-    /// The presenter, its purpose, and the last change recorded before.
     func present(
         _ request: PresentRequest, of connection: ConnectionID, peer: Peer
-    ) throws(ControlError) -> (PresenterID, Purpose, sequence: UInt64)
-    /// Throws `notFound` if the presenter is none of the client's.
-    func place(_ request: PlacePresenterRequest, of connection: ConnectionID, peer: Peer) throws(ControlError)
+    ) throws(ControlError) -> Presented
+    /// Where the presenter's item is now. Throws `notFound` if the presenter is none of the client's.
+    func place(
+        _ request: PlacePresenterRequest, of connection: ConnectionID, peer: Peer
+    ) throws(ControlError) -> (path: TreePath?, item: ItemID?)
+    /// What changed behind `sequence` that a presenter of the peer hears of, at most `limit` rows looked at. Throws
+    /// `notFound` if the feed no longer reaches back so far.
+    func changes(
+        after sequence: UInt64, limit: Int, for item: PresentedItem, peer: Peer
+    ) throws(ControlError) -> PresentedPage
     /// False if it is none of the client's.
     func withdraw(_ presenter: PresenterID, of connection: ConnectionID) -> Bool
     func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID)
@@ -33,4 +41,37 @@ public protocol CoordinationBackend: Sendable {
     func alive(_ connection: ConnectionID)
     /// The presenters that a caller may know of.
     func presenters(_ request: PresentersRequest, _ call: ControlCall) throws(ControlError) -> [PresenterInfo]
+}
+
+/// A presenter that has been made.
+public struct Presented: Sendable {
+    public var presenter: PresenterID
+    public var purpose: Purpose
+    /// The last change recorded before; it hears of those behind it.
+    public var sequence: UInt64
+    /// Its place in the change feed.
+    public var item: PresentedItem
+
+    public init(presenter: PresenterID, purpose: Purpose, sequence: UInt64, item: PresentedItem) {
+        self.presenter = presenter
+        self.purpose = purpose
+        self.sequence = sequence
+        self.item = item
+    }
+}
+
+/// A piece of the change feed for a presenter.
+public struct PresentedPage: Sendable {
+    /// In order.
+    public var changes: [PresentedChange]
+    /// The last row looked at: where the next piece begins.
+    public var upTo: UInt64
+    /// The presenter's place behind it.
+    public var item: PresentedItem
+
+    public init(changes: [PresentedChange], upTo: UInt64, item: PresentedItem) {
+        self.changes = changes
+        self.upTo = upTo
+        self.item = item
+    }
 }

@@ -20,7 +20,7 @@ struct Participation {
     /// Claims that are granted.
     var held: Set<ClaimID> = []
     /// The presenters that the client knows of.
-    var purposes: [PresenterID: Purpose] = [:]
+    var presenters: [PresenterID: PresenterFeed] = [:]
     /// Messages for presenters whose number is on its way to the client.
     var early: [PresenterID: [CoordinationMessage]] = [:]
 

@@ -4,18 +4,14 @@ import ControlProtocol
 import Synchronization
 
 /// A pure machine: one fetch at a time, another when changes happened meanwhile or the last piece was not empty.
-struct Subscription: Sendable {
-    let target: Target
+struct FeedCursor: Sendable {
     /// Everything up to here was sent or did not concern the subscriber.
     private(set) var sequence: UInt64
     private var isFetching = false
     /// There may be more than the last fetch gave.
     private var isStale = true
 
-    init(target: Target, sequence: UInt64) {
-        self.target = target
-        self.sequence = sequence
-    }
+    init(sequence: UInt64) { self.sequence = sequence }
 
     mutating func changesHappened() { isStale = true }
 
@@ -33,6 +29,17 @@ struct Subscription: Sendable {
         guard upTo > sequence else { return }
         sequence = upTo
         isStale = true
+    }
+}
+
+/// Who watches a target.
+struct Subscription: Sendable {
+    let target: Target
+    var cursor: FeedCursor
+
+    init(target: Target, sequence: UInt64) {
+        self.target = target
+        cursor = FeedCursor(sequence: sequence)
     }
 }
 

@@ -18,6 +18,8 @@ public enum CoordinationMessage: Hashable, Sendable {
     case heldUp(ClaimID, by: CoordinationParty, isHolder: Bool)
     case presenterRevoked(PresenterID)
     case claimRevoked(ClaimID)
+    /// What the claim is on was changed, moved or deleted by a program that did not wait for it.
+    case disturbed(ClaimID, Access)
     case probe
 }
 

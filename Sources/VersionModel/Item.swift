@@ -126,10 +126,13 @@ public struct Change: Hashable, Sendable {
     public var time: Timestamp
     /// Who did it; nil for the container itself.
     public var author: Author?
+    /// In whose coordinated access it was done (`Purpose.origin`); nil outside of any. Presenters do not hear of their
+    /// own.
+    public var origin: UInt64?
 
     public init(
         event: ChangeEvent, path: TreePath, from: TreePath? = nil, item: ItemID? = nil, version: VersionID? = nil,
-        time: Timestamp, author: Author? = nil
+        time: Timestamp, author: Author? = nil, origin: UInt64? = nil
     ) {
         self.event = event
         self.path = path
@@ -138,5 +141,6 @@ public struct Change: Hashable, Sendable {
         self.version = version
         self.time = time
         self.author = author
+        self.origin = origin
     }
 }

@@ -210,8 +210,11 @@ enum Query {
         } ?? 0
     }
 
-    /// A record that cannot be read is passed over; `check` finds it.
-    private static func version(_ row: SQLStatement) -> Version? {
+    private static func version(_ row: SQLStatement) -> Version? { readVersion(row) }
+
+    /// The version in a row that begins with ``versionColumns``. A record that cannot be read is passed over; `check`
+    /// finds it.
+    static func readVersion(_ row: SQLStatement) -> Version? {
         var reader = ByteReader(row.blob(0))
         guard var version = try? reader.version() else { return nil }
         if let kind = VersionKind(code: UInt8(truncatingIfNeeded: row.integer(1))) { version.kind = kind }

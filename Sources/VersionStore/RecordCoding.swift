@@ -66,13 +66,14 @@ extension ByteWriter {
     }
 
     mutating func change(_ value: Change) {
-        byte(value.event.code)
+        byte(value.event.code | (value.origin == nil ? 0 : ChangeEvent.originFollows))
         string(value.path.bytes)
         optional(value.from) { $0.string($1.bytes) }
         optional(value.item) { $0.identity($1) }
         optional(value.version) { $0.identity($1) }
         time(value.time)
         optional(value.author) { $0.author($1) }
+        if let origin = value.origin { fixed(origin) }
     }
 }
 
@@ -140,12 +141,16 @@ extension ByteReader {
     }
 
     mutating func change() throws(CodingError) -> Change {
-        Change(
-            event: try code(ChangeEvent.init(code:)), path: try path(),
+        let code = try byte()
+        guard let event = ChangeEvent(code: code & ~ChangeEvent.originFollows) else { throw CodingError() }
+        var change = Change(
+            event: event, path: try path(),
             from: try optional { (reader) throws(CodingError) in try reader.path() },
             item: try optional { (reader) throws(CodingError) in try reader.identity() },
             version: try optional { (reader) throws(CodingError) in try reader.identity() },
             time: try time(), author: try optional { (reader) throws(CodingError) in try reader.author() })
+        if code & ChangeEvent.originFollows != 0 { change.origin = try fixed64() }
+        return change
     }
 }
 
@@ -186,6 +191,9 @@ extension EntryType {
 }
 
 extension ChangeEvent {
+    /// Set beside the code of a change that has an origin.
+    static let originFollows: UInt8 = 0x80
+
     var code: UInt8 {
         switch self {
         case .created: 0

@@ -123,9 +123,10 @@ extension Recovery {
     ///
     /// A name whose file nobody has touched since the item's last version was saved, under another name or none, is not
     /// it: the item had gone from there to where that was saved, and has left the file behind (DESIGN 5.1). Had it come
-    /// back since, that would have changed the file's ctime.
+    /// back since, that would have changed the file's ctime. Nor is one that the catalog knows somebody else to have, if
+    /// it knows a later version of the item (`known`), or the label tells of a save beside the name.
     func livePaths(
-        _ row: Item?, _ labels: [ContentStore.Label], last: Version?, isDeleted: Bool
+        _ row: Item?, _ labels: [ContentStore.Label], last: Version?, known: HybridTime?, isDeleted: Bool
     ) throws -> ([TreePath], [Place]) {
         var found: ([TreePath], [Place]) = ([], [])
         for place in row?.places ?? [] {
@@ -136,8 +137,14 @@ extension Recovery {
             found.1.append(place)
         }
         guard found.0.isEmpty, !isDeleted else { return found }
-        for label in labels.sorted(by: { $0.version.time > $1.version.time }) {
+        for label in labels.sorted(by: { ($0.isBeside ? 1 : 0, $1.version.time) < ($1.isBeside ? 1 : 0, $0.version.time) }) {
             guard let file = tree.file(label.path), let place = tree.place(label.path) else { continue }
+            let isOlder = known.map { label.version.time < $0 } ?? false
+            if isOlder || label.isBeside, let other = try catalog.access({ try Query.item(at: place, $0) }),
+                other.id != row?.id
+            {
+                continue
+            }
             if let last, label.version.id != last.id, file.status.change < last.saved { continue }
             return ([label.path], [place])
         }

@@ -64,7 +64,7 @@ struct Recovery {
         items.formUnion(try forgetVanishedDeletions(entries))
         // Two items may claim one path, when one was renamed away and another came: the one seen there last has it.
         let ordered = items.map { id in (id, labels[id] ?? []) }
-            .sorted { Self.newest($0.1) > Self.newest($1.1) }
+            .sorted { ($0.1.lastSeen, $0.1.newest) > ($1.1.lastSeen, $1.1.newest) }
         var claimed: Set<TreePath> = []
         for (id, labels) in ordered { try catalog.applyNow(try settle(id, labels, &claimed)) }
         if !items.isEmpty || !deletions.isEmpty {
@@ -72,10 +72,6 @@ struct Recovery {
                 "recovered from labels",
                 metadata: ["items": "\(items.count)", "deletions": "\(deletions.count)"])
         }
-    }
-
-    private static func newest(_ labels: [ContentStore.Label]) -> HybridTime {
-        labels.map(\.version.time).max() ?? HybridTime(wall: Timestamp(nanoseconds: .min), logical: 0)
     }
 
     /// Labels of versions that the catalog does not know. An object of a current version says nothing by itself: it was
@@ -204,6 +200,8 @@ struct Recovery {
         let row = try catalog.access { try Query.item(id, $0) }
         var versions: [VersionID: Version] = [:]
         for version in try catalog.access({ try Query.versions(of: id, $0) }) { versions[version.id] = version }
+        let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0.amended(by: labels) : nil }
+        let known = row.flatMap { _ in versions.values.map(\.time).max() }
         var mutations: [VersionStore.Mutation] = []
         // What was synchronised before more was appended is on its content's label, too: an earlier state of one
         // version.
@@ -211,15 +209,19 @@ struct Recovery {
             versions[label.version.id] = label.version
             mutations.append(.version(label.version))
         }
+        if let recorded, versions[recorded.id] != recorded {
+            versions[recorded.id] = recorded
+            mutations.append(.version(recorded))
+        }
         let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first { $0.type != .link }
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
-        let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0 : nil }
         // Of an item that the catalog does not know, or not to have a name, the newest version kept is the last one
         // known to be whole: its name may have come back, and a save was about to replace that version.
         let isUnknown = recorded == nil && deletion == nil && isAfterCrash
         let lost = recorded.map { successor(of: $0, among: labels) } ?? (isUnknown ? labels.lastWhole : nil)
         var (paths, places) = try livePaths(
-            row, labels.filter { !claimed.contains($0.path) }, last: labels.lastWhole, isDeleted: deletion != nil)
+            row, labels.filter { !claimed.contains($0.path) }, last: labels.lastWhole, known: known,
+            isDeleted: deletion != nil)
         var isReplaced = lost != nil
         if let recorded, isAway(recorded, labels, deletion, from: paths) {
             // The item had been renamed, and was back at its name before the end: what is at the other name stays
@@ -368,11 +370,33 @@ struct Recovery {
     }
 }
 
+extension Version {
+    /// A current version as what was kept of it tells it: it may have been amended after the catalog's end. That it was
+    /// kept does not make it history: what came of the save that it was kept for, the live file tells.
+    fileprivate func amended(by labels: [ContentStore.Label]) -> Version {
+        var version = labels.map(\.version).filter { $0.id == id && $0.time > time }.max { $0.time < $1.time } ?? self
+        version.kind = .current
+        return version
+    }
+}
+
 extension [ContentStore.Label] {
+    private static var never: HybridTime { HybridTime(wall: Timestamp(nanoseconds: .min), logical: 0) }
+
+    var newest: HybridTime { map(\.version.time).max() ?? Self.never }
+
+    /// When the item was last known to have the name that its labels tell: what was saved beside it says nothing of that.
+    var lastSeen: HybridTime { filter { !$0.isBeside }.newest }
+
     /// The newest whole version that the file itself had.
     var lastWhole: Version? {
-        map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .beside]) }.max {
+        map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]) }.max {
             $0.time < $1.time
         }
     }
+}
+
+extension ContentStore.Label {
+    /// Of a save to a file that had lost its name.
+    var isBeside: Bool { version.flags.contains(.beside) }
 }

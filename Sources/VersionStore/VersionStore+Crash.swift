@@ -46,16 +46,23 @@ extension VersionStore {
                 guard let version = try version(id), version.kind != .current, !version.flags.contains(.contentLost),
                     try check.problem(version) != nil
                 else { continue }
-                commit([.version(try shortened(version))])
+                commit([.version(try cutShort(version))])
                 count += 1
             }
             return count
         } catch let error as StoreError { throw error } catch { throw .catalog(code: 1, "\(error)") }
     }
 
-    /// A version as what there is of its content: if it was synchronised before more was appended, and that is there,
-    /// whole.
-    public func shortened(_ version: Version) throws -> Version {
+    /// A version as what there is of its content. Its label says so from now on: one that tells of more would make that
+    /// up again after the next crash.
+    public func cutShort(_ version: Version) throws -> Version {
+        let rest = try shortened(version)
+        if contents.contains(rest.content) { try? contents.relabel(rest) }
+        return rest
+    }
+
+    /// If it was synchronised before more was appended, and that is there, it is that, whole.
+    private func shortened(_ version: Version) throws -> Version {
         if let whole = try synchronised(version) { return whole }
         var version = version
         guard let file = try StoreCheck(store: self, repairs: false).open(version) else {
@@ -170,6 +177,19 @@ extension ContentStore {
             $0.version.content == label.version.content && $0.version.size < label.version.size
         }
         return shelf.attach(LabelCoding.encode([label] + (before.map { [$0] } ?? [])), to: file)
+    }
+
+    /// Has a content's label tell what a version of it is now.
+    ///
+    /// - Throws: as ``labels(of:)``, and what setting the label gives.
+    public func relabel(_ version: Version) throws(Errno) {
+        var labels = try labels(of: version.content)
+        guard let index = labels.firstIndex(where: { $0.version.id == version.id }) else { return }
+        labels[index].version = version
+        if version.kind == .current { labels[index].version.kind = .history }
+        // Whatever else it says of that version is an earlier state, or a later one that was lost.
+        labels = labels.enumerated().filter { $0.offset == index || $0.element.version.id != version.id }.map(\.element)
+        try relabel(version.content, labels[0], also: Array(labels.dropFirst()))
     }
 
     /// The labels that a file carries; none if it has no readable ones.

@@ -55,6 +55,10 @@ extension ControlConnection {
             guard let ended = try? Wire.parameters(WatchEndedNotification.self, in: line) else { return }
             let watcher = state.withLock { $0.watchers.removeValue(forKey: ended.subscription) }
             watcher?.ended(ControlError(.disconnected, ended.reason, advice: "watch again, after \(ended.sequence)"))
+        case QueryResultsNotification.method:
+            if let results = try? Wire.parameters(QueryResultsNotification.self, in: line) { took(results) }
+        case QueryEndedNotification.method:
+            if let ended = try? Wire.parameters(QueryEndedNotification.self, in: line) { queryEnded(ended) }
         default: break  // A newer daemon may say more than we know.
         }
     }
@@ -106,6 +110,7 @@ extension ControlConnection {
                 state.pending = [:]
                 state.progress = [:]
                 state.watchers = [:]
+                state.queries = [:]
                 state.sinks = [:]
                 state.heldUp = [:]
                 state.endings = []
@@ -115,6 +120,7 @@ extension ControlConnection {
         ended.sinks.values.forEach { $0.ended(reason) }
         ended.pending.values.forEach { $0(.failure(reason)) }
         ended.watchers.values.forEach { $0.ended(reason) }
+        ended.queries.values.forEach { $0.ended(reason) }
         ended.endings.forEach { $0(reason) }
     }
 }

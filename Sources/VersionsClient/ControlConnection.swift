@@ -15,6 +15,7 @@ public final class ControlConnection: Sendable {
         var pending: [Int64: Completion] = [:]
         var progress: [Int64: @Sendable (ProgressNotification) -> Void] = [:]
         var watchers: [UInt64: Watcher] = [:]
+        var queries: [UInt64: QueryWatcher] = [:]
         /// Who wants to hear what holds up a claim, by the claim's key.
         var heldUp: [UInt64: @Sendable (HeldUpNotification) -> Void] = [:]
         var nextKey: UInt64 = 1

@@ -28,7 +28,7 @@ struct Tool: AsyncParsableCommand {
             ]),
             CommandGroup(name: "Deleted files:", subcommands: [DeletedCommand.self, UndeleteCommand.self]),
             CommandGroup(name: "Activity:", subcommands: [
-                WatchCommand.self, ClaimsCommand.self, PresentersCommand.self, CoordinateCommand.self,
+                WatchCommand.self, QueryCommand.self, ClaimsCommand.self, PresentersCommand.self, CoordinateCommand.self,
             ]),
         ])
 

@@ -1,5 +1,6 @@
 // What a power cut leaves of files whose labels tell of more than the catalog has heard of.
 
+import CLinux
 import Glibc
 import SystemPackage
 import Testing
@@ -33,6 +34,28 @@ extension PowerCutTests {
         tree.close()
     }
 
+    @Test("what was moved away stays what it was, though the version that the catalog knows of it was amended")
+    func leftBehindByAnAmendedVersion() throws {
+        let before = try BrowsedContainer()
+        try before.save("c", "zero")
+        let writer = try Writer(before, "c", O_WRONLY | O_TRUNC)
+        try writer.write("on", at: 0)
+        before.container.flush(before.caller, handle: writer.handle)
+        let catalog = try snapshot(before)
+        try writer.write("e", at: 2)
+        writer.close()
+        try before.save("c", "two")
+        try move(before, "c", to: "moved")
+        // The name comes back, and is empty when the power fails.
+        for text in ["three", "four"] { try before.save("c", text) }
+        try move(before, "c", to: "gone")
+        let tree = try cut(before, catalog)
+        #expect(try tree.live("moved") == "two" && tree.live("gone") == "four")
+        #expect(try ["zero", "one", "three"].allSatisfy(tree.texts().contains))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
     @Test(
         "what was synchronised is not set aside if it was about to be displaced, and the rename has not arrived",
         arguments: ["two", "t"])
@@ -54,5 +77,132 @@ extension PowerCutTests {
         #expect(try tree.live("x") == (arrived == "two" ? "two" : "one"))
         #expect(try tree.findings() == [])
         tree.close()
+    }
+
+    @Test(
+        "what was saved to a file that had lost its name does not take the name from whoever has it",
+        arguments: [false, true])
+    func besideTheName(isKnown: Bool) throws {
+        let before = try BrowsedContainer()
+        try before.save("a", "a")
+        let (node, handle) = try create(before, "b")
+        try before.write("part", node, handle, at: 0)
+        try before.save("t", "six")
+        try move(before, "t", to: "b")
+        // Its document goes with the name, and leaves no trace.
+        try move(before, "b", to: "a")
+        var catalog = try snapshot(before)
+        try before.save("t", "nine")
+        try move(before, "t", to: "b")
+        let item = try before.item("b").id
+        if isKnown { catalog = try snapshot(before) }
+        try before.write(" and rest", node, handle, at: 4)
+        before.container.flush(before.caller, handle: handle)
+        before.container.release(node: node, handle: handle)
+        try before.save("b", "ten")
+        let tree = try cut(before, catalog, ["b": ""])
+        #expect(try tree.live("b") == "nine" && tree.item("b").id == item)
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("what recovery has cut short is what its label tells from then on, and takes no name after the next power cut")
+    func cutShort() throws {
+        let before = try BrowsedContainer()
+        try before.save("x", "base")
+        try synchronize(before, "x")
+        try before.save("x", " and more", flags: O_APPEND)
+        let appended = try #require(try before.container.store.version(try before.item("x").current))
+        for (name, text) in [("x.new", "new"), ("y", "y")] { try before.save(name, text) }
+        try move(before, "x.new", to: "x")
+        let object = ".versionsfs/objects/\(before.container.store.contents.name(of: appended.content).name)"
+        let once = try cut(before, snapshot(before), [object: "base and\0\0\0\0\0"])
+        let store = once.container.store
+        let rest = try #require(try store.version(appended.id))
+        let label = try #require(try store.contents.labels(of: rest.content).first { $0.version.id == rest.id })
+        #expect(label.version.size == rest.size && label.version.flags == rest.flags && label.version.time == rest.time)
+        try move(once, "x", to: "y")
+        let (tree, item) = try cutWithAnother(once)
+        #expect(try tree.live("x") == "other" && tree.item("x").id == item)
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("a label takes no name from whoever has it, if the catalog knows a later version")
+    func olderThanTheCatalog() throws {
+        let before = try BrowsedContainer()
+        for (name, text) in [("x", "one"), ("x", "two"), ("y", "y")] { try before.save(name, text) }
+        let store = before.container.store
+        var one = try #require(try store.versions(of: try before.item("x").id).first { $0.kind == .history })
+        try move(before, "x", to: "y")
+        // As if it had been amended, and that was lost.
+        let label = try #require(try store.contents.labels(of: one.content).first)
+        one.time = one.time.next(now: one.saved)
+        try store.contents.relabel(one.content, .init(version: one, path: label.path, place: label.place))
+        let (tree, item) = try cutWithAnother(before)
+        #expect(try tree.live("x") == "other" && tree.item("x").id == item)
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("what was left behind by a document that had its name back is an item of its own, also after it changed places")
+    func leftBehindAndExchanged() throws {
+        let before = try BrowsedContainer()
+        try before.save("a", "one")
+        for text in ["b", "second"] { try before.save("b", text) }
+        try move(before, "a", to: "moved")
+        let catalog = try snapshot(before)
+        for text in ["three", "four"] { try before.save("a", text) }
+        try before.save("b", "other!", flags: 0)
+        try before.container.rename(
+            before.caller, parent: Node.rootID, name: Array("b".utf8), newParent: Node.rootID,
+            newName: Array("moved".utf8), flags: linux_RENAME_EXCHANGE)
+        let tree = try cut(before, catalog, ["moved": "\0\0\0\0\0\0"])
+        #expect(try tree.live("moved") == "one" && tree.live("b") == "one")
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("an object tells of each version where its own item is, though another item's equal content was renamed over it")
+    func sharedByARename() throws {
+        let before = try BrowsedContainer()
+        try before.save("x", "first")
+        try before.save("a", "same")
+        let (item, catalog) = (try before.item("x").id, try snapshot(before))
+        let shared = try #require(try before.container.store.version(try before.item("a").current))
+        try move(before, "a", to: "moved")
+        try before.save("x", "same")
+        for text in ["two", "three"] { try before.save("a", text) }
+        try move(before, "moved", to: "x")
+        // It is overwritten in place.
+        try before.save("x", "torn!", flags: 0)
+        let store = before.container.store
+        let content = try #require(try store.version(shared.id)).content
+        for label in try store.contents.labels(of: content) where label.version.item != item {
+            let place = try store.item(label.version.item)?.places.first
+            #expect(try label.path == place.map { _ in try #require(TreePath(bytes: "a".utf8)) } ?? .root)
+        }
+        try move(before, "a", to: "gone")
+        let tree = try cut(before, catalog, ["x": "\0\0\0\0\0"])
+        #expect(try tree.live("x") == "same" && tree.item("x").id == item)
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    /// What a power cut leaves of another document that has the name `x`, when that is overwritten.
+    private func cutWithAnother(_ before: BrowsedContainer) throws -> (BrowsedContainer, ItemID) {
+        // Nobody remembers who had it.
+        before.close()
+        let tree = try BrowsedContainer(at: before.path)
+        for text in ["other", "another"] { try tree.save("x", text) }
+        let item = try tree.item("x").id
+        return (try cut(tree, snapshot(tree), ["x": ""]), item)
+    }
+
+    /// A new file, open for writing.
+    private func create(_ tree: BrowsedContainer, _ name: String) throws -> (node: UInt64, handle: UInt64) {
+        let made = try tree.container.create(
+            tree.caller, parent: Node.rootID, name: Array(name.utf8), mode: 0o644, flags: O_WRONLY)
+        return (made.found.node, made.reply.handle)
     }
 }

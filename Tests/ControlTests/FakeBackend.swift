@@ -27,6 +27,7 @@ final class FakeBackend: ControlBackend {
 
     let state = Mutex(State())
     let coordination = FakeCoordination()
+    let fakeQuery = FakeQuery()
     /// Called by `check` in place of a check.
     let checking: @Sendable (ControlCall) throws(ControlError) -> Void
 

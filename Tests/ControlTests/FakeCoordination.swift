@@ -124,6 +124,7 @@ extension FakeCoordination.State {
             client(of: id)?.tell(.heldUp(id, by: CoordinationParty(process: 3, program: "three"), isHolder: false))
         case .presenterRevoked(let presenter): client(of: presenter)?.tell(.presenterRevoked(presenter))
         case .claimRevoked(let claim): claim.connection.flatMap { clients[$0] }?.tell(.claimRevoked(claim.id))
+        case .disturbed(let id, let access): client(of: id)?.tell(.disturbed(id, access))
         case .probe(let connection): clients[connection]?.tell(.probe)
         }
     }
@@ -148,12 +149,31 @@ extension FakeBackend: CoordinationBackend {
     func cancel(_ claim: ClaimID, of connection: ConnectionID) { coordination.cancel(claim) }
     func present(
         _ request: PresentRequest, of connection: ConnectionID, peer: Peer
-    ) throws(ControlError) -> (PresenterID, Purpose, sequence: UInt64) {
+    ) throws(ControlError) -> Presented {
         let (presenter, purpose) = coordination.present(request, of: connection)
-        return (presenter, purpose, 7)
+        return Presented(
+            presenter: presenter, purpose: purpose, sequence: max(7, try lastSequence()),
+            item: PresentedItem(path: request.path?.tree, item: nil, origin: purpose.origin))
     }
-    func place(_ request: PlacePresenterRequest, of connection: ConnectionID, peer: Peer) throws(ControlError) {
+    func place(
+        _ request: PlacePresenterRequest, of connection: ConnectionID, peer: Peer
+    ) throws(ControlError) -> (path: TreePath?, item: ItemID?) {
         throw ControlError(.notFound, "no presenter \(request.presenter) of this connection")
+    }
+    func changes(
+        after sequence: UInt64, limit: Int, for item: PresentedItem, peer: Peer
+    ) throws(ControlError) -> PresentedPage {
+        let page = try changes(after: sequence, limit: limit, within: .path(Path("")), peer: peer)
+        var presented = PresentedPage(changes: [], upTo: page.upTo, item: item)
+        for event in page.events {
+            guard let path = event.path.tree else { continue }
+            let change = Change(
+                event: event.event, path: path, from: event.from?.tree, version: event.version, time: Timestamp(nanoseconds: 0))
+            guard let relation = presented.item.hears(change, Packages()), let place = presented.item.path else { continue }
+            presented.changes.append(PresentedChange(
+                event: event, relation: relation == .item ? .item : .inDirectory, place: Path(place)))
+        }
+        return presented
     }
     func withdraw(_ presenter: PresenterID, of connection: ConnectionID) -> Bool { coordination.withdraw(presenter) }
     func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID) {

@@ -300,7 +300,7 @@ import VersionModel
         play.wait(1_999_999_999)
         #expect(play.said == ["2 waits for claim 1", "probe 1"])
         play.wait(1)
-        #expect(play.said == ["2 granted a (impatient)"])
+        #expect(play.said == ["1 disturbed at a", "2 granted a (impatient)"])
         play.claim(3, of: 3, [("a", .read)])
         play.release(1)
         #expect(play.said == [])

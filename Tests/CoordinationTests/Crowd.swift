@@ -166,8 +166,24 @@ struct Crowd {
     mutating func move() {
         guard let old = dice.element(Self.paths), let new = dice.element(Self.paths), !new.isWithin(old), !old.isWithin(new)
         else { return }
+        if dice.below(2) == 0 { notice(Access(path: old, kind: .writing(.forMoving))) }
         seen.note("moved")
         take("move \(old) to \(new)") { $0.moved(old, to: new, now: $1) }
+    }
+
+    /// A plain program does something without waiting; those who run answer before long.
+    mutating func notice(_ access: Access) {
+        let actor = FileActor(ActorRef(process: Int32(dice.element(Self.clients) ?? 1), started: 0))
+        let id = ClaimID(nextClaim)
+        nextClaim += 1
+        seen.note("noticed")
+        take("notice \(id.number): \(access.kind.strength) \(access.path)") { $0.notice(access, as: id, by: actor, now: $1) }
+        for (question, asked) in arbiter.outstanding.sorted(by: { $0.key < $1.key }) where questions[question] == nil {
+            let isStopped = arbiter.presenter(asked.presenter).map { stopped[$0.connection] != nil } ?? true
+            if !isStopped, asked.presenter.number % 7 != 0 {
+                take("answer \(question.number)") { $0.answer(question, .done, now: $1) }
+            }
+        }
     }
 
     mutating func stopOrGoOn() {
@@ -237,6 +253,9 @@ struct Crowd {
             case .claimRevoked(let claim):
                 seen.note("claim revoked")
                 if granted.remove(claim.id) == nil { fault("\(claim.id) was revoked, and was not granted") }
+            case .disturbed(let claim, _):
+                seen.note("disturbed")
+                if !granted.contains(claim) { fault("\(claim) was told that it is disturbed, and is not granted") }
             case .probe(let connection): probes.append(connection)
             }
         }

@@ -70,6 +70,12 @@ struct Play {
         take(arbiter.answer(question, reason.map { .refused($0) } ?? .done, now: now))
     }
 
+    /// A plain program of a client's process does something that waits for nobody.
+    mutating func notice(_ id: UInt64, by process: UInt64, _ file: String, _ kind: AccessKind) {
+        take(arbiter.notice(
+            Access(path: path(file), kind: kind), as: ClaimID(id), by: Self.actor(process), now: now))
+    }
+
     mutating func come(_ item: UInt64, backTo name: String) {
         take(arbiter.returned(ItemID(high: 0, low: item), to: path(name), now: now))
     }
@@ -104,6 +110,7 @@ struct Play {
             case .slow(let claim, .holder(let holder)): return "\(claim.number) waits for claim \(holder.number)"
             case .presenterRevoked(let presenter): return "presenter \(presenter.number) revoked"
             case .claimRevoked(let claim): return "\(claim.id) revoked"
+            case .disturbed(let claim, let access): return "\(claim.number) disturbed at \(access.path)"
             case .probe(let connection): return "probe \(connection.number)"
             }
         }

@@ -8,6 +8,7 @@ import Crypto
 import Foundation
 import Glibc
 import Logging
+import Support
 import Synchronization
 import SystemPackage
 
@@ -21,6 +22,7 @@ struct CrashCame: Error {}
 /// file system with a log; what is written to files is not before fsync(2).
 final class SimulatedContainer {
     let path: String
+    private static let keeps = ProcessInfo.processInfo.environment["VERSIONSFS_KEEP"] == "1"
     /// Requests until the crash, and until the catalog reaches the disk for the last time before.
     var rest = Int.max
     var restOfCatalog = Int.max
@@ -40,7 +42,7 @@ final class SimulatedContainer {
         var dice = dice
         RandomBits.repeat(from: dice.next())
         var logger = Logger(label: "simulated")
-        logger.logLevel = ProcessInfo.processInfo.environment["VERSIONSFS_KEEP"] == "1" ? .notice : .critical
+        logger.logLevel = Self.keeps ? .notice : .critical
         self.logger = logger
         root = try FileDescriptor.open(path, .readOnly, options: .directory)
         container = try Self.open(root, logger)
@@ -248,6 +250,11 @@ final class SimulatedContainer {
         try put(redo.prefix(rest), RedoLog.name)
         if ending == .powerCut { try pages.lose(&dice) }
         pages.forget()
+        if Self.keeps {
+            // As it was before the container was opened again.
+            _ = try mustRun("rm", ["-rf", "\(path).before"])
+            _ = try mustRun("cp", ["-a", path, "\(path).before"])
+        }
         catalog = []
         container = try Self.open(root, logger)
         container.close()

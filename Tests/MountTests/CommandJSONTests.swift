@@ -20,6 +20,11 @@ import Testing
     private static let resolution: Set = ["document", "current", "resolved", "written", "remaining"]
     private static let conflicted: Set = ["path", "current", "base", "versions"]
 
+    private static let queried: Set = [
+        "id", "path", "name", "type", "size", "modified", "state", "scope", "file", "item", "version", "saved", "device",
+        "user", "program", "versions", "conflicts",
+    ]
+
     /// Commands in an order in which each finds what it needs, with the keys of what they print: of the object, or of
     /// the first of a list. `$OLD` is the oldest version of `c/f`.
     private static let rows: [(line: String, isList: Bool, keys: Set<String>)] = [
@@ -37,6 +42,7 @@ import Testing
         ("resolve c/f --keep current", true, resolution),
         ("restore c/f --version $OLD", false, restored),
         ("restore c/d --at 0s", false, restored),
+        ("query 'name = f' c", true, queried),
         ("space c", false, ["live", "history", "deleted"]),
         ("thin --dry-run --container c", false, removed),
         ("purge c/f", false, removed),

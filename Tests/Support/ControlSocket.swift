@@ -1,6 +1,7 @@
 // Calls to the daemon over its socket, without a process for each: for tests that ask thousands of times.
 
 import Foundation
+import Glibc
 
 /// A connection to a container's control socket. Belongs to one thread at a time.
 public final class ControlSocket {
@@ -13,20 +14,24 @@ public final class ControlSocket {
         try self.init(at: FileManager.default.destinationOfSymbolicLink(atPath: container.file(".versions/.socket")))
     }
 
-    public init(at path: String) throws {
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    public init(at path: String) throws { descriptor = try Self.connect(to: path) }
+
+    /// A stream socket that is connected to a path.
+    static func connect(to path: String) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
         let result = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
         guard result == 0 else {
             defer { close(descriptor) }
             throw Failure.call("connect \(path)")
         }
+        return descriptor
     }
 
     deinit { close(descriptor) }

@@ -15,9 +15,7 @@ extension ContainerBackend {
         after sequence: UInt64, limit: Int, within target: Target, peer: Peer
     ) throws(ControlError) -> ChangePage {
         try answering {
-            if let range = try store.changeRange(), range.lowerBound > sequence &+ 1, sequence > 0 {
-                throw ControlError(.notFound, "the change feed no longer reaches back to \(sequence)")
-            }
+            try requireFeed(from: sequence)
             let (within, item) = try scope(target, peer)
             var known: [TreePath: Bool] = [:]
             var page = ChangePage(events: [], upTo: sequence)
@@ -30,6 +28,12 @@ extension ContainerBackend {
             }
             return page
         }
+    }
+
+    /// Whether no row behind the sequence number has been given up.
+    func requireFeed(from sequence: UInt64) throws {
+        guard let range = try store.changeRange(), range.lowerBound > sequence &+ 1, sequence > 0 else { return }
+        throw ControlError(.notFound, "the change feed no longer reaches back to \(sequence)")
     }
 
     /// An item is followed by its identity, so that it is not lost when it is renamed.

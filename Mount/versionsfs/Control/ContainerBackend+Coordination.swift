@@ -1,4 +1,4 @@
-// Claims and presenters of clients: what they name is looked up with their rights, and handed to the coordinator.
+// Claims of clients: what they name is looked up with their rights, and handed to the coordinator.
 
 import Container
 import ControlProtocol
@@ -12,7 +12,7 @@ extension ContainerBackend: CoordinationBackend {
     private static let accessCount = 256
 
     func takePart(_ client: any CoordinationClient, peer: Peer) -> ConnectionID {
-        container.coordinator.connect(client, container.party(peer.principal), actor: container.actor(of: peer.process))
+        container.takePart(client, as: peer.principal)
     }
 
     func leave(_ connection: ConnectionID) { container.coordinator.disconnect(connection) }
@@ -45,46 +45,6 @@ extension ContainerBackend: CoordinationBackend {
 
     func cancel(_ claim: ClaimID, of connection: ConnectionID) { container.coordinator.cancel(claim, of: connection) }
 
-    func present(
-        _ request: PresentRequest, of connection: ConnectionID, peer: Peer
-    ) throws(ControlError) -> (PresenterID, Purpose, sequence: UInt64) {
-        try answering {
-            let place = try request.path.map {
-                try container.claimable(tree($0), .reading(.withoutChanges), as: peer.principal)
-            }
-            // Before it is presented: what is recorded in between is told twice rather than not at all.
-            let sequence = try store.changeRange()?.upperBound ?? 0
-            guard let (presenter, purpose) = container.coordinator.present(
-                at: place?.path, item: place?.item,
-                mayRefuse: place.map { container.mayRefuse($0.path, as: peer.principal) } ?? true,
-                accommodatesSubitems: request.accommodatesSubitems ?? false,
-                of: connection)
-            else { throw ControlError(.disconnected, "the client has gone") }
-            return (presenter, purpose, sequence)
-        }
-    }
-
-    func place(_ request: PlacePresenterRequest, of connection: ConnectionID, peer: Peer) throws(ControlError) {
-        try answering {
-            let place = try request.path.map {
-                try container.claimable(tree($0), .reading(.withoutChanges), as: peer.principal)
-            }
-            guard container.coordinator.place(
-                PresenterID(request.presenter), at: place?.path, item: place?.item, of: connection)
-            else { throw ControlError(.notFound, "no presenter \(request.presenter) of this connection") }
-        }
-    }
-
-    func withdraw(_ presenter: PresenterID, of connection: ConnectionID) -> Bool {
-        container.coordinator.withdraw(presenter, of: connection)
-    }
-
-    func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID) {
-        container.coordinator.answer(question, answer, of: connection)
-    }
-
-    func alive(_ connection: ConnectionID) { container.coordinator.alive(connection) }
-
     /// The claims of clients on what the caller can reach.
     func coordinated(_ call: ControlCall) -> [ClaimInfo] {
         let (now, wall) = container.moment
@@ -97,14 +57,6 @@ extension ContainerBackend: CoordinationBackend {
                 options: Set(words.flatMap(\.options)).sorted() + (claim.isPreparation ? ["preparing"] : []),
                 pid: entry.party.process, program: entry.party.program,
                 since: wall.advanced(byNanoseconds: entry.listed.since - now), waiting: entry.listed.isWaiting)
-        }
-    }
-
-    func presenters(_ request: PresentersRequest, _ call: ControlCall) throws(ControlError) -> [PresenterInfo] {
-        container.presenters(as: call.principal).map { presenter, party, isRevoked in
-            PresenterInfo(
-                id: "\(presenter.id)", path: presenter.path.map { Path($0) }, pid: party.process,
-                program: party.program, silent: isRevoked)
         }
     }
 }

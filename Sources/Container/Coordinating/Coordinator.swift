@@ -12,7 +12,7 @@ public final class Coordinator: Sendable {
     private let scheduler: Scheduler
     /// Where opens go on that have waited.
     private let opens: Scheduler
-    /// Whether anyone takes part: else plain programs' opens do not ask.
+    /// Whether any client takes part: else plain programs' opens do not ask.
     private let inUse = Atomic(false)
 
     init(packages: Packages, scheduler: Scheduler, opens: Scheduler, limits: Arbiter.Limits = Arbiter.Limits()) {
@@ -21,18 +21,30 @@ public final class Coordinator: Sendable {
         self.opens = opens
     }
 
-    /// Whether anyone claims or presents anything: as long as nobody does, nobody need be asked.
+    /// Whether any client takes part: as long as none does, nobody need be asked.
     public var isInUse: Bool { inUse.load(ordering: .acquiring) }
+
+    /// Which directories count as one document.
+    public var packages: Packages { state.withLock { $0.arbiter.packages } }
+
+    /// Other directories do from now on.
+    func set(_ packages: Packages) { drive { state, now in state.arbiter.set(packages, now: now) } }
 
     // MARK: Clients
 
     /// A client takes part from now on.
-    public func connect(_ client: any CoordinationClient, _ party: CoordinationParty, actor: FileActor?) -> ConnectionID {
-        state.withLock { state in
-            let id = ConnectionID(state.takeNumber())
+    /// - Returns: also whether nobody did before.
+    func connect(
+        _ client: any CoordinationClient, _ party: CoordinationParty, actor: FileActor?
+    ) -> (ConnectionID, isFirst: Bool) {
+        var (id, isFirst) = (ConnectionID(0), false)
+        drive { state, _ in
+            id = ConnectionID(state.takeNumber())
+            isFirst = state.clients.isEmpty
             state.clients[id] = Client(client: client, party: party, actor: actor)
-            return id
+            return []
         }
+        return (id, isFirst)
     }
 
     /// A client is gone, and with it its claims and presenters.
@@ -80,11 +92,11 @@ public final class Coordinator: Sendable {
 
     // MARK: Presenters
 
-    /// A client presents an item from now on.
+    /// A client presents an item from now on; nil if it has gone.
     public func present(
-        at path: TreePath?, item: ItemID?, mayRefuse: Bool, accommodatesSubitems: Bool, of connection: ConnectionID
-    ) -> (PresenterID, Purpose)? {
-        let purpose = Purpose.random()
+        at path: TreePath?, item: ItemID?, for purpose: Purpose, mayRefuse: Bool, accommodatesSubitems: Bool,
+        of connection: ConnectionID
+    ) -> PresenterID? {
         var presenter: PresenterID?
         drive { state, _ in
             guard let client = state.clients[connection] else { return [] }
@@ -95,7 +107,7 @@ public final class Coordinator: Sendable {
             presenter = id
             return []
         }
-        return presenter.map { ($0, purpose) }
+        return presenter
     }
 
     /// The presenter's item is here now; false if it is none of the client's.
@@ -130,6 +142,23 @@ public final class Coordinator: Sendable {
     }
 
     // MARK: What happens in the tree
+
+    /// In whose coordinated access something is changed just now; nil if in none.
+    func origin(of actor: FileActor?, at path: TreePath, from: TreePath?, item: ItemID?) -> UInt64? {
+        guard isInUse, let actor else { return nil }
+        return state.withLock { $0.arbiter.origin(of: actor, at: path, from: from, item: item) }
+    }
+
+    /// A program that waits for nobody does something. What is done in a claim on it was asked for then.
+    func notice(_ access: Access, by actor: FileActor?) {
+        drive { state, now in
+            let isClaimed = actor.map {
+                state.arbiter.origin(of: $0, at: access.path, item: access.item) != nil
+            } ?? false
+            guard !isClaimed else { return [] }
+            return state.arbiter.notice(access, as: ClaimID(state.takeNumber()), by: actor, now: now)
+        }
+    }
 
     /// A name was moved. Called with the names locked, so that moves come in their order.
     func moved(_ old: TreePath, to new: TreePath) {
@@ -171,7 +200,7 @@ public final class Coordinator: Sendable {
             let now = Scheduler.now
             var resumed: [@Sendable () -> Void] = []
             for effect in body(&state, now) { state.send(effect, &resumed) }
-            let isInUse = state.arbiter.hasClients
+            let isInUse = !state.clients.isEmpty
             if !isInUse { state.dropPlain() }
             inUse.store(isInUse, ordering: .releasing)
             defer { state.dropped = [] }

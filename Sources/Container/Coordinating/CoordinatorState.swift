@@ -93,6 +93,7 @@ extension Coordinator.State {
         case .claimRevoked(let claim):
             guard let connection = claim.connection else { return }
             clients[connection]?.client.tell(.claimRevoked(claim.id))
+        case .disturbed(let id, let access): client(of: id)?.tell(.disturbed(id, access))
         case .probe(let connection): clients[connection]?.client.tell(.probe)
         }
     }

@@ -80,14 +80,47 @@ extension LiveContainer {
         return DerivedIdentity.item(node.file, in: store.identity.container)
     }
 
+    /// A client takes part from now on. If nobody did before, what programs have open for writing is found out first:
+    /// their claims count like those of later opens.
+    public func takePart(_ client: any CoordinationClient, as principal: Principal) -> ConnectionID {
+        let (connection, isFirst) = coordinator.connect(
+            client, party(principal), actor: observers.actor(thread: principal.process))
+        // Whoever opens something from now on sees to it itself.
+        if isFirst { for file in openFiles.all where file.isWriter { enrol(file) } }
+        return connection
+    }
+
+    /// Has a handle for writing, which did not wait for anybody, hold a claim until it is closed.
+    func enrol(_ file: OpenFile) {
+        guard let path = nodes.path(file.node) else { return }
+        let fresh = coordinator.newClaim()
+        let claim = file.state.withLock { state in
+            if state.coordinated == nil { state.coordinated = fresh }
+            return state.coordinated ?? fresh
+        }
+        _ = coordinator.admit(
+            claim, Access(path: path, item: identity(of: file.node), kind: .writing(.updating)), by: file.requester,
+            descriptor: file.descriptor, patience: 0, mayWait: false) {}
+        if openFiles[file.id] == nil { coordinator.closed(claim) }
+    }
+
+    /// What somebody is about to do without waiting for anybody; nil if nobody takes part.
+    func deed(_ option: WritingOption, at name: FileName, in parent: Node, _ node: Node?) -> Access? {
+        guard coordinator.isInUse else { return nil }
+        return Access(
+            path: path(of: name, in: parent), item: node.flatMap { identity(of: $0) }, kind: .writing(option))
+    }
+
+    /// Tells presenters and holders of claims of what was done without waiting for them.
+    func tell(of deeds: [Access?], by caller: Caller) {
+        for deed in deeds { if let deed { coordinator.notice(deed, by: requester(caller).actor) } }
+    }
+
     /// The process at the other end of a client's connection.
-    public func party(_ principal: Principal) -> CoordinationParty {
+    private func party(_ principal: Principal) -> CoordinationParty {
         let program = observers.actor(thread: principal.process).map { observers.program(of: $0.ref) }
         return CoordinationParty(process: principal.process, program: program ?? "")
     }
-
-    /// The process as an actor; nil if nobody can tell.
-    public func actor(of process: Int32) -> FileActor? { observers.actor(thread: process) }
 
     /// The presenters whose items the caller can reach, the oldest first.
     public func presenters(

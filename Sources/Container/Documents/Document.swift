@@ -92,6 +92,9 @@ final class Document: Sendable {
         /// there before us it is kept before it is overwritten.
         var isUnannounced: Bool { maker?.hasMade == true && !isRecorded }
 
+        /// The change feed has told nothing of this document so far.
+        var isUntold: Bool { isUnannounced || isUnversioned || created != nil || current == nil }
+
         /// The file says of an earlier state of `current` that it was synchronised.
         var hasGrownSinceLabelled: Bool { appended != nil && labelled != nil && labelled != stamp }
 

@@ -9,8 +9,6 @@ import VersionModel
 final class OpenFile: Sendable {
     /// Its claim with the ``WriterArbiter``.
     let claim: ClaimID?
-    /// Its claim with the ``Coordinator``, if anyone took part when it was opened.
-    let coordinated: ClaimID?
     /// What has happened through this handle.
     struct State {
         /// The version that its last save made; amended by the next.
@@ -27,6 +25,8 @@ final class OpenFile: Sendable {
         var isReplacing = false
         /// Writes come to us before they reach the file: not known to before it is decided.
         var isMediated = false
+        /// Its claim with the ``Coordinator``, if anyone has taken part since it was opened.
+        var coordinated: ClaimID?
         /// How many changes through it are under way: decided, and perhaps not in the file yet.
         var changes = 0
     }
@@ -53,10 +53,10 @@ final class OpenFile: Sendable {
         self.flags = flags
         self.requester = requester
         self.claim = claim
-        self.coordinated = coordinated
-        state = Mutex(State(isReplacing: isReplacing))
+        state = Mutex(State(isReplacing: isReplacing, coordinated: coordinated))
     }
 
+    var coordinated: ClaimID? { state.withLock(\.coordinated) }
     var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
     /// Whether it is among the writers of its file: also who only truncated it, or made it and may only read.
     var isWriter: Bool { node.writers.contains { $0 === self } }

@@ -125,12 +125,11 @@ extension LiveContainer {
 
     /// A content that outlives the version it was kept for says whose it is now.
     private func hand(_ content: ContentID, to heir: Version) {
-        guard let labels = try? store.contents.labels(of: content), let first = labels.first,
+        guard let labels = try? store.contents.labels(of: content), !labels.isEmpty,
             !labels.contains(where: { $0.version.id == heir.id })
         else { return }
-        let label = ContentStore.Label(version: heir, path: first.path, place: first.place)
         do {
-            try store.contents.relabel(content, label)
+            try store.contents.relabel(content, label(of: heir))
         } catch {
             logger.warning("a content could not be labelled: \(error)", metadata: ["content": "\(content)"])
         }

@@ -137,7 +137,7 @@ extension CrashRecovery {
     /// What there is of a version among the objects; nil if nothing is.
     private func rest(of version: Version) throws -> Version? {
         guard store.contents.contains(version.content) else { return nil }
-        var rest = try store.shortened(version)
+        var rest = try store.cutShort(version)
         if rest.kind == .current { rest.kind = .history }
         return rest.flags.contains(.contentLost) ? nil : rest
     }

@@ -88,7 +88,7 @@ struct CrashRecovery {
         case .beingWritten: return "being written"
         case .saved(let version):
             if version == nil, !isWhole, try goBack(item, current, live) { return "not arrived" }
-            if !isWhole { store.commit([.version(try store.shortened(current))]) }
+            if !isWhole { store.commit([.version(try store.cutShort(current))]) }
             adopt(version, item, current, live)
             return "saved"
         case .unfinished:
@@ -102,7 +102,7 @@ struct CrashRecovery {
                 if isHere { try store.contents.remove(current.content) }
                 return try settleAppended(item, current, synchronised, live)
             }
-            var lost = try store.shortened(current)
+            var lost = try store.cutShort(current)
             if lost.flags.isDisjoint(with: [.unfinished, .contentLost]) {
                 // What was appended to it after it was synchronised has not arrived.
                 store.commit([.version(lost)])

@@ -102,10 +102,18 @@ public struct PresentRequest: ControlRequest {
     public var path: Path?
     /// Whether a presenter of a directory is asked before something in it is deleted.
     public var accommodatesSubitems: Bool?
+    /// The last change that the client has seen of the item; it hears of those behind it, and `path` is where the item
+    /// was then. Nil: from now on.
+    public var after: UInt64?
+    /// The purpose of the presenter that this one goes on for, so that what that one did counts as its own; nil for a
+    /// new one.
+    public var purpose: String?
 
-    public init(path: Path?, accommodatesSubitems: Bool = false) {
+    public init(path: Path?, accommodatesSubitems: Bool = false, after: UInt64? = nil, purpose: String? = nil) {
         self.path = path
         self.accommodatesSubitems = accommodatesSubitems ? true : nil
+        self.after = after
+        self.purpose = purpose
     }
 
     public struct Reply: Hashable, Sendable, Codable {

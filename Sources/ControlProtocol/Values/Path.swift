@@ -64,7 +64,7 @@ extension KeyedEncodingContainer where Key == TextKey {
     }
 
     /// Writes a path if there is one.
-    mutating func encodeIfPresent(path: Path?, forKey key: TextKey) throws {
+    public mutating func encodeIfPresent(path: Path?, forKey key: TextKey) throws {
         if let path { try encode(path: path, forKey: key) }
     }
 

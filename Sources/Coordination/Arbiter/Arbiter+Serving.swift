@@ -33,6 +33,11 @@ extension Arbiter {
     mutating func grant(_ id: ClaimID, _ grant: Grant) {
         guard let entry = claims[id] else { return }
         for blocker in entry.blockers { dependents[blocker]?.remove(id) }
+        if grant == .impatient {
+            for holder in inOrder(entry.blockers) where claims[holder]?.isGranted == true && claims[holder]?.claim.isPlain == false {
+                effects.append(contentsOf: entry.claim.accesses.map { .disturbed(holder, $0) })
+            }
+        }
         claims[id]?.blockers = []
         claims[id]?.steps = [:]
         claims[id]?.phase = .granted
@@ -79,7 +84,7 @@ extension Arbiter {
         }
     }
 
-    private func questions(of claim: Claim, to presenter: Presenter) -> [Question] {
+    func questions(of claim: Claim, to presenter: Presenter) -> [Question] {
         guard let path = presenter.path, !revoked.contains(presenter.id), presenter.id != claim.presenter,
             presenter.id != claim.handling, presenter.purpose != claim.purpose
         else { return [] }
@@ -110,11 +115,15 @@ extension Arbiter {
             return
         }
         if case .relinquish = question { claims[id]?.owed.append(presenter) }
-        let number = QuestionID(nextQuestion)
-        nextQuestion += 1
+        let number = takeQuestion()
         outstanding[number] = (presenter, now)
         questions[number] = Asked(presenter: presenter, claim: id, question: question, since: now)
         effects.append(.ask(number, presenter, question, for: id))
+    }
+
+    mutating func takeQuestion() -> QuestionID {
+        defer { nextQuestion += 1 }
+        return QuestionID(nextQuestion)
     }
 
     /// A presenter has answered what it was asked last.

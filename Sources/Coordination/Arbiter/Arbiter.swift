@@ -68,7 +68,7 @@ public struct Arbiter: Sendable {
     }
 
     public let limits: Limits
-    public var packages: Packages
+    public private(set) var packages: Packages
     var claims: [ClaimID: Entry] = [:]
     /// Those of them that are not granted.
     var ungranted: Set<ClaimID> = []
@@ -202,6 +202,18 @@ public struct Arbiter: Sendable {
         return relocate(now) { access in
             access.item == item && access.path != path && !access.kind.isOfName ? path : nil
         }
+    }
+
+    /// Other directories are packages from now on.
+    public mutating func set(_ packages: Packages, now: Int64) -> [Effect] {
+        guard packages != self.packages else { return [] }
+        self.packages = packages
+        for (id, claim) in claims.mapValues(\.claim) {
+            let units = units(of: claim)
+            claims[id]?.units = units
+        }
+        setAllRivals()
+        return settle(now)
     }
 
     /// Gives accesses other places, and finds out anew who excludes whom.

@@ -17,6 +17,8 @@ public enum Effect: Hashable, Sendable {
     case presenterRevoked(PresenterID)
     /// To a holder that has not shown in time that it runs: others have what it held.
     case claimRevoked(Claim)
+    /// To a holder: a plain program does this to what it holds, without waiting for it.
+    case disturbed(ClaimID, Access)
     /// To see whether a client runs: any answer to it is ``Arbiter/alive(_:now:)``.
     case probe(ConnectionID)
 }

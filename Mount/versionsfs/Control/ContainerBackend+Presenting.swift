@@ -1,0 +1,117 @@
+// Presenters of clients: what they name is looked up with their rights; and the change feed as they hear it.
+
+import Container
+import ControlProtocol
+import ControlService
+import Coordination
+import VersionModel
+import VersionStore
+
+extension ContainerBackend {
+    func present(
+        _ request: PresentRequest, of connection: ConnectionID, peer: Peer
+    ) throws(ControlError) -> Presented {
+        try answering {
+            let purpose = try request.purpose.map { digits throws(ControlError) in
+                guard let purpose = Purpose(hex: digits) else {
+                    throw ControlError(.invalidParameters, "purpose: not 32 hex digits")
+                }
+                return purpose
+            } ?? .random()
+            let place = try request.path.map { try presentable($0, peer) }
+            // Before it is presented: what is recorded in between is told twice rather than not at all.
+            let last = try store.changeRange()?.upperBound ?? 0
+            let sequence = min(request.after ?? last, last)
+            let item = PresentedItem(path: place?.path, item: place?.item, origin: purpose.origin)
+            // The client may have been away for a while, and its item have moved.
+            let current = sequence < last ? try follow(item, from: sequence, to: last) : item
+            guard let presenter = container.coordinator.present(
+                at: current.path, item: current.item, for: purpose,
+                mayRefuse: try current.path.map { container.mayRefuse($0, as: peer.principal) } ?? true,
+                accommodatesSubitems: request.accommodatesSubitems ?? false, of: connection)
+            else { throw ControlError(.disconnected, "the client has gone") }
+            return Presented(presenter: presenter, purpose: purpose, sequence: sequence, item: item)
+        }
+    }
+
+    private func presentable(_ path: Path, _ peer: Peer) throws -> (path: TreePath, item: ItemID?) {
+        try container.claimable(tree(path), .reading(.withoutChanges), as: peer.principal)
+    }
+
+    /// Where a presenter's item is behind all changes up to `last`.
+    private func follow(_ item: PresentedItem, from sequence: UInt64, to last: UInt64) throws -> PresentedItem {
+        var (item, sequence) = (item, sequence)
+        let packages = container.coordinator.packages
+        while sequence < last {
+            let rows = try store.changes(after: sequence, limit: Self.rowsAtOnce)
+            guard let end = rows.last?.sequence else { break }
+            for (_, change) in rows { _ = item.hears(change, packages) }
+            sequence = end
+        }
+        return item
+    }
+
+    private static let rowsAtOnce = 1_000
+
+    func place(
+        _ request: PlacePresenterRequest, of connection: ConnectionID, peer: Peer
+    ) throws(ControlError) -> (path: TreePath?, item: ItemID?) {
+        try answering {
+            let place = try request.path.map { try presentable($0, peer) }
+            guard container.coordinator.place(
+                PresenterID(request.presenter), at: place?.path, item: place?.item, of: connection)
+            else { throw ControlError(.notFound, "no presenter \(request.presenter) of this connection") }
+            return (place?.path, place?.item)
+        }
+    }
+
+    func changes(
+        after sequence: UInt64, limit: Int, for item: PresentedItem, peer: Peer
+    ) throws(ControlError) -> PresentedPage {
+        try answering {
+            try requireFeed(from: sequence)
+            var known: [TreePath: Bool] = [:]
+            let packages = container.coordinator.packages
+            var page = PresentedPage(changes: [], upTo: sequence, item: item)
+            for (number, change) in try store.changes(after: sequence, limit: limit) {
+                page.upTo = number
+                guard let relation = page.item.hears(change, packages), let place = page.item.path,
+                    container.mayKnow(change, as: peer.principal, &known)
+                else { continue }
+                page.changes.append(PresentedChange(
+                    event: WatchEvent(sequence: number, change), relation: PresentedChange.Relation(relation),
+                    place: Path(place)))
+            }
+            return page
+        }
+    }
+
+    func withdraw(_ presenter: PresenterID, of connection: ConnectionID) -> Bool {
+        container.coordinator.withdraw(presenter, of: connection)
+    }
+
+    func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID) {
+        container.coordinator.answer(question, answer, of: connection)
+    }
+
+    func alive(_ connection: ConnectionID) { container.coordinator.alive(connection) }
+
+    func presenters(_ request: PresentersRequest, _ call: ControlCall) throws(ControlError) -> [PresenterInfo] {
+        container.presenters(as: call.principal).map { presenter, party, isRevoked in
+            PresenterInfo(
+                id: "\(presenter.id)", path: presenter.path.map { Path($0) }, pid: party.process,
+                program: party.program, silent: isRevoked)
+        }
+    }
+}
+
+extension PresentedChange.Relation {
+    init(_ relation: PresentedRelation) {
+        self =
+            switch relation {
+            case .item: .item
+            case .inPackage: .inPackage
+            case .inDirectory: .inDirectory
+            }
+    }
+}

@@ -1,0 +1,59 @@
+// Beginning a query: the predicate is read, the place looked up with the caller's rights.
+
+import Container
+import ControlProtocol
+import ControlService
+import QueryLanguage
+import VersionModel
+import VersionStore
+
+extension ContainerBackend: QueryBackend {
+    func query(_ request: QueryRequest, peer: Peer) throws(ControlError) -> any RunningQuery {
+        let predicate: QueryPredicate
+        do throws(QuerySyntaxError) {
+            let now = container.moment.1.nanoseconds
+            predicate = try QueryPredicate(parsing: request.predicate ?? "") { text in
+                TimeText.parse(text, now: now).map { Timestamp(nanoseconds: $0) }
+            }
+        } catch {
+            throw ControlError(.invalidParameters, "predicate: \(error)")
+        }
+        return try answering {
+            let scope = try path(request.target, ControlCall(peer: peer))
+            let range = try store.changeRange()
+            if let after = request.after, after > range?.upperBound ?? 0 {
+                throw ControlError(.notFound, "the change feed ends before \(after)", advice: "ask again without it")
+            }
+            if request.after == nil { try requireThere(scope, peer.principal) }
+            return ContainerQuery(
+                self, scope: scope, predicate, began: request.after ?? range?.upperBound ?? 0, after: request.after,
+                as: peer.principal)
+        }
+    }
+
+    private func requireThere(_ scope: TreePath, _ principal: Principal) throws {
+        if let entry = try container.entry(at: scope, as: principal) {
+            guard entry.type == .directory else { return }
+        } else if scope != .root {
+            throw OperationError(.notFound, "no such file or directory", path: scope)
+        }
+        guard container.mayList(scope, as: principal) else {
+            throw OperationError(.denied, "permission denied", path: scope)
+        }
+    }
+
+    /// An entry as clients see it.
+    func item(_ entry: TreeEntry, _ scopes: DocumentScopes) -> QueryItem {
+        QueryItem(
+            id: "\(entry.file.number)", path: Path(entry.path), type: entry.type, size: entry.size,
+            modified: entry.modified, scope: scopes.contains(entry.path) ? "documents" : "data",
+            document: entry.document.map { known in
+                QueryItem.Document(
+                    item: known.item, version: known.current.id, saved: known.current.saved,
+                    device: known.current.device == store.identity.device
+                        ? store.identity.deviceName : known.current.device.short,
+                    user: known.current.author.user, program: known.current.author.program, versions: known.versions,
+                    conflicts: known.conflicts)
+            }, file: absolute(entry.path))
+    }
+}

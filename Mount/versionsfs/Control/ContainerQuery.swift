@@ -1,0 +1,150 @@
+// A query over the live container: a walk over the tree first, then the change feed from where that began. It keeps a
+// place in both and no results, so it costs the same however many there are; the client knows what it was told.
+
+import Container
+import ControlProtocol
+import ControlService
+import QueryLanguage
+import Synchronization
+import VersionModel
+import VersionStore
+
+/// What is asked, by whom, and how far it is.
+final class ContainerQuery: RunningQuery {
+    /// Names that are looked at in one piece, and rows of the change feed.
+    static let nameCount = 500
+
+    private struct State {
+        /// Walks of the step that is being told; the last one first.
+        var walks: [TreeCursor] = []
+        /// Where this step ends in the change feed.
+        var reached: UInt64
+        var isGathering: Bool
+    }
+
+    let began: UInt64
+    private let backend: ContainerBackend
+    private let scope: TreePath
+    private let matcher: QueryMatcher
+    private let principal: Principal
+    /// Confined to the one thread that asks for a piece; the lock is for the compiler.
+    private let state: Mutex<State>
+
+    /// - Parameter after: where to go on in the change feed; nil begins with the tree.
+    init(
+        _ backend: ContainerBackend, scope: TreePath, _ predicate: QueryPredicate, began: UInt64, after: UInt64?,
+        as principal: Principal
+    ) {
+        self.backend = backend
+        self.scope = scope
+        self.principal = principal
+        self.began = began
+        matcher = QueryMatcher(predicate)
+        state = Mutex(State(
+            walks: after == nil ? [TreeCursor(in: scope)] : [], reached: after ?? began, isGathering: after == nil))
+    }
+
+    func next() throws(ControlError) -> QueryPage {
+        try backend.answering {
+            try state.withLock { state in
+                if state.isGathering || !state.walks.isEmpty { return try goOn(&state, QueryPage()) }
+                return try follow(&state)
+            }
+        }
+    }
+
+    // MARK: The tree
+
+    /// Goes on with the walks of this step; ends the step with the last of them.
+    private func goOn(_ state: inout State, _ page: QueryPage) throws -> QueryPage {
+        var page = page
+        if state.isGathering, let entry = try backend.container.entry(at: scope, as: principal), entry.type != .directory {
+            state.walks = []
+            add([entry], to: &page)
+        }
+        while page.items.count < Self.nameCount, var walk = state.walks.popLast() {
+            add(walk.next(Self.nameCount, in: backend.container, as: principal), to: &page)
+            if !walk.isDone {
+                state.walks.append(walk)
+                break
+            }
+        }
+        guard state.walks.isEmpty else { return page }
+        page.sequence = state.reached
+        page.isGathered = state.isGathering
+        state.isGathering = false
+        return page
+    }
+
+    private func add(_ entries: [TreeEntry], to page: inout QueryPage) {
+        let scopes = DocumentScopes(backend.container.settings.documentScopes)
+        for entry in entries {
+            let item = backend.item(entry, scopes)
+            if matcher.matches({ item.value(of: $0) }) { page.items.append(item) }
+        }
+    }
+
+    // MARK: The change feed
+
+    /// The next rows of the feed: every path that they name is looked at as it is now.
+    private func follow(_ state: inout State) throws -> QueryPage {
+        if let range = try backend.store.changeRange(), range.lowerBound > state.reached &+ 1, state.reached > 0 {
+            throw ControlError(.notFound, "the change feed no longer reaches back to \(state.reached)", advice: "ask again")
+        }
+        let rows = try backend.store.changes(after: state.reached, limit: Self.nameCount)
+        guard let last = rows.last else { return QueryPage(isAtEnd: true) }
+        state.reached = last.sequence
+        var touched = TouchedPaths(within: scope)
+        for row in rows { touched.add(row.1, rightsMatter: !backend.container.knowsAll(principal)) }
+        var page = QueryPage()
+        if touched.isScopeTouched {
+            page.gone = [Path(scope)]
+            state.walks = [TreeCursor(in: scope)]
+            if let entry = try backend.container.entry(at: scope, as: principal), entry.type != .directory {
+                state.walks = []
+                add([entry], to: &page)
+            }
+        } else {
+            for directory in touched.directories {
+                try look(at: touched.names(in: directory), in: directory, touched, &state, &page)
+            }
+        }
+        return try goOn(&state, page)
+    }
+
+    private func look(
+        at names: [FileName], in directory: TreePath, _ touched: TouchedPaths, _ state: inout State, _ page: inout QueryPage
+    ) throws {
+        let entries: [FileName: TreeEntry]
+        do throws(OperationError) {
+            entries = try backend.container.entries(names, in: directory, as: principal)
+        } catch {
+            // A directory that is gone, or closed to the caller, is told with what happened to it; its names are not.
+            guard error.kind == .notFound || error.kind == .denied else { throw error }
+            if backend.container.knowsAll(principal) { page.gone += names.map { Path(directory.appending($0)) } }
+            return
+        }
+        for name in names {
+            let path = directory.appending(name)
+            guard let entry = entries[name] else {
+                page.gone.append(Path(path))
+                continue
+            }
+            if entry.type == .directory, touched.isMoved(path) {
+                page.gone.append(Path(path))
+                state.walks.append(TreeCursor(in: path))
+            }
+            tell(entry, &page)
+            for other in backend.container.otherPaths(of: entry) where other.isWithin(scope) {
+                if let entry = try? backend.container.entry(at: other, as: principal) { tell(entry, &page) }
+            }
+        }
+    }
+
+    private func tell(_ entry: TreeEntry, _ page: inout QueryPage) {
+        let before = page.items.count
+        add([entry], to: &page)
+        guard page.items.count == before else { return }
+        if entry.type == .directory { page.unmatched.append(Path(entry.path)) } else { page.gone.append(Path(entry.path)) }
+    }
+}

@@ -1,0 +1,48 @@
+// A walk over a part of the tree in pieces: whoever takes them slowly holds nothing up.
+
+import VersionModel
+
+/// A place in a walk. Between pieces it holds the names of the directories on the way, and nothing of the container:
+/// what is renamed meanwhile is missed or met twice, as the change feed tells.
+public struct TreeCursor: Sendable {
+    private struct Level: Sendable {
+        var path: TreePath
+        var names: ArraySlice<FileName>
+        /// Directories among the names that were taken last.
+        var directories: [TreePath]
+    }
+
+    private var levels: [Level]
+
+    /// A walk over what is in a directory.
+    public init(in directory: TreePath) {
+        levels = [Level(path: directory, names: [], directories: [directory])]
+    }
+
+    public var isDone: Bool { levels.isEmpty }
+
+    /// The next entries, of about `limit` names looked at. Directories that the caller may not list, or that are gone,
+    /// are passed over.
+    public mutating func next(_ limit: Int, in container: LiveContainer, as principal: Principal) -> [TreeEntry] {
+        var found: [TreeEntry] = []
+        var seen = 0
+        while seen < limit, var level = levels.popLast() {
+            if let directory = level.directories.popLast() {
+                levels.append(level)
+                seen += 1
+                guard let names = try? container.names(in: directory, as: principal), !names.isEmpty else { continue }
+                levels.append(Level(path: directory, names: names[...], directories: []))
+            } else if !level.names.isEmpty {
+                let names = Array(level.names.prefix(limit))
+                level.names = level.names.dropFirst(names.count)
+                seen += names.count
+                let entries = (try? container.entries(names, in: level.path, as: principal)) ?? [:]
+                let inOrder = names.compactMap { entries[$0] }
+                level.directories = inOrder.filter { $0.type == .directory }.map(\.path).reversed()
+                levels.append(level)
+                found += inOrder
+            }
+        }
+        return found
+    }
+}

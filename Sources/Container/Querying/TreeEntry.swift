@@ -1,0 +1,148 @@
+// Names of the live tree as a query sees them: what the directory tells, and what is known of the document.
+
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// A name of the tree, with what is behind it.
+public struct TreeEntry: Sendable {
+    public var path: TreePath
+    public var file: FileID
+    public var type: EntryType
+    public var size: UInt64
+    public var modified: Timestamp
+    /// The file has more names.
+    public var hasOtherNames: Bool
+    /// Nil for what is no document, and for what the caller may not read.
+    public var document: ListedDocument?
+}
+
+extension LiveContainer {
+    /// The names in a directory that the caller may list and pass through, in order.
+    public func names(in directory: TreePath, as principal: Principal) throws(OperationError) -> [FileName] {
+        try operation {
+            try looking(as: principal) { walk in
+                let node = try listable(directory, walk)
+                guard !node.isForeign else { return [] }
+                let descriptor = try descriptor(of: node)
+                return try Backing.list(descriptor.raw).map(\.name).filter { !isOurs($0, in: directory) }.sorted()
+            }
+        }
+    }
+
+    /// Whether the caller may list a directory and pass through it.
+    public func mayList(_ directory: TreePath, as principal: Principal) -> Bool {
+        (try? looking(as: principal) { walk in try listable(directory, walk) }) != nil
+    }
+
+    /// What is at a path; nil if nothing is there that the caller may know of.
+    public func entry(at path: TreePath, as principal: Principal) throws(OperationError) -> TreeEntry? {
+        guard let parent = path.parent, let name = path.name else { return nil }
+        return try entries([name], in: parent, as: principal)[name]
+    }
+
+    /// What is behind some names of a directory. Left out are names that are gone, and documents that get no versions:
+    /// what is ignored, temporary, or was not saved yet; of these nobody is told anything.
+    /// - Parameter names: in order.
+    public func entries(
+        _ names: [FileName], in directory: TreePath, as principal: Principal
+    ) throws(OperationError) -> [FileName: TreeEntry] {
+        guard let first = names.first, let last = names.last, first <= last else { return [:] }
+        return try operation {
+            var sights: [Sight] = []
+            let place = try looking(as: principal) { walk -> FileID? in
+                let node = try listable(directory, walk)
+                guard !node.isForeign else { return nil }
+                sights = try sight(names, node, directory, principal)
+                return node.file
+            }
+            guard let place else { return [:] }
+            // The catalog is asked without the lock on names: it may have to write first.
+            let rows = sights.contains { $0.mayBeDocument } ? try store.listing(of: place, names: first...last) : [:]
+            var result: [FileName: TreeEntry] = [:]
+            for sight in sights { result[sight.name] = entry(sight, rows[sight.name], in: directory) }
+            return result
+        }
+    }
+
+    /// Other paths of the file that an entry is a name of.
+    public func otherPaths(of entry: TreeEntry) -> [TreePath] {
+        guard entry.hasOtherNames, let item = entry.document?.item, let row = try? store.item(item) else { return [] }
+        return row.places.compactMap { place in
+            (try? store.path(of: place.directory))?.appending(place.name)
+        }.filter { $0 != entry.path }
+    }
+
+    // MARK: Parts
+
+    /// What was seen of a name while the lock on names was held.
+    private struct Sight {
+        var name: FileName
+        var stat: FileStat
+        /// The document in memory.
+        var known: (item: ItemID, current: Version)?
+        var mayBeDocument: Bool
+    }
+
+    private func listable(_ directory: TreePath, _ walk: Walk) throws -> Node {
+        let node = try walk.directory(directory)
+        try walk.require(.read, on: node, directory)
+        return node
+    }
+
+    private func isOurs(_ name: FileName, in directory: TreePath) -> Bool {
+        directory == .root && name.bytes == Self.stateName
+    }
+
+    private func sight(
+        _ names: [FileName], _ parent: Node, _ directory: TreePath, _ principal: Principal
+    ) throws -> [Sight] {
+        let descriptor = try descriptor(of: parent)
+        return names.compactMap { name in
+            guard !isOurs(name, in: directory),
+                let stat = try? Backing.statIfPresent(name.bytes, in: descriptor.raw)
+            else { return nil }
+            guard stat.isRegular, stat.key.device == rootKey.device else {
+                return Sight(name: name, stat: stat, known: nil, mayBeDocument: false)
+            }
+            let isReadable = mayRead(name, in: descriptor, principal)
+            guard let document = documents.documentInMemory(at: Place(directory: parent.file, name: name)) else {
+                return Sight(name: name, stat: stat, known: nil, mayBeDocument: isReadable)
+            }
+            return document.state.withLock { state -> Sight? in
+                guard let current = state.current, !state.isUntold else { return nil }
+                return Sight(
+                    name: name, stat: stat, known: isReadable ? (state.item, current) : nil, mayBeDocument: isReadable)
+            }
+        }
+    }
+
+    private func mayRead(_ name: FileName, in directory: SharedDescriptor, _ principal: Principal) -> Bool {
+        if principal.isRoot { return true }
+        guard let attributes = try? attributes(below: name.bytes, in: directory) else { return false }
+        return AccessRule.allows(.read, to: principal, on: attributes)
+    }
+
+    private func entry(_ sight: Sight, _ row: ListedDocument?, in directory: TreePath) -> TreeEntry? {
+        let path = directory.appending(sight.name)
+        var entry = TreeEntry(
+            path: path, file: fileID(sight.stat), type: sight.stat.entryType,
+            size: sight.stat.isRegular ? sight.stat.size : 0, modified: sight.stat.modified,
+            hasOtherNames: sight.stat.isRegular && sight.stat.links > 1, document: nil)
+        guard sight.stat.isRegular, sight.stat.key.device == rootKey.device else { return entry }
+        if row == nil, policy.ignores(path) { return nil }
+        if let known = sight.known {
+            let counted = row?.item == known.item ? row : nil
+            entry.document = ListedDocument(
+                item: known.item, current: known.current, versions: counted?.versions ?? 1,
+                conflicts: counted?.conflicts ?? 0)
+        } else if let row {
+            entry.document = sight.mayBeDocument ? row : nil
+        } else if sight.mayBeDocument {
+            let derived = derivedCurrent(sight.stat)
+            entry.document = ListedDocument(item: derived.item, current: derived, versions: 1, conflicts: 0)
+        }
+        return entry
+    }
+}

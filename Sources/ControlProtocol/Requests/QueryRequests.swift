@@ -1,0 +1,102 @@
+// Queries over the tree: a first set of results in pieces, then what changes in it.
+
+/// Asks for the entries below a directory that a predicate is true of. Results follow as ``QueryResultsNotification``
+/// on the same connection.
+public struct QueryRequest: ControlRequest {
+    public static let method = "query"
+    /// The directory, or one document.
+    public var target: Target
+    /// In the language of `docs/query.md`; nil: everything.
+    public var predicate: String?
+    /// Whether changes are told once the first set is complete.
+    public var live: Bool?
+    /// Goes on behind this sequence number, without a first set: what a live query of the same kind had told last.
+    public var after: UInt64?
+
+    public init(_ target: Target, predicate: String? = nil, live: Bool = false, after: UInt64? = nil) {
+        self.target = target
+        self.predicate = predicate
+        self.live = live ? true : nil
+        self.after = after
+    }
+
+    public struct Reply: Hashable, Sendable, Codable {
+        /// Names the query in its results.
+        public var query: UInt64
+        /// The change that was the last one when it began.
+        public var sequence: UInt64
+        public init(query: UInt64, sequence: UInt64) {
+            self.query = query
+            self.sequence = sequence
+        }
+    }
+}
+
+/// Ends a query.
+public struct EndQueryRequest: ControlRequest {
+    public static let method = "endQuery"
+    public typealias Reply = Done
+    public var query: UInt64
+    public init(query: UInt64) { self.query = query }
+}
+
+/// A piece of a query's results. In each, `gone` and `unmatched` come before `items`; several pieces make one step, of
+/// which the last has `sequence`.
+public struct QueryResultsNotification: ControlNotification {
+    public static let method = "queryResults"
+    public var query: UInt64
+    /// Entries that match, as they are now, whether they were told before or not.
+    public var items: [QueryItem]
+    /// What is not there any more, with all that was told below it; what follows in this step has come back.
+    public var gone: [Path]
+    /// Directories that do not match, or not any more, themselves.
+    public var unmatched: [Path]
+    /// Everything up to this change has been told: where a live query goes on from. Nil: the step is not complete.
+    public var sequence: UInt64?
+    /// The first set is complete with this step; a query that is not live is over.
+    public var gathered: Bool?
+
+    public init(
+        query: UInt64, items: [QueryItem], gone: [Path] = [], unmatched: [Path] = [], sequence: UInt64?,
+        gathered: Bool = false
+    ) {
+        self.query = query
+        self.items = items
+        self.gone = gone
+        self.unmatched = unmatched
+        self.sequence = sequence
+        self.gathered = gathered ? true : nil
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: TextKey.self)
+        query = try container.decode(UInt64.self, forKey: "query")
+        items = try container.decode([QueryItem].self, forKey: "items")
+        gone = try container.contains("gone") ? container.decodePaths(forKey: "gone") : []
+        unmatched = try container.contains("unmatched") ? container.decodePaths(forKey: "unmatched") : []
+        sequence = try container.decodeIfPresent(UInt64.self, forKey: "sequence")
+        gathered = try container.decodeIfPresent(Bool.self, forKey: "gathered")
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: TextKey.self)
+        try container.encode(query, forKey: "query")
+        try container.encode(items, forKey: "items")
+        if !gone.isEmpty { try container.encode(paths: gone, forKey: "gone") }
+        if !unmatched.isEmpty { try container.encode(paths: unmatched, forKey: "unmatched") }
+        try container.encodeIfPresent(sequence, forKey: "sequence")
+        try container.encodeIfPresent(gathered, forKey: "gathered")
+    }
+}
+
+/// The daemon ended a query: the feed no longer reaches back so far, or what it is about cannot be read.
+public struct QueryEndedNotification: ControlNotification {
+    public static let method = "queryEnded"
+    public var query: UInt64
+    /// A sentence.
+    public var reason: String
+    public init(query: UInt64, reason: String) {
+        self.query = query
+        self.reason = reason
+    }
+}

@@ -1,0 +1,154 @@
+// Presenters of one connection: registered, placed, withdrawn, and told what changes about their items.
+
+import ControlProtocol
+import Coordination
+import Logging
+import NIOCore
+import VersionModel
+
+extension ConnectionHandler {
+    func present(_ request: PresentRequest, _ id: RequestID) throws(ControlError) {
+        let (backend, peer, connection) = try takePart()
+        guard (participation?.presenters.count ?? 0) < shared.limits.presenterCountPerConnection else {
+            throw ControlError(.busy, "too many presenters of this connection", advice: "withdraw some")
+        }
+        let parcel = Parcel<Presented>()
+        run(long: false, id) { _ in
+            do throws(ControlError) {
+                let presented = try backend.present(request, of: connection, peer: peer)
+                parcel.put(presented)
+                let reply = PresentRequest.Reply(
+                    presenter: presented.presenter.number, purpose: presented.purpose.hex, sequence: presented.sequence)
+                return try Wire.line(replying: reply, to: id)
+            } catch {
+                return Wire.line(failing: error, to: id)
+            }
+        } then: { handler in
+            guard let presented = parcel.take(), handler.participation != nil else { return }
+            let presenter = presented.presenter
+            handler.participation?.presenters[presenter] = PresenterFeed(presented)
+            // What it was asked before its client could know its number.
+            for message in handler.participation?.early.removeValue(forKey: presenter) ?? [] { handler.told(message) }
+            handler.pump(presenter)
+        }
+    }
+
+    func place(_ request: PlacePresenterRequest, _ id: RequestID) throws(ControlError) {
+        let (backend, peer, connection) = try takePart()
+        let parcel = Parcel<(path: TreePath?, item: ItemID?)>()
+        run(long: false, id) { _ in
+            do throws(ControlError) {
+                parcel.put(try backend.place(request, of: connection, peer: peer))
+                return try Wire.line(replying: Done(), to: id)
+            } catch {
+                return Wire.line(failing: error, to: id)
+            }
+        } then: { handler in
+            guard let place = parcel.take() else { return }
+            handler.participation?.presenters[PresenterID(request.presenter)]?.place(at: place.path, place.item)
+        }
+    }
+
+    func presenters(_ request: PresentersRequest, _ id: RequestID) throws(ControlError) {
+        guard let backend = shared.backend as? any CoordinationBackend else {
+            throw ControlError(.unknownMethod, "no coordination here")
+        }
+        run(long: false, id) { call in
+            do throws(ControlError) {
+                return try Wire.line(replying: backend.presenters(request, call), to: id)
+            } catch {
+                return Wire.line(failing: error, to: id)
+            }
+        }
+    }
+
+    func withdraw(_ request: WithdrawRequest, _ id: RequestID) throws(ControlError) {
+        let (backend, _, connection) = try takePart()
+        guard backend.withdraw(PresenterID(request.presenter), of: connection) else {
+            throw ControlError(.notFound, "no presenter \(request.presenter) of this connection")
+        }
+        participation?.presenters[PresenterID(request.presenter)] = nil
+        participation?.early = [:]
+        write(try Wire.line(replying: Done(), to: id))
+    }
+
+    // MARK: What presenters hear
+
+    /// A message for a presenter: at once, or in its turn behind the changes that it is to hear of first.
+    func told(_ message: CoordinationMessage, for presenter: PresenterID) {
+        guard case .reacquire = message else {
+            if participation?.presenters[presenter]?.mayGo(message) ?? false { send(message) }
+            return
+        }
+        guard let number = participation?.presenters[presenter]?.hold(message), let context else { return }
+        let (backend, loop) = (shared.backend, context.eventLoop)
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        shared.run(long: false) {
+            // If the feed cannot be read, nothing in it can be waited for.
+            let sequence = (try? backend.lastSequence()) ?? 0
+            loop.execute {
+                let handler = handler.value
+                handler.participation?.presenters[presenter]?.settle(number, until: sequence)
+                handler.participation?.presenters[presenter]?.cursor.changesHappened()
+                handler.sendDue(presenter)
+                handler.pump(presenter)
+            }
+        }
+    }
+
+    private func sendDue(_ presenter: PresenterID) {
+        for message in participation?.presenters[presenter]?.due() ?? [] { send(message) }
+    }
+
+    /// The backend recorded changes.
+    func presentersMayHear() {
+        for presenter in participation?.presenters.keys.sorted() ?? [] {
+            participation?.presenters[presenter]?.cursor.changesHappened()
+            pump(presenter)
+        }
+    }
+
+    /// The client reads again.
+    func pumpPresenters() { participation?.presenters.keys.sorted().forEach(pump) }
+
+    /// Fetches the next piece of the feed for a presenter that has been told the last one.
+    private func pump(_ presenter: PresenterID) {
+        guard let context, let peer, let backend = shared.backend as? any CoordinationBackend,
+            participation?.presenters[presenter]?.cursor.beginFetch(isWritable: context.channel.isWritable) ?? false,
+            let feed = participation?.presenters[presenter]
+        else { return }
+        let (limit, loop) = (shared.limits.changesPerPage, context.eventLoop)
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        let (feedBackend, logger) = (shared.backend, shared.logger)
+        shared.run(long: false) {
+            let fetched: (page: PresentedPage, isWhole: Bool)
+            do throws(ControlError) {
+                fetched = (
+                    try backend.changes(after: feed.cursor.sequence, limit: limit, for: feed.item, peer: peer), true
+                )
+            } catch {
+                logger.warning("a presenter has missed changes", metadata: ["error": "\(error)"])
+                let last = (try? feedBackend.lastSequence()) ?? feed.cursor.sequence
+                fetched = (PresentedPage(changes: [], upTo: last, item: feed.item), false)
+            }
+            loop.execute { handler.value.fetched(fetched, for: presenter, asOf: feed.placements) }
+        }
+    }
+
+    private func fetched(
+        _ fetched: (page: PresentedPage, isWhole: Bool), for presenter: PresenterID, asOf placements: UInt64
+    ) {
+        guard participation?.presenters[presenter]?.took(fetched.page, asOf: placements) ?? false else {
+            return pump(presenter)
+        }
+        let page = fetched.page
+        // It learns that what it shows may be old, and hears of what comes from now on.
+        if !fetched.isWhole { notify(PresenterRevokedNotification(presenter: presenter.number)) }
+        if !page.changes.isEmpty {
+            notify(PresenterChangesNotification(
+                presenter: presenter.number, changes: page.changes, sequence: page.upTo))
+        }
+        sendDue(presenter)
+        pump(presenter)
+    }
+}

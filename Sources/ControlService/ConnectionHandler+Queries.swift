@@ -1,0 +1,141 @@
+// Queries of one connection: pieces go out as fast as the client takes them, then again when something changed.
+
+import ControlProtocol
+import NIOCore
+import Synchronization
+
+/// A query of a connection, and whether it is time to ask it for more; confined to the event loop.
+struct QueryPlace {
+    let query: any RunningQuery
+    let isLive: Bool
+    private var isFetching = false
+    /// There may be more than the last piece gave.
+    private var isStale = true
+    /// Pieces of the step that is being told have gone out.
+    var isWithinStep = true
+
+    init(_ query: any RunningQuery, isLive: Bool) {
+        self.query = query
+        self.isLive = isLive
+    }
+
+    mutating func changesHappened() { isStale = true }
+
+    /// Whether to ask for a piece now; if so, the question counts as asked.
+    mutating func beginFetch(isWritable: Bool) -> Bool {
+        guard isStale, isWritable, !isFetching else { return false }
+        isFetching = true
+        isStale = false
+        return true
+    }
+
+    mutating func took(_ page: QueryPage) {
+        isFetching = false
+        if !page.isAtEnd { isStale = true }
+        isWithinStep = page.sequence == nil
+    }
+}
+
+extension ConnectionHandler {
+    /// Serves a method of queries.
+    /// - Returns: whether it was one.
+    func query(_ method: String, _ line: [UInt8], _ id: RequestID) -> Bool {
+        do throws(ControlError) {
+            switch method {
+            case QueryRequest.method: try beginQuery(Wire.parameters(QueryRequest.self, in: line), id)
+            case EndQueryRequest.method:
+                let request = try Wire.parameters(EndQueryRequest.self, in: line)
+                guard queries.removeValue(forKey: request.query) != nil else {
+                    throw ControlError(.notFound, "no query \(request.query) of this connection")
+                }
+                write(try Wire.line(replying: Done(), to: id))
+            default: return false
+            }
+        } catch {
+            write(Wire.line(failing: error, to: id))
+        }
+        return true
+    }
+
+    private func beginQuery(_ request: QueryRequest, _ id: RequestID) throws(ControlError) {
+        guard let backend = shared.backend as? any QueryBackend, let peer else {
+            throw ControlError(.unknownMethod, "no queries here")
+        }
+        guard queries.count < shared.limits.queryCountPerConnection else {
+            throw ControlError(.busy, "too many queries of this connection", advice: "end some")
+        }
+        let isLive = request.live ?? false
+        guard isLive || request.after == nil else {
+            throw ControlError(.invalidParameters, "after: for live queries alone")
+        }
+        let number = nextQuery
+        nextQuery += 1
+        let carrier = QueryCarrier()
+        run(long: false, id) { _ in
+            do throws(ControlError) {
+                let query = try backend.query(request, peer: peer)
+                carrier.set(query)
+                return try Wire.line(replying: QueryRequest.Reply(query: number, sequence: query.began), to: id)
+            } catch {
+                return Wire.line(failing: error, to: id)
+            }
+        } then: { handler in
+            guard let query = carrier.take() else { return }
+            handler.queries[number] = QueryPlace(query, isLive: isLive)
+            handler.pumpQuery(number)
+        }
+    }
+
+    /// The client can take more.
+    func pumpQueries() { queries.keys.sorted().forEach(pumpQuery) }
+
+    /// The backend recorded changes.
+    func changesHappenedForQueries() {
+        for number in queries.keys.sorted() {
+            queries[number]?.changesHappened()
+            pumpQuery(number)
+        }
+    }
+
+    /// Asks a query for its next piece once the client has taken the last one: what is not told yet is held nowhere.
+    private func pumpQuery(_ number: UInt64) {
+        guard let context, var place = queries[number] else { return }
+        let mayFetch = place.beginFetch(isWritable: context.channel.isWritable)
+        queries[number] = place
+        guard mayFetch else { return }
+        let loop = context.eventLoop
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        shared.run(long: false) { [query = place.query] in
+            let page = Result { () throws(ControlError) in try query.next() }
+            loop.execute { handler.value.fetched(page, forQuery: number) }
+        }
+    }
+
+    private func fetched(_ page: Result<QueryPage, ControlError>, forQuery number: UInt64) {
+        guard var place = queries[number] else { return }
+        switch page {
+        case .failure(let error):
+            queries[number] = nil
+            notify(QueryEndedNotification(query: number, reason: error.message))
+        case .success(let page):
+            // A step of which something was told has to be ended, though nothing more came of it.
+            if !page.isEmpty || page.sequence != nil && place.isWithinStep {
+                notify(QueryResultsNotification(
+                    query: number, items: page.items, gone: page.gone, unmatched: page.unmatched, sequence: page.sequence,
+                    gathered: page.isGathered))
+            }
+            place.took(page)
+            queries[number] = page.isGathered && !place.isLive ? nil : place
+            pumpQuery(number)
+        }
+        closeIfDone()
+    }
+}
+
+/// Carries a query from a backend's thread to the event loop.
+private final class QueryCarrier: Sendable {
+    /// Guards the value alone.
+    private let value = Mutex<(any RunningQuery)?>(nil)
+    func set(_ query: any RunningQuery) { value.withLock { $0 = query } }
+    func take() -> (any RunningQuery)? { value.withLock { $0.take() } }
+}

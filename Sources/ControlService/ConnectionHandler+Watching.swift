@@ -1,0 +1,84 @@
+// Subscriptions of one connection to the change feed: each fetches its next piece once the last one is taken.
+
+import ControlProtocol
+import NIOCore
+
+extension ConnectionHandler {
+    func watch(_ line: [UInt8], _ id: RequestID) {
+        let number = nextCall
+        let backend = shared.backend
+        let box = SubscriptionBox()
+        run(long: false, id) { _ in
+            do throws(ControlError) {
+                let request = try Wire.parameters(WatchRequest.self, in: line)
+                let sequence = if let after = request.after { after } else { try backend.lastSequence() }
+                box.set(Subscription(target: request.target, sequence: sequence))
+                return try Wire.line(
+                    replying: WatchRequest.Reply(subscription: number, sequence: sequence), to: id)
+            } catch {
+                return Wire.line(failing: error, to: id)
+            }
+        } then: { handler in
+            guard let subscription = box.take() else { return }
+            handler.subscriptions[number] = subscription
+            handler.pump(number)
+        }
+    }
+
+    func unwatch(_ line: [UInt8], _ id: RequestID) {
+        do throws(ControlError) {
+            let request = try Wire.parameters(UnwatchRequest.self, in: line)
+            guard subscriptions.removeValue(forKey: request.subscription) != nil else {
+                throw ControlError(.notFound, "no subscription \(request.subscription)")
+            }
+            write(try Wire.line(replying: Done(), to: id))
+        } catch {
+            write(Wire.line(failing: error, to: id))
+        }
+    }
+
+    /// The backend recorded changes.
+    func changesHappened() {
+        for number in subscriptions.keys.sorted() {
+            subscriptions[number]?.cursor.changesHappened()
+            pump(number)
+        }
+        presentersMayHear()
+        changesHappenedForQueries()
+    }
+
+    /// Fetches the next piece of the feed for a subscriber that has taken the last one. A slow subscriber thus stays
+    /// behind at its own place and holds no memory here.
+    func pump(_ number: UInt64) {
+        guard let context, let peer, var subscription = subscriptions[number] else { return }
+        let mayFetch = subscription.cursor.beginFetch(isWritable: context.channel.isWritable)
+        subscriptions[number] = subscription
+        guard mayFetch else { return }
+        let (backend, limit, loop) = (shared.backend, shared.limits.changesPerPage, context.eventLoop)
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        shared.run(long: false) { [subscription] in
+            let page = Result { () throws(ControlError) in
+                try backend.changes(
+                    after: subscription.cursor.sequence, limit: limit, within: subscription.target, peer: peer)
+            }
+            loop.execute { handler.value.fetched(page, for: number) }
+        }
+    }
+
+    private func fetched(_ page: Result<ChangePage, ControlError>, for number: UInt64) {
+        guard var subscription = subscriptions[number] else { return }
+        switch page {
+        case .success(let page):
+            subscription.cursor.took(upTo: page.upTo)
+            subscriptions[number] = subscription
+            if !page.events.isEmpty {
+                notify(EventsNotification(subscription: number, events: page.events, sequence: page.upTo))
+            }
+            pump(number)
+        case .failure(let error):
+            subscriptions[number] = nil
+            notify(WatchEndedNotification(
+                subscription: number, sequence: subscription.cursor.sequence, reason: error.message))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// What a presenter is told, in one order: the changes that it hears of, and the messages that must not overtake them.
+
+import Coordination
+import Synchronization
+import VersionModel
+
+/// A pure machine for one presenter. A reacquire is sent once all is told that was recorded before it, so that whoever
+/// acts on it knows what was changed meanwhile; what comes behind a reacquire does not overtake it.
+struct PresenterFeed: Sendable {
+    /// A message that waits.
+    private struct Held: Sendable {
+        var message: CoordinationMessage
+        /// Up to where the feed must have been told before; nil while that is being found out.
+        var until: UInt64?
+        var number: UInt64
+    }
+
+    let purpose: Purpose
+    private(set) var item: PresentedItem
+    var cursor: FeedCursor
+    private var held: [Held] = []
+    private var next: UInt64 = 0
+    /// How often the client has said where its item is.
+    private(set) var placements: UInt64 = 0
+
+    init(_ presented: Presented) {
+        purpose = presented.purpose
+        item = presented.item
+        cursor = FeedCursor(sequence: presented.sequence)
+    }
+
+    /// Whether a message may go out now; else it is kept until ``due()``.
+    mutating func mayGo(_ message: CoordinationMessage) -> Bool {
+        guard !held.isEmpty else { return true }
+        held.append(Held(message: message, until: 0, number: next))
+        next += 1
+        return false
+    }
+
+    /// Keeps a message until ``settle(_:until:)`` has said what must be told before it, and that is.
+    mutating func hold(_ message: CoordinationMessage) -> UInt64 {
+        defer { next += 1 }
+        held.append(Held(message: message, until: nil, number: next))
+        return next
+    }
+
+    mutating func settle(_ number: UInt64, until sequence: UInt64) {
+        guard let index = held.firstIndex(where: { $0.number == number }) else { return }
+        held[index].until = sequence
+    }
+
+    /// The messages that may go out now, in order.
+    mutating func due() -> [CoordinationMessage] {
+        let count = held.prefix { $0.until.map { $0 <= cursor.sequence } ?? false }.count
+        defer { held.removeFirst(count) }
+        return held.prefix(count).map(\.message)
+    }
+
+    mutating func place(at path: TreePath?, _ item: ItemID?) {
+        self.item.place(at: path, item)
+        placements += 1
+    }
+
+    /// A piece of the feed has come that was asked for after so many placements; false if the item was placed anew
+    /// meanwhile, and it has to be fetched again.
+    mutating func took(_ page: PresentedPage, asOf placements: UInt64) -> Bool {
+        guard placements == self.placements else {
+            cursor.took(upTo: cursor.sequence)
+            cursor.changesHappened()
+            return false
+        }
+        item = page.item
+        cursor.took(upTo: page.upTo)
+        return true
+    }
+}
+
+/// Carries what a backend's thread has found out to the event loop.
+final class Parcel<Content: Sendable>: Sendable {
+    /// Guards the content alone.
+    private let content = Mutex<Content?>(nil)
+    func put(_ content: Content) { self.content.withLock { $0 = content } }
+    func take() -> Content? { content.withLock { $0.take() } }
+}

@@ -1,0 +1,169 @@
+// What a query has told so far, and what each step of it changed: the daemon keeps no results, so the client does.
+
+import ControlProtocol
+import VersionModel
+
+/// What one step of a query changed in its results.
+public struct QueryStep: Sendable {
+    /// An entry that is different from what was told of it.
+    public struct Changed: Hashable, Sendable {
+        public var item: QueryItem
+        /// Where it was, if that was elsewhere.
+        public var from: Path?
+
+        public init(item: QueryItem, from: Path? = nil) {
+            self.item = item
+            self.from = from
+        }
+    }
+
+    public var added: [QueryItem] = []
+    public var changed: [Changed] = []
+    public var removed: [QueryItem] = []
+    /// The first set is complete with this step.
+    public var isGathered = false
+    /// Where a live query goes on from; nil while the first set is being gathered.
+    public var sequence: UInt64?
+
+    public init(
+        added: [QueryItem] = [], changed: [Changed] = [], removed: [QueryItem] = [], isGathered: Bool = false,
+        sequence: UInt64? = nil
+    ) {
+        self.added = added
+        self.changed = changed
+        self.removed = removed
+        self.isGathered = isGathered
+        self.sequence = sequence
+    }
+
+    public var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty && !isGathered }
+}
+
+/// The results of one query. A tree by names, so that a directory that is gone takes what was below it along at once.
+public struct QueryResults: Sendable {
+    private struct Node: Sendable {
+        var item: QueryItem?
+        var children: [[UInt8]: Node] = [:]
+    }
+
+    private var root = Node()
+    /// What was told of the entries that this step is about.
+    private var before: [Path: QueryItem?] = [:]
+    private var isGathered = false
+    /// A first set is being told again, over what was known.
+    private var isRepeating = false
+    public private(set) var count = 0
+
+    public init() {}
+
+    /// All results, in the order of their paths.
+    public var items: [QueryItem] {
+        var found: [QueryItem] = []
+        found.reserveCapacity(count)
+        Self.collect(root) { found.append($0) }
+        return found.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+    }
+
+    /// The first set comes once more, for changes were missed: what does not come again is gone.
+    public mutating func beginAgain() {
+        remove(Path(""))
+        isRepeating = isGathered
+        isGathered = false
+    }
+
+    /// Takes a piece that the daemon sent.
+    /// - Returns: what has changed, once the piece ends a step; while the first set is gathered after each piece.
+    public mutating func take(_ piece: QueryResultsNotification) -> QueryStep? {
+        for path in piece.gone { remove(path) }
+        for path in piece.unmatched { update(path, to: nil) }
+        for item in piece.items { update(item.path, to: item) }
+        if piece.gathered ?? false {
+            (isGathered, isRepeating) = (true, false)
+        } else if piece.sequence == nil, isGathered || isRepeating {
+            return nil
+        }
+        var step = finishStep()
+        step.isGathered = piece.gathered ?? false
+        step.sequence = piece.sequence
+        return step
+    }
+
+    // MARK: Parts
+
+    private mutating func finishStep() -> QueryStep {
+        var step = QueryStep()
+        var gone: [String: [QueryItem]] = [:]
+        var appeared: [QueryItem] = []
+        for (path, old) in before {
+            switch (old, item(at: path)) {
+            case (let old?, let now?): if old != now { step.changed.append(QueryStep.Changed(item: now)) }
+            case (let old?, nil): gone[old.id, default: []].append(old)
+            case (nil, let now?): appeared.append(now)
+            case (nil, nil): break
+            }
+        }
+        before = [:]
+        // What went from one path and came to another is one entry that was renamed.
+        for item in appeared {
+            if let old = gone[item.id]?.popLast() {
+                step.changed.append(QueryStep.Changed(item: item, from: old.path))
+            } else {
+                step.added.append(item)
+            }
+        }
+        step.removed = gone.values.flatMap { $0 }
+        func inOrder(_ left: QueryItem, _ right: QueryItem) -> Bool {
+            left.path.bytes.lexicographicallyPrecedes(right.path.bytes)
+        }
+        step.added.sort(by: inOrder)
+        step.removed.sort(by: inOrder)
+        step.changed.sort { inOrder($0.item, $1.item) }
+        return step
+    }
+
+    private func item(at path: Path) -> QueryItem? {
+        var node = root
+        for name in path.bytes.split(separator: 47) {
+            guard let next = node.children[Array(name)] else { return nil }
+            node = next
+        }
+        return node.item
+    }
+
+    private mutating func note(_ path: Path, _ item: QueryItem?) {
+        if before[path] == nil { before[path] = .some(item) }
+    }
+
+    private mutating func update(_ path: Path, to item: QueryItem?) {
+        let old = self.item(at: path)
+        guard old != nil || item != nil else { return }
+        note(path, old)
+        count += (item == nil ? 0 : 1) - (old == nil ? 0 : 1)
+        Self.change(&root, path.bytes.split(separator: 47)[...]) { $0.item = item }
+    }
+
+    /// Removes a path with all below it.
+    private mutating func remove(_ path: Path) {
+        var removed = Node()
+        Self.change(&root, path.bytes.split(separator: 47)[...]) { node in
+            swap(&removed, &node)
+        }
+        var items: [QueryItem] = []
+        Self.collect(removed) { items.append($0) }
+        for item in items { note(item.path, item) }
+        count -= items.count
+    }
+
+    /// Changes the node at the end of some names; one that is empty afterwards goes.
+    private static func change(_ node: inout Node, _ names: ArraySlice<ArraySlice<UInt8>>, _ body: (inout Node) -> Void) {
+        guard let first = names.first else { return body(&node) }
+        let name = Array(first)
+        change(&node.children[name, default: Node()], names.dropFirst(), body)
+        if let child = node.children[name], child.item == nil, child.children.isEmpty { node.children[name] = nil }
+    }
+
+    private static func collect(_ node: Node, _ body: (QueryItem) -> Void) {
+        if let item = node.item { body(item) }
+        for child in node.children.values { collect(child, body) }
+    }
+}

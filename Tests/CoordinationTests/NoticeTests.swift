@@ -1,0 +1,57 @@
+// What waits for nobody: presenters and holders are told as it happens, and nobody waits for their answers.
+
+import Testing
+import VersionModel
+
+@testable import Coordination
+
+@Suite("Notices") struct NoticeTests {
+    @Test("presenters hear all that they would be asked, at once, and have their items back at once") func presenters() {
+        var play = Play()
+        play.present(1, of: 1, "d/a")
+        play.present(2, of: 2, "d")
+        play.present(3, of: 3, "d", subitems: true)
+        play.notice(9, by: 7, "d/a", .delete)
+        #expect(play.said == [
+            "ask 1 for 9: relinquish to writer", "ask 1 for 9: accommodate deletion", "1 reacquires from 9",
+            "ask 3 for 9: accommodate deletion of d/a",
+        ])
+        // Answers are answers to nothing that anyone waits for, refusals too.
+        play.answer(1, for: 9, refusing: "no")
+        #expect(play.said == [])
+        // Their own process asks them nothing.
+        play.notice(10, by: 1, "d/a", .move)
+        #expect(play.said == [])
+    }
+
+    @Test("holders of what it excludes hear of it, but not its own, and not who waits") func holders() {
+        var play = Play()
+        play.claim(1, of: 1, [("d/a", .write)])
+        play.claim(2, of: 2, [("d/a", .write)])
+        play.claim(3, of: 3, [("x", .read)])
+        play.notice(9, by: 7, "d", .move)
+        #expect(play.said == ["1 disturbed at d"])
+        play.notice(10, by: 1, "d", .move)
+        #expect(play.said == [])
+        play.notice(11, by: 7, "x", .write)
+        #expect(play.said == ["3 disturbed at x"])
+    }
+
+    @Test("an open that has waited long enough tells the holder that it goes on") func impatience() {
+        var play = Play()
+        play.claim(1, of: 1, [("a", .write)])
+        play.open(2, by: 7, "a", .write, patience: 100)
+        play.wait(100)
+        #expect(play.said.contains("1 disturbed at a"))
+    }
+
+    @Test("a presenter that never answers notices is found silent, and asked no more") func silence() {
+        var play = Play()
+        play.present(1, of: 1, "a")
+        play.notice(9, by: 7, "a", .write)
+        play.wait(10_000_000_000)
+        #expect(play.said == ["presenter 1 revoked"])
+        play.claim(1, of: 2, [("a", .write)])
+        #expect(play.said == ["1 granted a"])
+    }
+}
