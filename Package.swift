@@ -61,7 +61,8 @@ let package = Package(
         library("ControlProtocol", ["VersionModel", "QueryLanguage"]),
         library("ControlService", ["ControlProtocol", "Coordination", "VersionModel", logging] + nio),
         library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
-        library("FileCoordination", ["VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux"]),
+        library(
+            "FileCoordination", ["VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux", crypto]),
         .executableTarget(
             name: "versionsctl",
             dependencies: [
