@@ -56,7 +56,9 @@ extension PowerCutTests {
         tree.close()
     }
 
-    @Test("what was appended to is current again if neither what was appended nor the copy of both has arrived", arguments: ["base", "base mo"])
+    @Test(
+        "what was appended to is current again if neither what was appended nor the copy of both has arrived",
+        arguments: ["base", "base mo"])
     func copyOfWhatWasAppendedTo(_ arrived: String) throws {
         let before = try BrowsedContainer()
         for (name, text) in [("x", "old"), ("x.new", "base")] { try before.save(name, text) }
