@@ -36,9 +36,6 @@ struct CrashRecovery {
         for item in try store.keptCurrents() {
             if let word = attempt(item, settle) { counts[word, default: 0] += 1 }
         }
-        // A copy that has not arrived says nothing of the older versions that share it, as long as their file is there.
-        let lost = try store.settleContents(of: recent)
-        if lost > 0 { counts["contents not arrived"] = lost }
         // What is another's too is left to that one; that may have an older content, or another file, by the second
         // look.
         for _ in 0..<2 {
@@ -52,8 +49,10 @@ struct CrashRecovery {
             }
             if counts.isEmpty { break }
         }
-        // What a file that has gone back was shared with is nowhere now.
-        _ = try store.settleContents(of: recent)
+        // Only now: what is marked has the length and hash of what there is of it, and says nothing any more of what it
+        // was, which the files are compared with. And what a file that has gone back was shared with is nowhere now.
+        let lost = try store.settleContents(of: recent)
+        if lost > 0 { counts["contents not arrived"] = lost }
         store.settled()
         guard !counts.isEmpty else { return }
         container.logger.notice("put live files in order after a crash", metadata: ["files": "\(counts)"])
@@ -142,14 +141,14 @@ struct CrashRecovery {
         return (try? Backing.stat(Array(object.name.utf8), in: object.directory.rawValue))?.key == live.stat.key
     }
 
-    /// The newest version before one whose content is whole.
+    /// The newest version before one whose content is whole, or is what was synchronised of it.
     func wholeVersion(of item: Item, before current: Version, _ live: Live) throws -> Version? {
         for version in try store.versions(of: item.id) where version.time < current.time && version.kind == .history {
-            if version.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]),
-                try store.keepWhole(version, path: live.path, place: live.place)
-            {
-                return version
-            }
+            guard version.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]) else { continue }
+            if try store.keepWhole(version, path: live.path, place: live.place) { return version }
+            guard let synchronised = try store.cutToSynchronised(version) else { continue }
+            store.commit([.version(synchronised)])
+            return synchronised
         }
         return nil
     }
