@@ -122,7 +122,7 @@ let package = Package(
                 "versionsfs", "FUSE", "CFuse3", "Container", "VersionStore", "VersionModel", "CLinux", logging, system,
             ]),
         tests("SupportTests", ["TestActor"]),
-        tests("MountTests", ["versionsfs", "versionsctl", "TestActor"]),
+        tests("MountTests", ["versionsfs", "versionsctl", "TestActor", "Coordination", "VersionModel"]),
         tests("Stories", ["versionsfs", "versionsctl", "TestActor"]),
         tests(
             "CrashTests",

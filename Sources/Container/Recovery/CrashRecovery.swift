@@ -97,10 +97,10 @@ struct CrashRecovery {
                 return "unfinished"
             }
             if try goBack(item, current, live) { return "not arrived" }
-            if let synchronised = synchronised(current, item, live) {
+            if let beginning = try beginning(of: current, item, live) {
                 // The copy has not arrived, so nothing has happened to the file but what was appended.
                 if isHere { try store.contents.remove(current.content) }
-                return try settleAppended(item, current, synchronised, live)
+                return try settleAppended(item, current, beginning, live)
             }
             var lost = try store.cutShort(current)
             if lost.flags.isDisjoint(with: [.unfinished, .contentLost]) {
