@@ -40,7 +40,8 @@ extension ProcessArbitration.State {
                 key: nil, pid: getpid(), program: ProcessInfo.processInfo.processName, isHolder: isHolder)
             outbox.append { heldUp(notice) }
         case .probe(let connection): arbiter.alive(connection, now: called ?? 0)
-        case .claimRevoked: break  // Never: this process answers for itself.
+        // Never: this process answers for itself, and of plain programs nothing is known here.
+        case .claimRevoked, .disturbed: break
         }
     }
 
