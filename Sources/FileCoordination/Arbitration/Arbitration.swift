@@ -30,8 +30,10 @@ struct PresenterWanted: Sendable {
     var path: Path?
     /// 32 hex digits.
     var purpose: String
+    /// The last change that it has seen, when its item was at `path`; nil: from now on.
+    var after: UInt64?
     /// Makes what takes its messages, given its number, before the first of them.
-    var inlet: @Sendable (UInt64) -> PresenterInlet
+    var inbox: @Sendable (UInt64) -> PresenterSink
 }
 
 /// Grants claims and knows presenters.
@@ -44,7 +46,7 @@ protocol Arbitration: AnyObject, Sendable {
     func url(of path: Path, isDirectory: Bool) -> URL?
     func claim(_ wanted: ClaimWanted) -> any PendingClaim
     func release(_ claim: UInt64)
-    /// `then` is called as that of a claim is.
+    /// `then` is called as that of a claim is, with the last change before, which is 0 where nobody counts.
     func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<UInt64, ControlError>) -> Void)
     /// The presenter's item is here now.
     func place(_ presenter: UInt64, at path: Path?, then: @escaping @Sendable () -> Void)

@@ -64,11 +64,13 @@ final class ContainerArbitration: Arbitration {
     func release(_ claim: UInt64) { client.release(claim) }
 
     func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<UInt64, ControlError>) -> Void) {
-        client.present(wanted.path, accommodatesSubitems: true, inbox: { wanted.inlet($0).sink }) { result in
+        client.present(
+            wanted.path, accommodatesSubitems: true, after: wanted.after, purpose: wanted.purpose, inbox: wanted.inbox
+        ) { result in
             if case .success(let presentation) = result {
                 self.presentations.withLock { $0[presentation.id] = presentation }
             }
-            then(result.map(\.id))
+            then(result.map(\.sequence))
         }
     }
 

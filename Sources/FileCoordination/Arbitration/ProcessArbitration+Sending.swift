@@ -49,7 +49,7 @@ extension ProcessArbitration.State {
         _ question: QuestionID, _ presenter: PresenterID, _ content: PresenterMessage.Content,
         in arbitration: ProcessArbitration
     ) {
-        guard let inlet = inlets[presenter] else { return }
+        guard let sink = sinks[presenter] else { return }
         let message = PresenterMessage(content) { result in
             let answer: Answer =
                 switch result {
@@ -58,25 +58,27 @@ extension ProcessArbitration.State {
                 }
             arbitration.answer(question, answer)
         }
-        outbox.append { inlet.sink.take(message) }
+        outbox.append { sink.take(message) }
     }
 
     private mutating func tell(_ presenter: PresenterID, _ content: PresenterMessage.Content) {
-        guard let inlet = inlets[presenter] else { return }
-        outbox.append { inlet.sink.take(PresenterMessage(content) { _ in }) }
+        guard let sink = sinks[presenter] else { return }
+        outbox.append { sink.take(PresenterMessage(content) { _ in }) }
     }
 
     /// Tells presenters of a change that somebody else made.
-    mutating func tell(_ kind: ItemChange.Kind, at path: TreePath, from: TreePath? = nil, by purpose: String) {
+    mutating func tell(_ event: ChangeEvent, at path: TreePath, from: TreePath? = nil, by purpose: String) {
         let concerned = from ?? path
         for (presenter, _) in arbiter.allPresenters {
-            guard let place = presenter.path, presenter.purpose.hex != purpose, let inlet = inlets[presenter.id] else { continue }
+            guard let place = presenter.path, presenter.purpose.hex != purpose, let sink = sinks[presenter.id]
+            else { continue }
             let isOfItem = place == concerned || (from != nil && place.isWithin(concerned))
             guard isOfItem || path.isWithin(place) || concerned.isWithin(place) else { continue }
-            let change = ItemChange(
-                kind: kind, path: Path(path), from: from.map { Path($0) },
-                place: Path(from.flatMap { place.moved($0, to: path) } ?? place), isOfItem: isOfItem)
-            outbox.append { inlet.changed(change) }
+            let change = PresentedChange(
+                event: WatchEvent(sequence: 0, event: event, path: Path(path), from: from.map { Path($0) }, pid: getpid()),
+                relation: isOfItem ? .item : .inDirectory,
+                place: Path(from.flatMap { place.moved($0, to: path) } ?? place))
+            outbox.append { sink.take(PresenterMessage(.changes([change], sequence: 0)) { _ in }) }
         }
     }
 }

@@ -28,7 +28,7 @@ final class ProcessArbitration: Arbitration {
     struct State {
         var arbiter: Arbiter
         var claims: [ClaimID: Held] = [:]
-        var inlets: [PresenterID: PresenterInlet] = [:]
+        var sinks: [PresenterID: PresenterSink] = [:]
         var next: UInt64 = 1
         /// What is to be done outside the lock, in order.
         var outbox: [@Sendable () -> Void] = []
@@ -114,14 +114,14 @@ final class ProcessArbitration: Arbitration {
 
     func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<UInt64, ControlError>) -> Void) {
         let number = state.withLock { $0.number() }
-        let inlet = wanted.inlet(number)
+        let sink = wanted.inbox(number)
         state.withLock { state in
-            state.inlets[PresenterID(number)] = inlet
+            state.sinks[PresenterID(number)] = sink
             state.arbiter.present(Presenter(
                 id: PresenterID(number), connection: Self.connection, purpose: Purpose(hex: wanted.purpose) ?? .random(),
                 path: wanted.path?.tree, item: wanted.path.flatMap { Stamp($0)?.item }, accommodatesSubitems: true))
         }
-        then(.success(number))
+        then(.success(0))
     }
 
     func place(_ presenter: UInt64, at path: Path?, then: @escaping @Sendable () -> Void) {
@@ -132,9 +132,9 @@ final class ProcessArbitration: Arbitration {
 
     func withdraw(_ presenter: UInt64) {
         let id = PresenterID(presenter)
-        let inlet = state.withLock { $0.inlets.removeValue(forKey: id) }
+        let sink = state.withLock { $0.sinks.removeValue(forKey: id) }
         drive { $0.arbiter.withdraw(id, now: $1) }
-        inlet?.sink.ended(ControlError(.cancelled, "the presenter has withdrawn"))
+        sink?.ended(ControlError(.cancelled, "the presenter has withdrawn"))
     }
 
     func answer(_ question: QuestionID, _ answer: Answer) {
@@ -146,14 +146,14 @@ final class ProcessArbitration: Arbitration {
     func moved(_ old: Path, to new: Path, by purpose: String) {
         guard let old = old.tree, let new = new.tree else { return }
         drive { state, now in
-            state.tell(.moved, at: new, from: old, by: purpose)
+            state.tell(.renamed, at: new, from: old, by: purpose)
             return state.arbiter.moved(old, to: new, now: now)
         }
     }
 
     /// A claim is over: presenters of what it wrote hear of it, as far as it can be seen.
     private func tellChanges(_ held: Held, _ accesses: [Access]) {
-        let changes = zip(accesses, held.before).compactMap { access, before -> (TreePath, ItemChange.Kind)? in
+        let changes = zip(accesses, held.before).compactMap { access, before -> (TreePath, ChangeEvent)? in
             guard access.kind.strength != .reads else { return nil }
             let after = Stamp(Path(access.path))
             switch (before, after) {
@@ -162,7 +162,7 @@ final class ProcessArbitration: Arbitration {
             case (.some, nil): return (access.path, .deleted)
             case (let before?, let after?):
                 // What is done in a directory cannot be seen from it.
-                return before == after && !after.isDirectory ? nil : (access.path, .changed)
+                return before == after && !after.isDirectory ? nil : (access.path, .saved)
             }
         }
         guard !changes.isEmpty else { return }

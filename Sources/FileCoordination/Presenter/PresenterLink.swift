@@ -3,6 +3,7 @@
 import ControlProtocol
 import Foundation
 import Synchronization
+import VersionModel
 import VersionsClient
 
 /// Connects one presenter with the arbiter of its item. Thread-safe.
@@ -26,6 +27,9 @@ final class PresenterLink: Sendable {
         var url: URL?
         /// Where the arbiter has its item.
         var path: Path?
+        /// The last change that it was told of, and by whom.
+        var sequence: UInt64?
+        var container: String?
         var relinquishings: [UInt64: Relinquishing] = [:]
         /// Questions that its queue has not come to.
         var questions: [@Sendable () -> Void] = []
@@ -54,15 +58,22 @@ final class PresenterLink: Sendable {
         guard state.withLock({ $0.registration == nil && !$0.isRemoved }) else { return }
         guard let url = presenter.presentedItemURL, let place = try? Places.locate(url) else { return }
         let registered = Awaited<Void>()
-        let wanted = PresenterWanted(path: place.path, purpose: identity.purpose) { number in
+        // Of a presenter whose daemon was gone, where its item was when it last heard of it: it hears what came then.
+        let last = state.withLock { state in state.container == place.arbitration.rank ? (state.path, state.sequence) : nil }
+        let path = last.map { $0.0 ?? place.path } ?? place.path
+        let wanted = PresenterWanted(path: path, purpose: identity.purpose, after: last?.1) { number in
             self.state.withLock { state in
                 state.registration = (place.arbitration, number)
+                state.container = place.arbitration.rank
                 state.url = url
-                state.path = place.path
+                state.path = path
             }
-            return self.inlet(number, place.arbitration)
+            return self.inbox(number, place.arbitration)
         }
-        place.arbitration.present(wanted) { _ in registered.set(()) }
+        place.arbitration.present(wanted) { result in
+            if case .success(let sequence) = result { self.state.withLock { $0.sequence = max($0.sequence ?? 0, sequence) } }
+            registered.set(())
+        }
         registered.wait()
         if state.withLock({ $0.isRemoved }) { remove() }
     }
@@ -95,7 +106,10 @@ final class PresenterLink: Sendable {
         guard place.map({ $0.arbitration === registration.arbitration }) ?? true else {
             // It has gone to where another arbiter has the say.
             registration.arbitration.withdraw(registration.number)
-            state.withLock { $0.registration = nil }
+            state.withLock { state in
+                state.registration = nil
+                state.sequence = nil
+            }
             return register()
         }
         guard state.withLock({ $0.path != place?.path }) else { return }
@@ -107,12 +121,10 @@ final class PresenterLink: Sendable {
 
     // MARK: Messages
 
-    private func inlet(_ number: UInt64, _ arbitration: any Arbitration) -> PresenterInlet {
-        PresenterInlet(
-            sink: PresenterSink(
-                take: { [weak self] in self?.take($0, number, arbitration) },
-                ended: { [weak self] in self?.ended($0) }),
-            changed: { [weak self] in self?.changed($0, arbitration) })
+    private func inbox(_ number: UInt64, _ arbitration: any Arbitration) -> PresenterSink {
+        PresenterSink(
+            take: { [weak self] in self?.take($0, number, arbitration) },
+            ended: { [weak self] in self?.ended($0) })
     }
 
     private func take(_ message: PresenterMessage, _ number: UInt64, _ arbitration: any Arbitration) {
@@ -126,6 +138,9 @@ final class PresenterLink: Sendable {
             let url = path.flatMap { arbitration.url(of: $0, isDirectory: false) }
             ask(number, arbiter, message) { $0.accommodateDeletion(of: url, $1) }
         case .reacquire(let claim): reacquire(claim)
+        case .changes(let changes, let sequence):
+            for change in changes { changed(change, arbitration) }
+            state.withLock { $0.sequence = max($0.sequence ?? 0, sequence) }
         case .revoked: tell { $0.presentedItemDidChange() }
         }
     }
@@ -226,21 +241,24 @@ final class PresenterLink: Sendable {
 
     // MARK: Telling
 
-    private func changed(_ change: ItemChange, _ arbitration: any Arbitration) {
+    private func changed(_ change: PresentedChange, _ arbitration: any Arbitration) {
         state.withLock { $0.path = change.place }
         func url(_ path: Path) -> URL? { arbitration.url(of: path, isDirectory: false) }
-        guard let about = url(change.path) else { return }
-        switch (change.kind, change.isOfItem) {
-        case (.moved, true):
+        let event = change.event
+        guard let about = url(event.path) else { return }
+        let isInPackage = change.relation == .inPackage
+        switch (event.event, change.relation) {
+        case (.conflict, _), (.resolved, _), (.versionLost, _): break
+        case (.renamed, .item):
             guard let place = url(change.place) else { return }
             tell { $0.presentedItemDidMove(to: place) }
-        case (_, true): tell { $0.presentedItemDidChange() }
-        case (.created, false): tell(inPackage: change.isInPackage) { $0.presentedSubitemDidAppear(at: about) }
-        case (.moved, false):
-            let from = change.from.flatMap(url) ?? about
-            tell(inPackage: change.isInPackage) { $0.presentedSubitem(at: from, didMoveTo: about) }
-        case (.changed, false), (.deleted, false):
-            tell(inPackage: change.isInPackage) { $0.presentedSubitemDidChange(at: about) }
+        case (_, .item): tell { $0.presentedItemDidChange() }
+        case (.created, _), (.undeleted, _): tell(inPackage: isInPackage) { $0.presentedSubitemDidAppear(at: about) }
+        case (.renamed, _):
+            let from = event.from.flatMap(url) ?? about
+            tell(inPackage: isInPackage) { $0.presentedSubitem(at: from, didMoveTo: about) }
+        case (.saved, _), (.deleted, _), (.attributes, _):
+            tell(inPackage: isInPackage) { $0.presentedSubitemDidChange(at: about) }
         }
     }
 
