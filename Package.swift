@@ -93,6 +93,8 @@ let package = Package(
         .executableTarget(
             name: "CoordinationActor", dependencies: ["FileCoordination"], path: "Tests/CoordinationActor",
             swiftSettings: settings),
+        .executableTarget(
+            name: "shoebox", dependencies: ["FileCoordination"], path: "Examples/Shoebox", swiftSettings: settings),
         library("CrashLoad", path: "Tests/CrashLoad"),
         .executableTarget(
             name: "CrashWorker", dependencies: ["CrashLoad"], path: "Tests/CrashWorker", swiftSettings: settings),
@@ -115,6 +117,10 @@ let package = Package(
                 "FileCoordination", "VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux", "versionsfs",
                 "versionsctl", "TestActor", "CoordinationActor",
             ]),
+        // Listings of the time before Swift 6, as they stand.
+        .testTarget(
+            name: "ListingTests", dependencies: ["FileCoordination", "versionsfs", "versionsctl", "shoebox", "Support"],
+            swiftSettings: settings + [.swiftLanguageMode(.v5)]),
         tests("FUSETests", ["FUSE", "CRing", "VersionModel"]),
         tests(
             "FuzzTests",

@@ -56,14 +56,22 @@ extension VersionStore {
     /// A version as what there is of its content. Its label says so from now on: one that tells of more would make that
     /// up again after the next crash.
     public func cutShort(_ version: Version) throws -> Version {
-        let rest = try shortened(version)
+        if let whole = try cutToSynchronised(version) { return whole }
+        let rest = try remainder(version)
         if contents.contains(rest.content) { try? contents.relabel(rest) }
         return rest
     }
 
-    /// If it was synchronised before more was appended, and that is there, it is that, whole.
-    private func shortened(_ version: Version) throws -> Version {
-        if let whole = try synchronised(version) { return whole }
+    /// A kept version as it was synchronised before more was appended to it, if that is there: so it is whole. Its label
+    /// says so from now on.
+    /// - Returns: nil if it was not, or is not there.
+    public func cutToSynchronised(_ version: Version) throws -> Version? {
+        guard let whole = try synchronised(version) else { return nil }
+        try? contents.relabel(whole)
+        return whole
+    }
+
+    private func remainder(_ version: Version) throws -> Version {
         var version = version
         guard let file = try StoreCheck(store: self, repairs: false).open(version) else {
             version.flags.insert(.contentLost)

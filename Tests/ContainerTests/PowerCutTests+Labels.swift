@@ -56,7 +56,9 @@ extension PowerCutTests {
         tree.close()
     }
 
-    @Test("what was appended to is current again if neither what was appended nor the copy of both has arrived", arguments: ["base", "base mo"])
+    @Test(
+        "what was appended to is current again if neither what was appended nor the copy of both has arrived",
+        arguments: ["base", "base mo"])
     func copyOfWhatWasAppendedTo(_ arrived: String) throws {
         let before = try BrowsedContainer()
         for (name, text) in [("x", "old"), ("x.new", "base")] { try before.save(name, text) }
@@ -203,6 +205,22 @@ extension PowerCutTests {
         try move(before, "a", to: "gone")
         let tree = try cut(before, catalog, ["x": "\0\0\0\0\0"])
         #expect(try tree.live("x") == "same" && tree.item("x").id == item)
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("what came in part is not taken for the older version that it was to be")
+    func inPartAsAnOlderVersion() throws {
+        let before = try BrowsedContainer()
+        for (name, text) in [("a", "one"), ("s", "s"), ("t", "unsynchronised")] { try before.save(name, text) }
+        try move(before, "t", to: "a")
+        try move(before, "a", to: "s")
+        try before.save("a", "synchronised")
+        try synchronize(before, "a")
+        try move(before, "s", to: "a")
+        let tree = try cut(before, snapshot(before), ["a": "unsync"])
+        #expect(try tree.live("a") == "synchronised")
+        #expect(try tree.texts().contains("unsync"))
         #expect(try tree.findings() == [])
         tree.close()
     }

@@ -32,8 +32,6 @@ struct CrashRecovery {
     func run() throws(StoreError) {
         var counts: [String: Int] = [:]
         let recent = try store.recentVersions()
-        let lost = try store.settleContents(of: recent)
-        if lost > 0 { counts["contents not arrived"] = lost }
         let unkept = recent.filter { $0.kind == .current && !store.contents.contains($0.content) }
         for item in try store.keptCurrents() {
             if let word = attempt(item, settle) { counts[word, default: 0] += 1 }
@@ -51,8 +49,10 @@ struct CrashRecovery {
             }
             if counts.isEmpty { break }
         }
-        // What a file that has gone back was shared with is nowhere now.
-        _ = try store.settleContents(of: recent)
+        // Only now: what is marked has the length and hash of what there is of it, and says nothing any more of what it
+        // was, which the files are compared with. And what a file that has gone back was shared with is nowhere now.
+        let lost = try store.settleContents(of: recent)
+        if lost > 0 { counts["contents not arrived"] = lost }
         store.settled()
         guard !counts.isEmpty else { return }
         container.logger.notice("put live files in order after a crash", metadata: ["files": "\(counts)"])
@@ -141,14 +141,14 @@ struct CrashRecovery {
         return (try? Backing.stat(Array(object.name.utf8), in: object.directory.rawValue))?.key == live.stat.key
     }
 
-    /// The newest version before one whose content is whole.
+    /// The newest version before one whose content is whole, or is what was synchronised of it.
     func wholeVersion(of item: Item, before current: Version, _ live: Live) throws -> Version? {
         for version in try store.versions(of: item.id) where version.time < current.time && version.kind == .history {
-            if version.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]),
-                try store.keepWhole(version, path: live.path, place: live.place)
-            {
-                return version
-            }
+            guard version.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]) else { continue }
+            if try store.keepWhole(version, path: live.path, place: live.place) { return version }
+            guard let synchronised = try store.cutToSynchronised(version) else { continue }
+            store.commit([.version(synchronised)])
+            return synchronised
         }
         return nil
     }
