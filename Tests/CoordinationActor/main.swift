@@ -84,6 +84,16 @@ final class Editor: NSObject, NSFilePresenter, Sendable {
     func presentedSubitemDidChange(at url: URL) { say("changed \(url.lastPathComponent)") }
 }
 
+/// What its coordinators have in common with those of others.
+let purpose = Mutex<String?>(nil)
+
+/// A coordinator of nobody's.
+func coordinator() -> NSFileCoordinator {
+    let coordinator = NSFileCoordinator()
+    if let purpose = purpose.withLock({ $0 }) { coordinator.purposeIdentifier = purpose }
+    return coordinator
+}
+
 func text(of url: URL) -> String { (try? String(contentsOf: url, encoding: .utf8)) ?? "nothing" }
 
 func told(_ error: NSError?) -> String {
@@ -103,12 +113,15 @@ func perform(_ words: [String]) {
     case "withdraw":
         for presenter in NSFileCoordinator.filePresenters { NSFileCoordinator.removeFilePresenter(presenter) }
         say("withdrawn")
+    case "purpose":
+        purpose.withLock { $0 = words.count > 1 ? words[1] : nil }
+        say("done")
     case "read":
         var seen = ""
-        NSFileCoordinator().coordinate(readingItemAt: url, error: &error) { seen = text(of: $0) }
+        coordinator().coordinate(readingItemAt: url, error: &error) { seen = text(of: $0) }
         say(error == nil ? "read \(seen)" : told(error))
     case "write":
-        NSFileCoordinator().coordinate(writingItemAt: url, error: &error) { try? Data(rest.utf8).write(to: $0) }
+        coordinator().coordinate(writingItemAt: url, error: &error) { try? Data(rest.utf8).write(to: $0) }
         say(told(error))
     case "write-as-editor":
         let editor = NSFileCoordinator.filePresenters.first
@@ -117,20 +130,20 @@ func perform(_ words: [String]) {
         }
         say(told(error))
     case "delete":
-        NSFileCoordinator().coordinate(writingItemAt: url, options: .forDeleting, error: &error) {
+        coordinator().coordinate(writingItemAt: url, options: .forDeleting, error: &error) {
             try? FileManager.default.removeItem(at: $0)
         }
         say(told(error))
     case "count":
         // Adds to a number so many times, each time in an access of its own.
         for _ in 0..<(Int(rest) ?? 0) where error == nil {
-            NSFileCoordinator().coordinate(writingItemAt: url, error: &error) { url in
+            coordinator().coordinate(writingItemAt: url, error: &error) { url in
                 try? Data("\((Int(text(of: url)) ?? -1_000_000) + 1)".utf8).write(to: url)
             }
         }
         say(told(error))
     case "hold":
-        NSFileCoordinator().coordinate(writingItemAt: url, error: &error) { url in
+        coordinator().coordinate(writingItemAt: url, error: &error) { url in
             say("holding")
             released.wait()
         }
@@ -140,7 +153,7 @@ func perform(_ words: [String]) {
         var times: [Double] = []
         for _ in 0..<(Int(rest) ?? 0) {
             let begin = DispatchTime.now().uptimeNanoseconds
-            NSFileCoordinator().coordinate(writingItemAt: url, error: &error) { _ in }
+            coordinator().coordinate(writingItemAt: url, error: &error) { _ in }
             times.append(Double(DispatchTime.now().uptimeNanoseconds - begin) / 1000)
         }
         times.sort()

@@ -21,6 +21,8 @@ final class CoordinationProcess {
         }
         var start = Child.Start(Workplace.products + "/CoordinationActor")
         start.directory = "/"
+        // Where the key of purposes is kept: the tests' own.
+        start.environment = ["XDG_STATE_HOME": Workplace.root + "/coordination-state"]
         start.descriptors = [requestEnd, answerEnd, 2]
         child = try Child(start)
         (self.requests, self.answers) = (requests, answers)

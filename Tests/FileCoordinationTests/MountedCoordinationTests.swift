@@ -93,6 +93,24 @@ struct MountedCoordinationTests {
         }
     }
 
+    @Test("programs of one user that name their purpose alike do not exclude one another, and one with another name waits")
+    func purposes() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let (holder, friend, other) = (try CoordinationProcess(), try CoordinationProcess(), try CoordinationProcess())
+            for process in [holder, friend] { try process.ask("purpose com.example.sync") }
+            try other.ask("purpose com.example.other")
+            try holder.ask("hold \(container.file("a"))", "holding")
+            try friend.ask("write \(container.file("a")) 22")
+            try other.begin("read \(container.file("a"))")
+            // Held up: it has said nothing by the time that another round is through.
+            try friend.ask("write \(container.file("a")) 333")
+            let tooEarly = other.lines
+            try holder.begin("release")
+            let read = try other.hear("read")
+            return tooEarly + (read == "read 333" ? [] : [read])
+        }
+    }
+
     @Test("an access that waits for another process is cancelled from another thread")
     func cancelling() throws {
         try withContainer(files: ["a": "1"]) { container in
