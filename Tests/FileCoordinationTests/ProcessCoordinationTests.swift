@@ -337,6 +337,8 @@ struct ProcessCoordinationTests {
     func purposes() throws {
         try inDirectory { directory in
             let file = directory.appendingPathComponent("a")
+            // Where the key of purposes is kept; nothing else in this process asks for it.
+            setenv("XDG_STATE_HOME", directory.path, 1)
             func code(_ name: String, inside outer: String) -> Int {
                 let (one, other) = (NSFileCoordinator(), NSFileCoordinator())
                 one.purposeIdentifier = outer

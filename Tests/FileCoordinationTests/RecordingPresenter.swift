@@ -111,6 +111,14 @@ final class RecordingPresenter: NSObject, NSFilePresenter, Sendable {
         behaviour.changed?()
     }
 
+    func presentedItemDidGain(_ version: NSFileVersion) { say(version.isConflict ? "gained a conflict" : "gained a version") }
+    func presentedItemDidResolveConflict(_ version: NSFileVersion) { say("resolved") }
+    func presentedItemDidLose(_ version: NSFileVersion) { say("lost") }
+    func presentedSubitem(at url: URL, didGain version: NSFileVersion) {
+        say("\(url.lastPathComponent) gained a \(version.isConflict ? "conflict" : "version")")
+    }
+    func presentedSubitem(at url: URL, didResolve version: NSFileVersion) { say("\(url.lastPathComponent) resolved") }
+    func presentedSubitem(at url: URL, didLose version: NSFileVersion) { say("\(url.lastPathComponent) lost") }
     func presentedSubitemDidAppear(at url: URL) { say("\(url.lastPathComponent) appeared") }
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {
         say("\(oldURL.lastPathComponent) moved to \(newURL.lastPathComponent)")

@@ -131,14 +131,22 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
         _ wanted: [Wanted], isPreparation: Bool = false, in context: CoordinationContext,
         then: @escaping Acquisition.Completion
     ) {
-        let acquisition: Acquisition
         do throws(ControlError) {
-            var heldUp: (@Sendable (HeldUpNotification) -> Void)?
-            if let handler = heldUpHandler { heldUp = { handler(Holder($0)) } }
-            acquisition = try Acquisition(wanted, for: claimant, isPreparation: isPreparation, heldUp: heldUp)
+            start(try newAcquisition(wanted, isPreparation: isPreparation), in: context, then: then)
         } catch {
-            return then(.failure(error))
+            then(.failure(error))
         }
+    }
+
+    /// What an access will be asked for with.
+    func newAcquisition(_ wanted: [Wanted], isPreparation: Bool = false) throws(ControlError) -> Acquisition {
+        var heldUp: (@Sendable (HeldUpNotification) -> Void)?
+        if let handler = heldUpHandler { heldUp = { handler(Holder($0)) } }
+        return try Acquisition(wanted, for: claimant, isPreparation: isPreparation, heldUp: heldUp)
+    }
+
+    /// Asks for the access.
+    func start(_ acquisition: Acquisition, in context: CoordinationContext, then: @escaping Acquisition.Completion) {
         let key = ObjectIdentifier(acquisition)
         let isCancelled = state.withLock { state in
             state.acquisitions[key] = acquisition

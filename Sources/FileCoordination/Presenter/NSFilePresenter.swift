@@ -42,6 +42,12 @@ public protocol NSFilePresenter: NSObjectProtocol {
     func presentedItemDidMove(to newURL: URL)
     /// The item's content or attributes have changed.
     func presentedItemDidChange()
+    /// The file has a version more: one that has lost a conflict. Told also of what the presenter did itself.
+    func presentedItemDidGain(_ version: NSFileVersion)
+    /// A version of the file is gone. Told also of what the presenter did itself.
+    func presentedItemDidLose(_ version: NSFileVersion)
+    /// A conflict of the file is settled. Told also of what the presenter did itself.
+    func presentedItemDidResolveConflict(_ version: NSFileVersion)
     /// Never told on one device: items have no state of synchronisation.
     func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>)
     /// What of that the presenter wants to be told.
@@ -55,6 +61,12 @@ public protocol NSFilePresenter: NSObjectProtocol {
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL)
     /// Something in the presented directory has changed, or has gone.
     func presentedSubitemDidChange(at url: URL)
+    /// A file in the presented directory has a version more, which lost a conflict.
+    func presentedSubitem(at url: URL, didGain version: NSFileVersion)
+    /// A version of a file in the presented directory is gone.
+    func presentedSubitem(at url: URL, didLose version: NSFileVersion)
+    /// A conflict of a file in the presented directory is settled.
+    func presentedSubitem(at url: URL, didResolve version: NSFileVersion)
 }
 
 extension NSFilePresenter {
@@ -79,6 +91,12 @@ extension NSFilePresenter {
     }
     public func presentedItemDidMove(to newURL: URL) {}
     public func presentedItemDidChange() {}
+    public func presentedItemDidGain(_ version: NSFileVersion) {}
+    public func presentedItemDidLose(_ version: NSFileVersion) {}
+    public func presentedItemDidResolveConflict(_ version: NSFileVersion) {}
+    public func presentedSubitem(at url: URL, didGain version: NSFileVersion) {}
+    public func presentedSubitem(at url: URL, didLose version: NSFileVersion) {}
+    public func presentedSubitem(at url: URL, didResolve version: NSFileVersion) {}
     public func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>) {}
 
     // Of a package whoever does not follow its contents is told that it has changed.

@@ -13,14 +13,14 @@ final class PresenterLink: Sendable {
     let identity: PresenterIdentity
 
     /// A claim that the presenter was asked to relinquish to.
-    private enum Relinquishing {
+    enum Relinquishing {
         case asked
         case done(reacquirer: (@Sendable () -> Void)?)
         /// It is over, and the presenter has not answered yet.
         case over
     }
 
-    private struct State {
+    struct State {
         /// Who knows of it, and by what number.
         var registration: (arbitration: any Arbitration, number: UInt64)?
         /// What the presenter said last, so that it is seen when it says something else by itself.
@@ -36,11 +36,12 @@ final class PresenterLink: Sendable {
         /// What it is told, where its queue would mix it up.
         var news: [@Sendable () -> Void] = []
         var isTelling = false
+        var isRegistering = false
         var isRemoved = false
     }
 
     /// Guards what is known of the presenter. The presenter is never called under it.
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     /// Whether what a presenter is being told of lies in a package that it presents.
     @TaskLocal static var isInPackage = false
@@ -55,7 +56,14 @@ final class PresenterLink: Sendable {
     /// Makes the presenter known where its item is, and waits until it is. Without an item, or if nobody answers, this is
     /// done later.
     func register() {
-        guard state.withLock({ $0.registration == nil && !$0.isRemoved }) else { return }
+        // Once at a time: a connection that is made for it has all others registered that wait for one.
+        let isFirst = state.withLock { state in
+            guard state.registration == nil, !state.isRemoved, !state.isRegistering else { return false }
+            state.isRegistering = true
+            return true
+        }
+        guard isFirst else { return }
+        defer { state.withLock { $0.isRegistering = false } }
         guard let url = presenter.presentedItemURL, let place = try? Places.locate(url) else { return }
         let registered = Awaited<Void>()
         // Of a presenter whose daemon was gone, where its item was when it last heard of it: it hears what came then.
@@ -237,62 +245,5 @@ final class PresenterLink: Sendable {
         }
         guard wasLost else { return }
         claims.forEach { reacquire($0) }
-    }
-
-    // MARK: Telling
-
-    private func changed(_ change: PresentedChange, _ arbitration: any Arbitration) {
-        state.withLock { $0.path = change.place }
-        func url(_ path: Path) -> URL? { arbitration.url(of: path, isDirectory: false) }
-        let event = change.event
-        guard let about = url(event.path) else { return }
-        let isInPackage = change.relation == .inPackage
-        switch (event.event, change.relation) {
-        case (.conflict, _), (.resolved, _), (.versionLost, _): break
-        case (.renamed, .item):
-            guard let place = url(change.place) else { return }
-            tell { $0.presentedItemDidMove(to: place) }
-        case (_, .item): tell { $0.presentedItemDidChange() }
-        case (.created, _), (.undeleted, _): tell(inPackage: isInPackage) { $0.presentedSubitemDidAppear(at: about) }
-        case (.renamed, _):
-            let from = event.from.flatMap(url) ?? about
-            tell(inPackage: isInPackage) { $0.presentedSubitem(at: from, didMoveTo: about) }
-        case (.saved, _), (.deleted, _), (.attributes, _):
-            tell(inPackage: isInPackage) { $0.presentedSubitemDidChange(at: about) }
-        }
-    }
-
-    /// Tells the presenter something on its queue, in the order in which it is told.
-    private func tell(inPackage: Bool = false, _ body: @escaping @Sendable (any NSFilePresenter) -> Void) {
-        let queue = presenter.presentedItemOperationQueue
-        let isSerial = queue.maxConcurrentOperationCount == 1
-        let work: @Sendable () -> Void = { [self] in
-            guard !state.withLock({ $0.isRemoved }) else { return }
-            let registration = state.withLock { $0.registration }
-            var context = CoordinationContext.current
-            // Where others of its queue go on meanwhile, its answers do not wait for what is claimed in here.
-            if isSerial, let registration { context = context.handling(registration.number, of: registration.arbitration.arbiter) }
-            CoordinationContext.$current.withValue(context) {
-                Self.$isInPackage.withValue(inPackage) { body(presenter) }
-            }
-        }
-        if isSerial { return queue.addOperation(work) }
-        let isFirst = state.withLock { state in
-            state.news.append(work)
-            defer { state.isTelling = true }
-            return !state.isTelling
-        }
-        if isFirst { queue.addOperation { self.tellNext() } }
-    }
-
-    /// The next piece of news, and the one behind it when this is done.
-    private func tellNext() {
-        let next = state.withLock { $0.news.isEmpty ? nil : $0.news.removeFirst() }
-        next?()
-        let isMore = state.withLock { state in
-            if state.news.isEmpty { state.isTelling = false }
-            return state.isTelling
-        }
-        if isMore { presenter.presentedItemOperationQueue.addOperation { self.tellNext() } }
     }
 }

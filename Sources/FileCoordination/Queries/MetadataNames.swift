@@ -129,10 +129,10 @@ extension QueryPredicate {
         try self.init(parsing: text)
     }
 
-    /// An argument as the language has it; what it has not becomes something that cannot be read.
+    /// An argument as the language has it; what it has not becomes something that cannot be read, for `[` begins nothing.
     private static func written(_ argument: Any?, isKey: Bool) -> String {
         if isKey {
-            return (argument as? String).flatMap { QueryAttribute(metadataKey: $0)?.rawValue } ?? "%K"
+            return (argument as? String).flatMap { QueryAttribute(metadataKey: $0)?.rawValue } ?? "[%K]"
         }
         switch argument {
         case let text as String:
@@ -143,7 +143,7 @@ extension QueryPredicate {
             return String("\(value)".dropFirst("modified = ".count))
         case let number as Int: return "\(number)"
         case let number as NSNumber: return "\(number.int64Value)"
-        default: return "%@"
+        default: return "[%@]"
         }
     }
 }
