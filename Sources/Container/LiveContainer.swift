@@ -115,7 +115,8 @@ public final class LiveContainer: Sendable {
         if store.identity.wasCreated { noteAdoption() }
         guard store.identity.isUnsettled else { return }
         survivors.find()
-        try CrashRecovery(self).run()
+        var recovery = CrashRecovery(self)
+        try recovery.run()
         finishReturn()
     }
 

@@ -33,23 +33,23 @@ extension VersionStore {
 
     /// Looks at what was kept a moment before the end: a content that has not reached the disk whole is marked as
     /// unfinished, one of which nothing has is marked as lost.
-    /// - Returns: how many were.
-    public func settleContents(of recent: [Version]) throws(StoreError) -> Int {
+    /// - Returns: what they are now.
+    public func settleContents(of recent: [Version]) throws(StoreError) -> [Version] {
         do {
             let check = StoreCheck(store: self, repairs: false)
             var ids = Set(recent.map(\.id))
             ids.formUnion(recent.flatMap(\.parents))
             // What was renamed over a document left an item behind whose last content is the document's too.
             for version in recent { ids.formUnion(try versions(sharing: version.content).map(\.id)) }
-            var count = 0
+            var settled: [Version] = []
             for id in ids.sorted() {
                 guard let version = try version(id), version.kind != .current, !version.flags.contains(.contentLost),
                     try check.problem(version) != nil
                 else { continue }
-                commit([.version(try cutShort(version))])
-                count += 1
+                settled.append(try cutShort(version))
+                commit(settled.suffix(1).map { .version($0) })
             }
-            return count
+            return settled
         } catch let error as StoreError { throw error } catch { throw .catalog(code: 1, "\(error)") }
     }
 

@@ -100,7 +100,8 @@ extension CrashRecovery {
     /// - Returns: whether it is.
     func goBack(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
         let held = try store.versions(of: item.id).first { version in
-            version.time < current.time && version.kind == .history && version.size == live.stat.size
+            version.time < current.time && version.kind == .history && !inPart.contains(version.id)
+                && version.size == live.stat.size
                 && (version.content != current.content || version.size < current.size)
                 && version.modified == live.stat.modified && !store.contents.contains(version.content)
                 && isHashed(version, live)

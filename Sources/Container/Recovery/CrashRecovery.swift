@@ -25,15 +25,19 @@ struct CrashRecovery {
     }
 
     let container: LiveContainer
+    /// What this pass has found to have come in part: measured by what is there, which says nothing of a file that is the
+    /// same.
+    private(set) var inPart: Set<VersionID> = []
     var store: VersionStore { container.store }
 
     init(_ container: LiveContainer) { self.container = container }
 
-    func run() throws(StoreError) {
+    mutating func run() throws(StoreError) {
         var counts: [String: Int] = [:]
         let recent = try store.recentVersions()
         let lost = try store.settleContents(of: recent)
-        if lost > 0 { counts["contents not arrived"] = lost }
+        if !lost.isEmpty { counts["contents not arrived"] = lost.count }
+        inPart = Set(lost.filter { $0.flags.contains(.unfinished) }.map(\.id))
         let unkept = recent.filter { $0.kind == .current && !store.contents.contains($0.content) }
         for item in try store.keptCurrents() {
             if let word = attempt(item, settle) { counts[word, default: 0] += 1 }
