@@ -14,7 +14,7 @@ guard CommandLine.arguments.count == 2, CommandLine.arguments[1] != "--help" els
 }
 
 let isTyped = isatty(STDIN_FILENO) != 0
-let shoebox = Shoebox(URL(fileURLWithPath: CommandLine.arguments[1], isDirectory: true)) { shoebox, what in
+let shoebox = Shoebox(URL(fileURLWithPath: CommandLine.arguments[1], isDirectory: true).standardizedFileURL) { shoebox, what in
     say("\(what)\n\(Gallery(shoebox: shoebox).list)")
 }
 do {

@@ -78,7 +78,7 @@ import Testing
             let shoebox = PictureShoebox(directory)
             NSFileCoordinator.addFilePresenter(shoebox)
             defer { NSFileCoordinator.removeFilePresenter(shoebox) }
-            let url = directory.appendingPathComponent("sunset.pict")
+            let url = directory.appendingPathComponent("sunset.pict", isDirectory: false)
             let picture = Picture(url: url, image: image("sunset"))
             var error: NSError?
             #expect(picture.save(error: &error))

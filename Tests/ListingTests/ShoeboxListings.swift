@@ -57,7 +57,7 @@ final class PictureShoebox: NSObject, NSFilePresenter {
     private func item(of url: URL) -> URL {
         var item = url
         while item.pathComponents.count > directory.pathComponents.count + 1 { item.deleteLastPathComponent() }
-        return directory.appendingPathComponent(item.lastPathComponent)
+        return directory.appendingPathComponent(item.lastPathComponent, isDirectory: false)
     }
 
     private func addPicture(with url: URL) {
