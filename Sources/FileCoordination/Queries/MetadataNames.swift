@@ -4,7 +4,7 @@
 import Foundation
 
 /// What an ``NSMetadataQuery`` asks for. `NSPredicate` has no formats outside of Apple's systems; this has a language
-/// of its own, `docs/query.md`, and ``QueryLanguage/QueryPredicate/init(format:_:)`` for formats as `NSPredicate`
+/// of its own, `docs/query.md`, and `init(format:_:)` for formats as `NSPredicate`
 /// reads them.
 public typealias NSMetadataPredicate = QueryPredicate
 
