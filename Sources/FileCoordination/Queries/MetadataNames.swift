@@ -4,7 +4,7 @@
 import Foundation
 
 /// What an ``NSMetadataQuery`` asks for. `NSPredicate` has no formats outside of Apple's systems; this has a language
-/// of its own, `docs/query.md`, and ``QueryLanguage/QueryPredicate/init(format:_:)`` for formats as `NSPredicate`
+/// of its own, `docs/query.md`, and `init(format:_:)` for formats as `NSPredicate`
 /// reads them.
 public typealias NSMetadataPredicate = QueryPredicate
 
@@ -109,7 +109,7 @@ extension QueryPredicate {
     ///
     ///     try NSMetadataPredicate(format: "%K LIKE %@", NSMetadataItemFSNameKey, "*.sicd")
     ///
-    /// - Throws: ``QuerySyntaxError`` where the format cannot be read, or an argument does not fit.
+    /// - Throws: `QuerySyntaxError` where the format cannot be read, or an argument does not fit.
     public init(format: String, _ arguments: Any...) throws {
         var rest = arguments[...]
         var text: [UInt8] = []
