@@ -33,6 +33,7 @@ struct Worker {
     mutating func run() {
         do {
             try check("chdir", chdir(root))
+            guard isOnMount else { return say("# the daemon was gone before the first call\n") }
             // The crash before may have come between the renaming of it and its making.
             _ = mkdir(path("\(directory)/sub"), 0o755)
             // It goes on with what it finds, or every first doing of it would replace a file.
@@ -42,6 +43,13 @@ struct Worker {
             // Not an entry, but of use to whoever reads the journal.
             say("# \(error.call): \(error.code)\n")
         } catch {}
+    }
+
+    /// Whether the daemon is there. On a busy machine a worker may begin only after it was killed, and its mount detached:
+    /// what it did then, it would do to the directory beneath, where nobody keeps anything.
+    private var isOnMount: Bool {
+        var (here, above) = (stat(), stat())
+        return stat(".", &here) == 0 && stat("..", &above) == 0 && here.st_dev != above.st_dev
     }
 
     private mutating func step() throws {
@@ -213,6 +221,7 @@ struct Worker {
     mutating func survive() {
         do {
             try check("chdir", chdir(root))
+            guard isOnMount else { return say("# the daemon was gone before the first call\n") }
             let file = "\(directory)/survivor.txt"
             let (before, after) = (fresh(), fresh())
             say(Entry(.begin, .survive, file, before).line)
