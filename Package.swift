@@ -61,7 +61,8 @@ let package = Package(
         library("ControlProtocol", ["VersionModel", "QueryLanguage"]),
         library("ControlService", ["ControlProtocol", "Coordination", "VersionModel", logging] + nio),
         library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
-        library("FileCoordination", ["VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux"]),
+        library(
+            "FileCoordination", ["VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux", crypto]),
         .executableTarget(
             name: "versionsctl",
             dependencies: [
@@ -92,6 +93,8 @@ let package = Package(
         .executableTarget(
             name: "CoordinationActor", dependencies: ["FileCoordination"], path: "Tests/CoordinationActor",
             swiftSettings: settings),
+        .executableTarget(
+            name: "shoebox", dependencies: ["FileCoordination"], path: "Examples/Shoebox", swiftSettings: settings),
         library("CrashLoad", path: "Tests/CrashLoad"),
         .executableTarget(
             name: "CrashWorker", dependencies: ["CrashLoad"], path: "Tests/CrashWorker", swiftSettings: settings),
@@ -114,6 +117,10 @@ let package = Package(
                 "FileCoordination", "VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux", "versionsfs",
                 "versionsctl", "TestActor", "CoordinationActor",
             ]),
+        // Listings of the time before Swift 6, as they stand.
+        .testTarget(
+            name: "ListingTests", dependencies: ["FileCoordination", "versionsfs", "versionsctl", "shoebox", "Support"],
+            swiftSettings: settings + [.swiftLanguageMode(.v5)]),
         tests("FUSETests", ["FUSE", "CRing", "VersionModel"]),
         tests(
             "FuzzTests",
@@ -121,7 +128,7 @@ let package = Package(
                 "versionsfs", "FUSE", "CFuse3", "Container", "VersionStore", "VersionModel", "CLinux", logging, system,
             ]),
         tests("SupportTests", ["TestActor"]),
-        tests("MountTests", ["versionsfs", "versionsctl", "TestActor"]),
+        tests("MountTests", ["versionsfs", "versionsctl", "TestActor", "Coordination", "VersionModel"]),
         tests("Stories", ["versionsfs", "versionsctl", "TestActor"]),
         tests(
             "CrashTests",

@@ -93,6 +93,11 @@ extension LiveContainer {
                     result.content = current.content
                 }
                 result.rows = [.forgetItem(state.item)]
+                if !state.isUntold {
+                    // Who was told that it was made has to hear that its name is gone.
+                    result.rows.append(
+                        .change(change(.deleted, in: move.source.parent, move.source.name, item: state.item, by: requester)))
+                }
                 result.forgotten = (state, ownContents(of: state))
                 return result
             }

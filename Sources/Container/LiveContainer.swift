@@ -115,8 +115,7 @@ public final class LiveContainer: Sendable {
         if store.identity.wasCreated { noteAdoption() }
         guard store.identity.isUnsettled else { return }
         survivors.find()
-        var recovery = CrashRecovery(self)
-        try recovery.run()
+        try CrashRecovery(self).run()
         finishReturn()
     }
 

@@ -34,6 +34,7 @@ public protocol ControlBackend: Sendable {
 
     // Keeping and giving up
     func pin(_ request: PinRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo
+    func addVersion(_ request: AddVersionRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo
     func thin(_ request: ThinRequest, _ call: ControlCall) throws(ControlError) -> Removed
     func purge(_ request: PurgeRequest, _ call: ControlCall) throws(ControlError) -> Removed
     func purgeDeleted(_ request: PurgeDeletedRequest, _ call: ControlCall) throws(ControlError) -> Removed

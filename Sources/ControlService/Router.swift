@@ -34,6 +34,7 @@ struct Router: Sendable {
         }
         table.add { (request: UndeleteRequest, call) throws(ControlError) in try backend.undelete(request, call) }
         table.add { (request: PinRequest, call) throws(ControlError) in try backend.pin(request, call) }
+        table.add { (request: AddVersionRequest, call) throws(ControlError) in try backend.addVersion(request, call) }
         table.add { (request: ThinRequest, call) throws(ControlError) in try backend.thin(request, call) }
         table.add { (request: PurgeRequest, call) throws(ControlError) in try backend.purge(request, call) }
         table.add { (request: PurgeDeletedRequest, call) throws(ControlError) in

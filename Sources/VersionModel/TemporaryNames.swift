@@ -147,6 +147,8 @@ public enum TemporaryNames {
     /// No program makes these up for anything else.
     private static let unmistakable: [NamePattern] = [
         [.text(".goutputstream-"), .random(6)], [.anything, .text("___jb_tmp___")], [.anything, .text("___jb_old___")],
+        // Swift's Foundation: the process in hexadecimal digits.
+        [.text(".dat.nosync"), .anything, .text("."), .random(6)],
         [.anything, .text(".vsctmp")], [.anything, .text(".crswap")], [.text(".~lock."), .anything, .text("#")],
         [.text(".fuse_hidden"), .hex(8), .anything], [.text(".nfs"), .hex(16), .anything],
     ]

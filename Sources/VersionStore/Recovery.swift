@@ -188,7 +188,7 @@ struct Recovery {
         return try catalog.access { try Query.item(at: place, $0) } == nil
     }
 
-    private func rows(for path: TreePath) -> [VersionStore.Mutation] { tree.rows(for: path).map { .directory($0) } }
+    func rows(for path: TreePath) -> [VersionStore.Mutation] { tree.rows(for: path).map { .directory($0) } }
 
     // MARK: Settling one item
 
@@ -337,36 +337,6 @@ struct Recovery {
     private func modified(_ deletion: Deletion) -> Timestamp {
         let (directory, name) = deletedArea.name(of: deletion.id)
         return (try? System.extendedStatus(name, in: directory))?.modification ?? deletion.deleted
-    }
-
-    // MARK: After a copy
-
-    /// Gives all rows the FileIDs of the copy: by path for the live tree, by entry for the deleted area.
-    func translateFileIDs() throws {
-        var mutations: [VersionStore.Mutation] = []
-        var directories: [FileID: FileID] = [.root: .root]
-        var paths: [FileID: TreePath] = [.root: .root]
-        for row in try catalog.access({ try Query.allDirectories($0) }) {
-            mutations.append(.removeDirectory(row.id))
-            guard let path = try catalog.access({ try Query.path(of: row.id, $0) }) else { continue }
-            paths[row.id] = path
-            directories[row.id] = tree.directory(path)
-        }
-        for path in paths.values { mutations += rows(for: path) }
-        for var item in try catalog.access({ try Query.allItems($0) }) {
-            for place in item.places {
-                guard let path = paths[place.directory]?.appending(place.name) else { continue }
-                if let live = tree.file(path) { item.file.id = live.file.id }
-            }
-            item.places = item.places.compactMap { place in
-                directories[place.directory].map { Place(directory: $0, name: place.name) }
-            }
-            mutations.append(.item(item))
-        }
-        for deletion in try catalog.access({ try Query.deletions(within: nil, $0) }) {
-            mutations.append(.deletion(corrected(deletion)))
-        }
-        try catalog.applyNow(mutations)
     }
 }
 

@@ -33,37 +33,45 @@ extension VersionStore {
 
     /// Looks at what was kept a moment before the end: a content that has not reached the disk whole is marked as
     /// unfinished, one of which nothing has is marked as lost.
-    /// - Returns: what they are now.
-    public func settleContents(of recent: [Version]) throws(StoreError) -> [Version] {
+    /// - Returns: how many were.
+    public func settleContents(of recent: [Version]) throws(StoreError) -> Int {
         do {
             let check = StoreCheck(store: self, repairs: false)
             var ids = Set(recent.map(\.id))
             ids.formUnion(recent.flatMap(\.parents))
             // What was renamed over a document left an item behind whose last content is the document's too.
             for version in recent { ids.formUnion(try versions(sharing: version.content).map(\.id)) }
-            var settled: [Version] = []
+            var count = 0
             for id in ids.sorted() {
                 guard let version = try version(id), version.kind != .current, !version.flags.contains(.contentLost),
                     try check.problem(version) != nil
                 else { continue }
-                settled.append(try cutShort(version))
-                commit(settled.suffix(1).map { .version($0) })
+                commit([.version(try cutShort(version))])
+                count += 1
             }
-            return settled
+            return count
         } catch let error as StoreError { throw error } catch { throw .catalog(code: 1, "\(error)") }
     }
 
     /// A version as what there is of its content. Its label says so from now on: one that tells of more would make that
     /// up again after the next crash.
     public func cutShort(_ version: Version) throws -> Version {
-        let rest = try shortened(version)
+        if let whole = try cutToSynchronised(version) { return whole }
+        let rest = try remainder(version)
         if contents.contains(rest.content) { try? contents.relabel(rest) }
         return rest
     }
 
-    /// If it was synchronised before more was appended, and that is there, it is that, whole.
-    private func shortened(_ version: Version) throws -> Version {
-        if let whole = try synchronised(version) { return whole }
+    /// A kept version as it was synchronised before more was appended to it, if that is there: so it is whole. Its label
+    /// says so from now on.
+    /// - Returns: nil if it was not, or is not there.
+    public func cutToSynchronised(_ version: Version) throws -> Version? {
+        guard let whole = try synchronised(version) else { return nil }
+        try? contents.relabel(whole)
+        return whole
+    }
+
+    private func remainder(_ version: Version) throws -> Version {
         var version = version
         guard let file = try StoreCheck(store: self, repairs: false).open(version) else {
             version.flags.insert(.contentLost)

@@ -48,6 +48,9 @@ extension ControlConnection {
         case ReacquireNotification.method:
             guard let notice = try? Wire.parameters(ReacquireNotification.self, in: line) else { return }
             deliver(.reacquire(claim: notice.claim), to: notice.presenter)
+        case PresenterChangesNotification.method:
+            guard let notice = try? Wire.parameters(PresenterChangesNotification.self, in: line) else { return }
+            deliver(.changes(notice.changes, sequence: notice.sequence), to: notice.presenter)
         case PresenterRevokedNotification.method:
             guard let notice = try? Wire.parameters(PresenterRevokedNotification.self, in: line) else { return }
             deliver(.revoked, to: notice.presenter)

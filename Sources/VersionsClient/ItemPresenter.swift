@@ -14,7 +14,11 @@ public protocol ItemPresenter: Sendable {
     /// Make the deletion possible: close the item. What is thrown keeps the item.
     /// - Parameter path: what is to be deleted in the package or directory that is presented; nil for the item itself.
     func accommodateDeletion(of path: Path?, claim: UInt64) async throws
-    /// No answer came in time, and others went on: what is shown may be old.
+    /// What somebody else did, in the order of the change feed and each thing once; of conflicts everybody's. Before
+    /// ``reacquire(claim:)`` of the claim in which it was done.
+    func changed(_ change: PresentedChange) async
+    /// No answer came in time, and others went on, or the change feed does not reach back to what was told last: what is
+    /// shown may be old.
     func wasRevoked() async
 }
 
@@ -23,6 +27,7 @@ extension ItemPresenter {
     public func reacquire(claim: UInt64) async {}
     public func save(claim: UInt64) async throws {}
     public func accommodateDeletion(of path: Path?, claim: UInt64) async throws {}
+    public func changed(_ change: PresentedChange) async {}
     public func wasRevoked() async {}
 
     func handle(_ content: PresenterMessage.Content) async throws {
@@ -31,6 +36,7 @@ extension ItemPresenter {
         case .save(let claim): try await save(claim: claim)
         case .accommodateDeletion(let path, let claim): try await accommodateDeletion(of: path, claim: claim)
         case .reacquire(let claim): await reacquire(claim: claim)
+        case .changes(let changes, _): for change in changes { await changed(change) }
         case .revoked: await wasRevoked()
         }
     }

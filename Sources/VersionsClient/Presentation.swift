@@ -48,12 +48,17 @@ extension VersionsClient {
     /// - Parameters:
     ///   - path: relative to the container's root; nil for an item that is to be made.
     ///   - accommodatesSubitems: whether a presenter of a directory is asked before something in it is deleted.
+    ///   - sequence: the last change that the presenter has seen, when `path` was where its item was; nil: from now on.
+    ///   - purpose: that of a presentation that this one goes on for, or one of the caller's making.
     public func present(
-        _ path: Path?, accommodatesSubitems: Bool = false, _ presenter: some ItemPresenter
+        _ path: Path?, accommodatesSubitems: Bool = false, after sequence: UInt64? = nil, purpose: String? = nil,
+        _ presenter: some ItemPresenter
     ) async throws(ControlError) -> Presentation {
         let inbox = PresenterInbox(presenter, arbiter)
         let outcome = await withCheckedContinuation { continuation in
-            present(path, accommodatesSubitems: accommodatesSubitems, inbox: inbox.sink) { continuation.resume(returning: $0) }
+            present(
+                path, accommodatesSubitems: accommodatesSubitems, after: sequence, purpose: purpose, inbox: inbox.sink
+            ) { continuation.resume(returning: $0) }
         }
         return try outcome.get()
     }
@@ -63,11 +68,14 @@ extension VersionsClient {
     ///   - inbox: makes the sink for the presenter's number. It is in place before the first message is read.
     ///   - then: called once, on the reading thread.
     public func present(
-        _ path: Path?, accommodatesSubitems: Bool = false, inbox: @escaping @Sendable (UInt64) -> PresenterSink,
+        _ path: Path?, accommodatesSubitems: Bool = false, after sequence: UInt64? = nil, purpose: String? = nil,
+        inbox: @escaping @Sendable (UInt64) -> PresenterSink,
         then: @escaping @Sendable (Result<Presentation, ControlError>) -> Void
     ) {
         let connection = connection
-        connection.call(PresentRequest(path: path, accommodatesSubitems: accommodatesSubitems)) { result in
+        let request = PresentRequest(
+            path: path, accommodatesSubitems: accommodatesSubitems, after: sequence, purpose: purpose)
+        connection.call(request) { result in
             if case .success(let reply) = result {
                 let sink = inbox(reply.presenter)
                 connection.state.withLock { $0.sinks[reply.presenter] = sink }

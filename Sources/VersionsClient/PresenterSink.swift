@@ -14,6 +14,8 @@ public struct PresenterMessage: Sendable {
         case accommodateDeletion(of: Path?, claim: UInt64)
         /// The item is the presenter's again.
         case reacquire(claim: UInt64)
+        /// What others did, and everybody's conflicts; `sequence` is what to present again from (`after`).
+        case changes([PresentedChange], sequence: UInt64)
         /// No answer came in time, and others went on: what is shown may be old.
         case revoked
     }

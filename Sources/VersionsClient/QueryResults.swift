@@ -121,7 +121,8 @@ public struct QueryResults: Sendable {
         return step
     }
 
-    private func item(at path: Path) -> QueryItem? {
+    /// The result at a path.
+    public func item(at path: Path) -> QueryItem? {
         var node = root
         for name in path.bytes.split(separator: 47) {
             guard let next = node.children[Array(name)] else { return nil }

@@ -5,14 +5,15 @@ import ControlProtocol
 import Glibc
 
 /// A typed path, followed as far as it exists.
-struct ResolvedPath {
+public struct ResolvedPath: Sendable {
     /// Absolute, without links and dots.
-    var full: Path
+    public var full: Path
     /// The part of it that exists.
-    var existing: Path
+    public var existing: Path
 
+    /// Follows a path.
     /// - Throws: `system` if the path cannot be followed for another reason than that its end is missing.
-    init(_ typed: Path, followingLastLink: Bool) throws(ControlError) {
+    public init(_ typed: Path, followingLastLink: Bool) throws(ControlError) {
         let absolute = try absolutePathOrError(typed)
         var head = absolute
         var tail: [[UInt8]] = []

@@ -51,7 +51,7 @@ extension VersionsClient {
         // What the daemon has granted has to be given back, so its answer is awaited also by a task that is cancelled.
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                claim(accesses, ticket, for: presentation, purpose: purpose, preparing: preparing) {
+                claim(accesses, ticket, for: presentation?.id, purpose: purpose, preparing: preparing) {
                     continuation.resume(returning: $0)
                 }
             }
@@ -76,15 +76,16 @@ extension VersionsClient {
     /// Asks for a claim and goes on.
     /// - Parameters:
     ///   - ticket: a new one, with which the claim can be cancelled.
+    ///   - presenter: whom it is done for, by its number.
     ///   - context: whoever calls this waits for the claim in there.
     ///   - then: called once, on the reading thread. What was granted has to be released.
     public func claim(
-        _ accesses: [AccessRequest], _ ticket: ClaimTicket, for presentation: Presentation? = nil, purpose: String? = nil,
+        _ accesses: [AccessRequest], _ ticket: ClaimTicket, for presenter: UInt64? = nil, purpose: String? = nil,
         preparing: Bool = false, in context: CoordinationContext = .current,
         then: @escaping @Sendable (Result<ClaimRequest.Reply, ControlError>) -> Void
     ) {
         let request = ClaimRequest(
-            accesses, key: ticket.key, purpose: purpose, presenter: presentation?.id, within: context.within(arbiter),
+            accesses, key: ticket.key, purpose: purpose, presenter: presenter, within: context.within(arbiter),
             handling: context.handling(arbiter), preparing: preparing)
         ticket.send(request, then: then)
     }

@@ -105,6 +105,20 @@ extension VersionsClient {
     }
 }
 
+extension VersionsClient {
+    /// The results of a query that is not live; for a caller that is no task.
+    @available(*, noasync, message: "use items(of:)")
+    public func itemsAndWait(of request: QueryRequest) throws(ControlError) -> [QueryItem] {
+        let gathered = Gathered()
+        let end = Awaited<ControlError?>()
+        query(
+            request, results: { gathered.take($0) }, ended: { end.set($0) },
+            then: { result in if case .failure(let error) = result { end.set(error) } })
+        if let error = end.wait() { throw error }
+        return gathered.items
+    }
+}
+
 /// The results of a query that is not live, as they come.
 private final class Gathered: Sendable {
     /// Guards the results alone.

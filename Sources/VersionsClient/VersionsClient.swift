@@ -81,6 +81,9 @@ public final class VersionsClient: Sendable {
     /// Has something called when the connection ends, on its reading thread; at once if it has.
     public func whenEnded(_ body: @escaping @Sendable (ControlError) -> Void) { connection.whenEnded(body) }
 
+    /// Whether the connection has ended: nothing can be called any more.
+    public var hasEnded: Bool { connection.end != nil }
+
     /// Calls the daemon and goes on; see ``ControlConnection/call(_:then:)``.
     public func call<Request: ControlRequest>(
         _ request: Request, then: @escaping @Sendable (Result<Request.Reply, ControlError>) -> Void

@@ -114,6 +114,10 @@ final class FakeBackend: ControlBackend {
     func pin(_ request: PinRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
         try find(request.version)
     }
+    func addVersion(_ request: AddVersionRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
+        note("addVersion \(name(request.target)) from \(request.contents)", call)
+        return try find(nil)
+    }
     func thin(_ request: ThinRequest, _ call: ControlCall) throws(ControlError) -> Removed {
         Removed(versions: [], versionCount: 2, deletedCount: 0, bytes: 2048)
     }

@@ -93,4 +93,15 @@ import Testing
             return problems.isEmpty ? [] : problems + told.map { "all: " + $0.text }
         }
     }
+
+    @Test("A file that was told of and is renamed over another one is told to be gone")
+    func renamedOver() throws {
+        try withContainer(named: "events", files: ["doc": "old"]) { container in
+            guard container.isVersioned else { return [] }
+            try shell("echo new > draft; mv draft doc", in: container.path)
+            let told = try events(of: container).map(\.text)
+            let ofDraft = told.filter { $0.hasSuffix(" draft") }
+            return ofDraft.first == "created draft" && ofDraft.last == "deleted draft" && told.last == "saved doc" ? [] : ["\(told)"]
+        }
+    }
 }

@@ -10,7 +10,6 @@ import Testing
         var path: String
         var type: String
         var size: UInt64
-        var modified: String
         var version: String?
         var versions: Int?
         var conflicts: Int?
@@ -62,8 +61,10 @@ import Testing
             let one = try query(container, "name = a.txt").first
             let history = try container.history(of: "a.txt").versions
             if one?.version != history.first?.id || one?.versions != history.count { problems.append("\(String(describing: one))") }
-            let inode = try shell("stat -c %i a.txt", in: container.path).text
-            if one?.id != inode { problems.append("id \(one?.id ?? "-"), inode \(inode)") }
+            let inode = try shell("stat -c %i d", in: container.path).text
+            let directory = try query(container, "path = d").first
+            if directory?.id != inode { problems.append("id \(directory?.id ?? "-"), inode \(inode)") }
+            if one?.id != history.first?.item { problems.append("id \(one?.id ?? "-")") }
             let wrong = try container.ctl(["query", "nam = 1"])
             if wrong.status != 64 || !wrong.errors.contains("character 1, \"nam\": expected an attribute") {
                 problems.append("\(wrong.status) \(wrong.errors)")
@@ -143,7 +144,7 @@ import Testing
                 sed '/"event":"gathered"/q' <&3 | cat > ../first
                 """ + "\n" + """
                 \(become)bash -c "$SCRIPT" >&2
-                echo > the-end; sed '/"event":"added".*the-end/q' <&3; kill $watcher
+                echo > zzz-end; sed '/"event":"added".*zzz-end/q' <&3; kill $watcher
                 """,
             ], in: container.path,
             environment: ["CTL": Workplace.control, "PREDICATE": predicate, "SCRIPT": script], seconds: 90)
@@ -153,14 +154,18 @@ import Testing
         }
     }
 
+    /// Of each entry what saves change; a save of the same content is not told, and changes the file's time alone.
     @Test("a live query ends up with what a query afterwards finds, whatever three programs have done meanwhile")
     func converges() throws {
-        let seed = Workplace.isFull ? Int.random(in: 0..<1_000_000) : 20_261_122
+        let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { Int($0) }
+        let seed = given ?? (Workplace.isFull ? Int.random(in: 0..<1_000_000) : 20_261_122)
         print("QueryTests.converges: seed \(seed)")
-        try withContainer(named: "query", files: ["a": "1", "d/b": "22", "d/e/c": "333"]) { container in
+        try withContainer(named: "query", files: (0..<3).reduce(into: [:]) { files, number in
+            files.merge(["\(number)/a": "1", "\(number)/d/b": "22", "\(number)/d/e/c": "333"]) { first, _ in first }
+        }) { container in
             guard container.isVersioned else { return [] }
             let steps = Workplace.isFull ? 1500 : 250
-            let script = (0..<3).map { "python3 -c '\(Self.mischief)' \(seed + $0) \(steps) &" }.joined(separator: "\n")
+            let script = (0..<3).map { "(cd \($0); python3 -c '\(Self.mischief)' \(seed + $0) \(steps)) &" }.joined(separator: "\n")
             let lines = try followed(container, "NOT name = unmatched", script + "\nwait")
             var told: [String: Entry] = [:]
             var problems: [String] = []
@@ -177,7 +182,7 @@ import Testing
             for path in Set(truth.keys).union(told.keys).sorted() where truth[path] != told[path] {
                 problems.append("\(path): told \(String(describing: told[path])), is \(String(describing: truth[path]))")
             }
-            if lines.count < 100 { problems.append("only \(lines.count) lines") }
+            if lines.count < 40 { problems.append("only \(lines.count) lines") }
             return Array(problems.prefix(20))
         }
     }

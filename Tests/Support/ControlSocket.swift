@@ -43,16 +43,45 @@ public final class ControlSocket {
 
     /// Calls a method, which has to succeed.
     public func call<Reply: Decodable>(_ method: String, _ parameters: [String: Any]) throws -> Reply {
-        count += 1
-        let message: [String: Any] = ["jsonrpc": "2.0", "id": count, "method": method, "params": parameters]
-        var line = Array(try JSONSerialization.data(withJSONObject: message))
-        line.append(10)
-        try writeAll(line, to: descriptor)
+        _ = try begin(method, parameters)
         let answer = Data(try nextLine())
         guard let reply = try? JSONDecoder().decode(Answer<Reply>.self, from: answer) else {
             throw Failure("\(method): \(String(decoding: answer.prefix(2000), as: UTF8.self))")
         }
         return reply.result
+    }
+
+    /// Calls a method and does not wait for the answer.
+    /// - Returns: the call's id.
+    public func begin(_ method: String, _ parameters: [String: Any]) throws -> Int {
+        count += 1
+        let message: [String: Any] = ["jsonrpc": "2.0", "id": count, "method": method, "params": parameters]
+        var line = Array(try JSONSerialization.data(withJSONObject: message))
+        line.append(10)
+        try writeAll(line, to: descriptor)
+        return count
+    }
+
+    /// The next line, whatever it is.
+    public func next() throws -> [String: Any] {
+        let line = try nextLine()
+        guard let message = try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any] else {
+            throw Failure("no message: \(String(decoding: line.prefix(2000), as: UTF8.self))")
+        }
+        return message
+    }
+
+    /// The answer to a call; all that comes before it is passed over.
+    public func answer(to call: Int) throws -> [String: Any] {
+        while true {
+            let message = try next()
+            if message["method"] == nil, message["id"] as? Int == call { return message }
+        }
+    }
+
+    /// Whether something can be read now.
+    public func hasMore() throws -> Bool {
+        received.contains(10) || Deadline.after(seconds: 0).poll([(descriptor, POLLIN)]) != nil
     }
 
     /// Sends bytes as they are.

@@ -4,7 +4,7 @@ import CTestSupport
 import Glibc
 
 /// A pipe whose ends no child inherits by accident.
-func makePipe() throws -> (reading: Int32, writing: Int32) {
+public func makePipe() throws -> (reading: Int32, writing: Int32) {
     var ends: [Int32] = [-1, -1]
     guard pipe2(&ends, O_CLOEXEC) == 0 else { throw Failure.call("pipe") }
     return (ends[0], ends[1])
@@ -24,7 +24,7 @@ public func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws {
 }
 
 /// Reads what is there, at most 64 KiB; empty at the end of the stream.
-func readSome(from descriptor: Int32) throws -> [UInt8] {
+public func readSome(from descriptor: Int32) throws -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
         let count = Glibc.read(descriptor, &buffer, buffer.count)

@@ -45,7 +45,8 @@ extension ContainerBackend: QueryBackend {
     /// An entry as clients see it.
     func item(_ entry: TreeEntry, _ scopes: DocumentScopes) -> QueryItem {
         QueryItem(
-            id: "\(entry.file.number)", path: Path(entry.path), type: entry.type, size: entry.size,
+            // A document stays itself however it is saved; its file may be another one each time.
+            id: entry.document.map(\.item.hex) ?? "\(entry.file.number)", path: Path(entry.path), type: entry.type, size: entry.size,
             modified: entry.modified, scope: scopes.contains(entry.path) ? "documents" : "data",
             document: entry.document.map { known in
                 QueryItem.Document(

@@ -195,6 +195,14 @@ extension ContainerBackend {
         }
     }
 
+    func addVersion(_ request: AddVersionRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
+        try changing {
+            let document = try document(request.target, call)
+            let added = try container.addVersion(from: tree(request.contents), to: document, as: call.principal)
+            return info(added, of: document)
+        }
+    }
+
     func thin(_ request: ThinRequest, _ call: ControlCall) throws(ControlError) -> Removed {
         try answering {
             removed(

@@ -20,15 +20,8 @@ extension CrashRecovery {
             !isDatabase(live), !isBeingWritten(live), try !isShared(current)
         else { return nil }
         if try goBack(item, current, live) { return "not arrived" }
-        let older = try store.versions(of: item.id).filter {
-            $0.id != current.id && $0.flags.isDisjoint(with: [.unfinished, .beside])
-        }
-        if let synchronised = synchronised(current, item, live) {
-            return try settleAppended(item, current, synchronised, live)
-        }
-        for appended in older where appended.content == current.content && live.stat.size >= appended.size {
-            guard isHashed(appended, live) else { continue }
-            return try settleAppended(item, current, appended, live)
+        if let beginning = try beginning(of: current, item, live) {
+            return try settleAppended(item, current, beginning, live)
         }
         guard let former = try wholeVersion(of: item, before: current, live) else {
             amend(current, item, live)
@@ -69,13 +62,19 @@ extension CrashRecovery {
         return live.stat.size < current.size
     }
 
-    /// The beginning of what was appended to that was synchronised, if the file says so: the version may have been
-    /// amended by what was appended since.
-    func synchronised(_ current: Version, _ item: Item, _ live: Live) -> Version? {
+    /// What of a version that was appended to is here: what the file says was synchronised (the version may have been
+    /// amended by what was appended since), else the last version that it goes on from.
+    func beginning(of current: Version, _ item: Item, _ live: Live) throws -> Version? {
         let labels = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version)
-        return labels.first { label in
+        let synchronised = labels.first { label in
             label.item == item.id && label.content == current.content && label.size <= current.size
                 && live.stat.size >= label.size && isHashed(label, live)
+        }
+        if let synchronised { return synchronised }
+        guard !item.isReturning, !hasAnotherFile(item, live) else { return nil }
+        return try store.versions(of: item.id).first { former in
+            former.id != current.id && former.content == current.content && live.stat.size >= former.size
+                && former.flags.isDisjoint(with: [.unfinished, .beside]) && isHashed(former, live)
         }
     }
 
@@ -100,8 +99,7 @@ extension CrashRecovery {
     /// - Returns: whether it is.
     func goBack(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
         let held = try store.versions(of: item.id).first { version in
-            version.time < current.time && version.kind == .history && !inPart.contains(version.id)
-                && version.size == live.stat.size
+            version.time < current.time && version.kind == .history && version.size == live.stat.size
                 && (version.content != current.content || version.size < current.size)
                 && version.modified == live.stat.modified && !store.contents.contains(version.content)
                 && isHashed(version, live)

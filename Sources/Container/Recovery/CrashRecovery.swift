@@ -25,19 +25,13 @@ struct CrashRecovery {
     }
 
     let container: LiveContainer
-    /// What this pass has found to have come in part: measured by what is there, which says nothing of a file that is the
-    /// same.
-    private(set) var inPart: Set<VersionID> = []
     var store: VersionStore { container.store }
 
     init(_ container: LiveContainer) { self.container = container }
 
-    mutating func run() throws(StoreError) {
+    func run() throws(StoreError) {
         var counts: [String: Int] = [:]
         let recent = try store.recentVersions()
-        let lost = try store.settleContents(of: recent)
-        if !lost.isEmpty { counts["contents not arrived"] = lost.count }
-        inPart = Set(lost.filter { $0.flags.contains(.unfinished) }.map(\.id))
         let unkept = recent.filter { $0.kind == .current && !store.contents.contains($0.content) }
         for item in try store.keptCurrents() {
             if let word = attempt(item, settle) { counts[word, default: 0] += 1 }
@@ -55,8 +49,10 @@ struct CrashRecovery {
             }
             if counts.isEmpty { break }
         }
-        // What a file that has gone back was shared with is nowhere now.
-        _ = try store.settleContents(of: recent)
+        // Only now: what is marked has the length and hash of what there is of it, and says nothing any more of what it
+        // was, which the files are compared with. And what a file that has gone back was shared with is nowhere now.
+        let lost = try store.settleContents(of: recent)
+        if lost > 0 { counts["contents not arrived"] = lost }
         store.settled()
         guard !counts.isEmpty else { return }
         container.logger.notice("put live files in order after a crash", metadata: ["files": "\(counts)"])
@@ -101,10 +97,10 @@ struct CrashRecovery {
                 return "unfinished"
             }
             if try goBack(item, current, live) { return "not arrived" }
-            if let synchronised = synchronised(current, item, live) {
+            if let beginning = try beginning(of: current, item, live) {
                 // The copy has not arrived, so nothing has happened to the file but what was appended.
                 if isHere { try store.contents.remove(current.content) }
-                return try settleAppended(item, current, synchronised, live)
+                return try settleAppended(item, current, beginning, live)
             }
             var lost = try store.cutShort(current)
             if lost.flags.isDisjoint(with: [.unfinished, .contentLost]) {
@@ -145,14 +141,14 @@ struct CrashRecovery {
         return (try? Backing.stat(Array(object.name.utf8), in: object.directory.rawValue))?.key == live.stat.key
     }
 
-    /// The newest version before one whose content is whole.
+    /// The newest version before one whose content is whole, or is what was synchronised of it.
     func wholeVersion(of item: Item, before current: Version, _ live: Live) throws -> Version? {
         for version in try store.versions(of: item.id) where version.time < current.time && version.kind == .history {
-            if version.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]),
-                try store.keepWhole(version, path: live.path, place: live.place)
-            {
-                return version
-            }
+            guard version.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]) else { continue }
+            if try store.keepWhole(version, path: live.path, place: live.place) { return version }
+            guard let synchronised = try store.cutToSynchronised(version) else { continue }
+            store.commit([.version(synchronised)])
+            return synchronised
         }
         return nil
     }

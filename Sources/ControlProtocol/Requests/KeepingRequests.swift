@@ -17,6 +17,19 @@ public struct PinRequest: ControlRequest {
     }
 }
 
+/// Keeps what a file of the container holds as a version of a document, which stays as it is.
+public struct AddVersionRequest: ControlRequest {
+    public static let method = "addVersion"
+    public typealias Reply = VersionInfo
+    public var target: Target
+    /// The file with the content, relative to the container's root; it stays where it is.
+    public var contents: Path
+    public init(_ target: Target, contents: Path) {
+        self.target = target
+        self.contents = contents
+    }
+}
+
 /// Thins history by its schedule now.
 public struct ThinRequest: ControlRequest {
     public static let method = "thin"

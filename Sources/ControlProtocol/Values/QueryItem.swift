@@ -6,7 +6,7 @@ import VersionModel
 
 /// A file, directory or other entry of the tree. What the caller may not read has no more than its directory tells.
 public struct QueryItem: Hashable, Sendable, Codable, Identifiable {
-    /// The entry's identity: it stays when the entry is renamed, and names of one file share it.
+    /// The entry's identity: it stays when the entry is renamed or saved, and names of one file share it.
     public var id: String
     public var path: Path
     public var type: EntryType

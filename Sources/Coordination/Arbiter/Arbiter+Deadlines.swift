@@ -22,15 +22,20 @@ extension Arbiter {
             if !isNamed { consider(asked.since + limits.notice) }
         }
         for asked in outstanding.values where !revoked.contains(asked.presenter) { consider(asked.since + limits.deadline) }
-        for entry in ungranted.lazy.compactMap({ claims[$0] }) {
-            if let patience = entry.claim.patience { consider(entry.since + patience) }
-            for holder in entry.blockers.lazy.compactMap({ claims[$0] }) where holder.isGranted {
-                guard entry.named.contains(.holder(holder.claim.id)) else {
+        if plainCount > 0 {
+            for entry in ungranted.lazy.compactMap({ claims[$0] }) {
+                if let patience = entry.claim.patience { consider(entry.since + patience) }
+            }
+        }
+        for (holder, waiting) in dependents {
+            guard !waiting.isEmpty, let held = claims[holder], held.isGranted else { continue }
+            for other in waiting {
+                guard let entry = claims[other] else { continue }
+                guard entry.named.contains(.holder(holder)) else {
                     consider(entry.since + limits.notice)
                     continue
                 }
-                guard let connection = holder.claim.connection else { continue }
-                consider(pulseDeadline(connection))
+                if let connection = held.claim.connection { consider(pulseDeadline(connection)) }
             }
         }
         return next

@@ -41,11 +41,13 @@ extension Arbiter {
         claims[id]?.blockers = []
         claims[id]?.steps = [:]
         claims[id]?.phase = .granted
-        ungranted.remove(id)
+        leaveQueue(id)
         for (question, asked) in questions where asked.claim == id { questions[question] = nil }
         effects.append(.granted(id, entry.claim.accesses, grant))
-        // Those that it has passed wait for it now.
-        for rival in entry.rivals where ungranted.contains(rival) { addBlocker(id, to: rival) }
+        // Those that it has passed wait for it now; those behind it do already.
+        for rival in entry.rivals where claims[rival].map({ $0.arrival < entry.arrival && !$0.isGranted }) ?? false {
+            addBlocker(id, to: rival)
+        }
     }
 
     mutating func fail(_ id: ClaimID, _ failure: ClaimFailure) {
@@ -58,7 +60,7 @@ extension Arbiter {
     mutating func end(_ id: ClaimID) {
         guard let entry = claims.removeValue(forKey: id) else { return }
         if entry.claim.isPlain { plainCount -= 1 }
-        ungranted.remove(id)
+        leaveQueue(id)
         attention.remove(id)
         for blocker in entry.blockers { dependents[blocker]?.remove(id) }
         for rival in entry.rivals { claims[rival]?.rivals.remove(id) }
@@ -66,9 +68,9 @@ extension Arbiter {
         for presenter in entry.owed { effects.append(.reacquire(presenter, id)) }
         for other in dependents.removeValue(forKey: id) ?? [] {
             claims[other]?.blockers.remove(id)
-            attention.insert(other)
+            if claims[other]?.blockers.isEmpty ?? false { attention.insert(other) }
         }
-        for other in ungranted { claims[other]?.claim.within.remove(id) }
+        forgetNesting(in: id)
     }
 
     // MARK: Asking

@@ -30,7 +30,8 @@ extension Arbiter {
     /// Finds out anew which claims exclude one: when it comes, and when its item has another place.
     mutating func setRivals(of id: ClaimID) {
         guard let entry = claims[id] else { return }
-        let rivals = Set(claims.filter { $0.key != id && conflict($0.value, entry) }.keys)
+        var rivals: Set<ClaimID> = []
+        for (other, rival) in claims where other != id && conflict(rival, entry) { rivals.insert(other) }
         for gone in entry.rivals.subtracting(rivals) { claims[gone]?.rivals.remove(id) }
         for rival in rivals { claims[rival]?.rivals.insert(id) }
         claims[id]?.rivals = rivals
@@ -52,7 +53,8 @@ extension Arbiter {
         for blocker in blockers.subtracting(entry.blockers) { dependents[blocker, default: []].insert(id) }
         claims[id]?.blockers = blockers
         claims[id]?.passed = passed
-        attention.insert(id)
+        if passed.isEmpty { passers.remove(id) } else { passers.insert(id) }
+        if blockers.isEmpty { attention.insert(id) }
     }
 
     /// The blockers of a claim that has just come.
@@ -86,7 +88,7 @@ extension Arbiter {
         for id in ungranted { setBlockers(of: id, above: []) }
     }
 
-    private var hasPassed: Bool { ungranted.contains { claims[$0]?.passed.isEmpty == false } }
+    private var hasPassed: Bool { !passers.isEmpty }
 
     private static func closure(of start: ClaimID, in edges: [ClaimID: [ClaimID]]) -> Set<ClaimID> {
         var found: Set<ClaimID> = []
@@ -105,9 +107,7 @@ extension Arbiter {
     // MARK: Rings
 
     /// Whether anything but the order of arrival keeps claims waiting: without it nothing can go round.
-    var mayHaveRings: Bool {
-        !questions.isEmpty || ungranted.contains { claims[$0]?.claim.within.isEmpty == false }
-    }
+    var mayHaveRings: Bool { !questions.isEmpty || !nested.isEmpty }
 
     /// How sure it is that a presenter's answer waits for a claim.
     enum Certainty {

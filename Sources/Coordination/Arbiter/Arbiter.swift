@@ -71,7 +71,11 @@ public struct Arbiter: Sendable {
     public private(set) var packages: Packages
     var claims: [ClaimID: Entry] = [:]
     /// Those of them that are not granted.
-    var ungranted: Set<ClaimID> = []
+    private(set) var ungranted: Set<ClaimID> = []
+    /// Those that are not granted and nested in others.
+    private(set) var nested: Set<ClaimID> = []
+    /// Those that are not granted and have passed others.
+    var passers: Set<ClaimID> = []
     /// For each claim those that wait for it.
     var dependents: [ClaimID: Set<ClaimID>] = [:]
     var presenters: [PresenterID: Presenter] = [:]
@@ -112,11 +116,27 @@ public struct Arbiter: Sendable {
         claims[claim.id] = Entry(claim: claim, units: units(of: claim), arrival: nextArrival, since: now)
         nextArrival += 1
         ungranted.insert(claim.id)
+        if !claim.within.isEmpty { nested.insert(claim.id) }
         if claim.isPlain { plainCount += 1 }
         setRivals(of: claim.id)
         setBlockers(of: claim.id)
         attention.insert(claim.id)
         return settle(now)
+    }
+
+    /// A claim waits no more.
+    mutating func leaveQueue(_ id: ClaimID) {
+        ungranted.remove(id)
+        nested.remove(id)
+        passers.remove(id)
+    }
+
+    /// A claim has ended that others may be nested in.
+    mutating func forgetNesting(in id: ClaimID) {
+        for other in nested {
+            claims[other]?.claim.within.remove(id)
+            if claims[other]?.claim.within.isEmpty ?? true { nested.remove(other) }
+        }
     }
 
     /// The holder is done; one that still waits is cancelled by that.

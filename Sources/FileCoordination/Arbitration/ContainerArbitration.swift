@@ -1,0 +1,95 @@
+// The daemon of a container as the arbiter of what is in it.
+
+import ControlProtocol
+import Foundation
+import Synchronization
+import VersionModel
+import VersionsClient
+
+/// One connection to a daemon, for all coordinators and presenters of this process in its container.
+final class ContainerArbitration: Arbitration {
+    let client: VersionsClient
+    /// Where the container is mounted.
+    let root: Path
+    /// What of the container's paths a bind mount of a part of it does not show.
+    private let hidden: [UInt8]
+    /// The mount's device number.
+    let device: UInt
+    /// Guards the presenters alone.
+    private let presentations = Mutex<[UInt64: Presentation]>([:])
+
+    init(_ client: VersionsClient, root: Path, hidden: [UInt8], device: UInt) {
+        self.client = client
+        self.root = root
+        self.hidden = hidden
+        self.device = device
+    }
+
+    var arbiter: CoordinationContext.Arbiter { client.arbiter }
+    var rank: String { client.daemon.container.hex + root.description }
+
+    /// A path at or below the root as the daemon names it.
+    func path(of absolute: Path) -> Path {
+        let below = absolute.bytes.dropFirst(root.bytes.count).drop { $0 == 47 }
+        return Path(bytes: [hidden, Array(below)].filter { !$0.isEmpty }.joined(separator: [47]))
+    }
+
+    func url(of path: Path, isDirectory: Bool) -> URL? {
+        var below = path.bytes[...]
+        if !hidden.isEmpty {
+            guard path.bytes == hidden || path.bytes.starts(with: hidden + [47]) else { return nil }
+            below = below.dropFirst(hidden.count + 1)
+        }
+        return URL(absolute: Path(bytes: root.bytes + (below.isEmpty || root.bytes == [47] ? [] : [47]) + below), isDirectory)
+    }
+
+    func claim(_ wanted: ClaimWanted) -> any PendingClaim {
+        Pending(client: client, ticket: client.newTicket(heldUp: wanted.heldUp), wanted: wanted)
+    }
+
+    private struct Pending: PendingClaim {
+        let client: VersionsClient
+        let ticket: ClaimTicket
+        let wanted: ClaimWanted
+
+        func start(then: @escaping @Sendable (Result<ClaimRequest.Reply, ControlError>) -> Void) {
+            client.claim(
+                wanted.accesses, ticket, for: wanted.presenter, purpose: wanted.purpose, preparing: wanted.isPreparation,
+                in: wanted.context, then: then)
+        }
+
+        func cancel() { ticket.cancel() }
+    }
+
+    func release(_ claim: UInt64) { client.release(claim) }
+
+    func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<UInt64, ControlError>) -> Void) {
+        client.present(
+            wanted.path, accommodatesSubitems: true, after: wanted.after, purpose: wanted.purpose, inbox: wanted.inbox
+        ) { result in
+            if case .success(let presentation) = result {
+                self.presentations.withLock { $0[presentation.id] = presentation }
+            }
+            then(result.map(\.sequence))
+        }
+    }
+
+    func place(_ presenter: UInt64, at path: Path?, then: @escaping @Sendable () -> Void) {
+        guard let presentation = presentations.withLock({ $0[presenter] }) else { return then() }
+        presentation.move(to: path) { _ in then() }
+    }
+
+    func withdraw(_ presenter: UInt64) {
+        presentations.withLock { $0.removeValue(forKey: presenter) }?.withdrawAndGoOn()
+    }
+
+    /// The daemon sees every rename by itself.
+    func moved(_ old: Path, to new: Path, by purpose: String) {}
+}
+
+extension URL {
+    /// The URL of an absolute path by its bytes; what is not UTF-8 cannot be said in a URL.
+    init(absolute path: Path, _ isDirectory: Bool) {
+        self = path.withCString { URL(fileURLWithFileSystemRepresentation: $0, isDirectory: isDirectory, relativeTo: nil) }
+    }
+}

@@ -1,0 +1,93 @@
+// Which arbiter coordinates an item, found by where its URL leads.
+
+import ControlProtocol
+import Foundation
+import Glibc
+import Synchronization
+import VersionsClient
+
+/// Finds the arbiter of an item.
+enum Places {
+    /// Guards the containers that this process has a connection to. Nothing else is locked under it.
+    private static let containers = Mutex<[ContainerArbitration]>([])
+    /// Held while a connection is made, so that there is one for each container. Taken before `containers`.
+    private static let connecting = Mutex(())
+
+    /// Where an item is.
+    /// - Parameter followingLastLink: whether a symbolic link stands for what it leads to.
+    static func locate(_ url: URL, followingLastLink: Bool = false) throws(ControlError) -> Place {
+        guard url.isFileURL else { throw ControlError(.invalidValue, "not the URL of a file", path: Path(url.absoluteString)) }
+        let typed = url.withUnsafeFileSystemRepresentation { $0.map { Path(bytes: UnsafeRawBufferPointer(start: $0, count: strlen($0))) } }
+        guard let typed, !typed.bytes.isEmpty else {
+            throw ControlError(.invalidValue, "a URL without a path", path: Path(url.absoluteString))
+        }
+        if let resolved = try? ResolvedPath(typed, followingLastLink: followingLastLink), let known = known(resolved) {
+            return Place(arbitration: known, path: known.path(of: resolved.full))
+        }
+        // Not known, or it cannot be followed: a container whose daemon is gone, for instance.
+        return try find(typed, followingLastLink)
+    }
+
+    private static func known(_ resolved: ResolvedPath) -> ContainerArbitration? {
+        let candidates = containers.withLock { $0 }.filter { resolved.full.isAt(orBelow: $0.root) }
+        guard !candidates.isEmpty, let device = device(of: resolved.existing) else { return nil }
+        return candidates.first { $0.device == device }
+    }
+
+    private static func find(_ typed: Path, _ followingLastLink: Bool) throws(ControlError) -> Place {
+        let place: ContainerPlace
+        do {
+            place = try ContainerPlace.find(typed, followingLastLink: followingLastLink)
+        } catch where error.code == .noContainer {
+            return try outside(typed, followingLastLink)
+        }
+        // A container that nobody has mounted is a directory like any other.
+        if case .unmounted = place.state { return try outside(typed, followingLastLink) }
+        let resolved = try ResolvedPath(typed, followingLastLink: followingLastLink)
+        return Place(arbitration: try connect(to: place, resolved), path: place.path)
+    }
+
+    private static func outside(_ typed: Path, _ followingLastLink: Bool) throws(ControlError) -> Place {
+        let resolved = try ResolvedPath(typed, followingLastLink: followingLastLink)
+        return Place(arbitration: ProcessArbitration.shared, path: Path(bytes: resolved.full.bytes.drop { $0 == 47 }))
+    }
+
+    private static func connect(
+        to place: ContainerPlace, _ resolved: ResolvedPath
+    ) throws(ControlError) -> ContainerArbitration {
+        func existing() -> ContainerArbitration? {
+            containers.withLock { $0 }.first { $0.root == place.root && !$0.client.hasEnded }
+        }
+        let (container, isNew) = try connecting.withLock { _ throws(ControlError) in
+            if let container = existing() { return (container, false) }
+            let client = try VersionsClient.connectAndWait(
+                to: place, program: CommandLine.arguments.first ?? "", version: ProductVersion.current)
+            let new = ContainerArbitration(
+                client, root: place.root, hidden: hidden(place, resolved), device: device(of: place.root) ?? 0)
+            containers.withLock { $0.append(new) }
+            client.whenEnded { _ in containers.withLock { list in list.removeAll { $0.client.hasEnded } } }
+            return (new, true)
+        }
+        if isNew { PresenterCenter.shared.registerAgain() }
+        return container
+    }
+
+    /// Of a bind mount the root shows a part of the container only: what the container's paths have before it.
+    private static func hidden(_ place: ContainerPlace, _ resolved: ResolvedPath) -> [UInt8] {
+        guard resolved.full.isAt(orBelow: place.root) else { return [] }
+        let below = resolved.full.bytes.dropFirst(place.root.bytes.count).drop { $0 == 47 }
+        return Array(place.path.bytes.dropLast(below.isEmpty ? 0 : min(below.count + 1, place.path.bytes.count)))
+    }
+
+    private static func device(of path: Path) -> UInt? {
+        var status = stat()
+        return path.withCString { lstat($0, &status) } == 0 ? UInt(status.st_dev) : nil
+    }
+}
+
+extension Path {
+    /// Whether an absolute path is a directory's or lies below it, by their texts.
+    func isAt(orBelow directory: Path) -> Bool {
+        directory.bytes == [47] || bytes == directory.bytes || bytes.starts(with: directory.bytes + [47])
+    }
+}

@@ -1,0 +1,165 @@
+// How what the arbiter of this process wants done is sent on.
+
+import ControlProtocol
+import Coordination
+import Foundation
+import Glibc
+import VersionModel
+import VersionsClient
+
+extension ProcessArbitration.State {
+    /// How long until the clock is to call; nil if it is to call by then anyway.
+    mutating func delay(_ now: Int64) -> Int64? {
+        guard let due = arbiter.nextDeadline, called.map({ due < $0 }) ?? true else { return nil }
+        called = due
+        return due - now
+    }
+
+    /// Puts what an effect asks for into the outbox.
+    mutating func send(_ effect: Effect, in arbitration: ProcessArbitration) {
+        switch effect {
+        case .granted(let id, let accesses, _):
+            claims[id]?.before = accesses.map { Stamp(Path($0.path)) }
+            guard let then = claims[id]?.then.take() else { return }
+            let reply = ClaimRequest.Reply(
+                claim: id.number, purpose: claims[id]?.wanted.purpose ?? "", paths: accesses.map { Path($0.path) })
+            outbox.append { then(.success(reply)) }
+        case .failed(let claim, let failure):
+            guard let then = claims.removeValue(forKey: claim.id)?.then else { return }
+            let error = ControlError(failure)
+            outbox.append { then(.failure(error)) }
+        case .ask(let question, let presenter, let what, let claim):
+            ask(question, presenter, PresenterMessage.Content(what, for: claim), in: arbitration)
+        case .reacquire(let presenter, let claim): tell(presenter, .reacquire(claim: claim.number))
+        case .presenterRevoked(let presenter): tell(presenter, .revoked)
+        case .slow(let id, let culprit):
+            guard let heldUp = claims[id]?.wanted.heldUp else { return }
+            var isHolder = false
+            if case .holder = culprit { isHolder = true }
+            let notice = HeldUpNotification(
+                key: nil, pid: getpid(), program: ProcessInfo.processInfo.processName, isHolder: isHolder)
+            outbox.append { heldUp(notice) }
+        case .probe(let connection): arbiter.alive(connection, now: called ?? 0)
+        // Never: this process answers for itself, and of plain programs nothing is known here.
+        case .claimRevoked, .disturbed: break
+        }
+    }
+
+    private mutating func ask(
+        _ question: QuestionID, _ presenter: PresenterID, _ content: PresenterMessage.Content,
+        in arbitration: ProcessArbitration
+    ) {
+        guard let sink = sinks[presenter] else { return }
+        let message = PresenterMessage(content) { result in
+            let answer: Answer =
+                switch result {
+                case .success: .done
+                case .failure(let error): .refused(error.message)
+                }
+            arbitration.answer(question, answer)
+        }
+        outbox.append { sink.take(message) }
+    }
+
+    private mutating func tell(_ presenter: PresenterID, _ content: PresenterMessage.Content) {
+        guard let sink = sinks[presenter] else { return }
+        outbox.append { sink.take(PresenterMessage(content) { _ in }) }
+    }
+
+    /// Tells presenters of a change that somebody else made.
+    mutating func tell(_ event: ChangeEvent, at path: TreePath, from: TreePath? = nil, by purpose: String) {
+        let concerned = from ?? path
+        for (presenter, _) in arbiter.allPresenters {
+            guard let place = presenter.path, presenter.purpose.hex != purpose, let sink = sinks[presenter.id]
+            else { continue }
+            let isOfItem = place == concerned || (from != nil && place.isWithin(concerned))
+            guard isOfItem || path.isWithin(place) || concerned.isWithin(place) else { continue }
+            let change = PresentedChange(
+                event: WatchEvent(sequence: 0, event: event, path: Path(path), from: from.map { Path($0) }, pid: getpid()),
+                relation: isOfItem ? .item : .inDirectory,
+                place: Path(from.flatMap { place.moved($0, to: path) } ?? place))
+            outbox.append { sink.take(PresenterMessage(.changes([change], sequence: 0)) { _ in }) }
+        }
+    }
+}
+
+/// What is seen of an item from outside, to find out whether it was changed.
+struct Stamp: Hashable {
+    let device: UInt64
+    let inode: UInt64
+    let size: Int64
+    let modified: [Int64]
+    let isDirectory: Bool
+
+    /// Nil if nothing is there.
+    init?(_ path: Path) {
+        var status = stat()
+        guard Path(bytes: [47] + path.bytes).withCString({ lstat($0, &status) }) == 0 else { return nil }
+        (device, inode, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int64(status.st_size))
+        modified = [
+            Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec), Int64(status.st_ctim.tv_sec),
+            Int64(status.st_ctim.tv_nsec),
+        ]
+        isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Two names of one file are one item.
+    var item: ItemID? { isDirectory ? nil : ItemID(high: device, low: inode) }
+}
+
+extension AccessKind {
+    /// What a message asks for; nil if its options do not go together.
+    init?(_ request: AccessRequest) {
+        switch request.mode {
+        case .reading:
+            var options: Coordination.ReadingOptions = []
+            for name in request.options {
+                guard let option = ReadingOptionName(rawValue: name)?.option else { return nil }
+                options.formUnion(Coordination.ReadingOptions(rawValue: UInt8(truncatingIfNeeded: option.rawValue)))
+            }
+            self = .reading(options)
+        case .writing:
+            guard request.options.count <= 1 else { return nil }
+            guard let name = request.options.first else {
+                self = .writing(.updating)
+                return
+            }
+            guard let option = WritingOption(rawValue: name), option != .updating else { return nil }
+            self = .writing(option)
+        }
+    }
+}
+
+extension PresenterMessage.Content {
+    init(_ question: Question, for claim: ClaimID) {
+        switch question {
+        case .relinquish(let toWriter): self = .relinquish(toWriter: toWriter, claim: claim.number)
+        case .save: self = .save(claim: claim.number)
+        case .accommodateDeletion: self = .accommodateDeletion(of: nil, claim: claim.number)
+        case .accommodateSubitemDeletion(let path): self = .accommodateDeletion(of: Path(path), claim: claim.number)
+        }
+    }
+}
+
+extension ControlError {
+    /// Why a claim in this process was not granted.
+    fileprivate init(_ failure: ClaimFailure) {
+        switch failure {
+        case .cancelled, .unresponsive: self.init(.cancelled, "cancelled")
+        case .deadlock(let ring):
+            let places = ring.map { claim in "whoever has /\(claim.accesses.first.map { "\($0.path)" } ?? "")" }
+            self.init(
+                .deadlock, "deadlock: \(places.joined(separator: " waits for "))",
+                advice: "end the access that you are in, and ask for all items at once", errno: EDEADLK)
+        case .refused(_, let reason): self.init(.refused, reason)
+        }
+    }
+}
+
+extension TreePath {
+    /// Where this path is once a name was moved; nil if it is not concerned.
+    func moved(_ old: TreePath, to new: TreePath) -> TreePath? {
+        guard isWithin(old), !old.bytes.isEmpty else { return nil }
+        return TreePath(bytes: new.bytes + bytes.dropFirst(old.bytes.count))
+    }
+}

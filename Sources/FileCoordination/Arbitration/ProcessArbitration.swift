@@ -1,0 +1,207 @@
+// This process as the arbiter of what lies in no container: the same rules, and nobody else hears of it.
+
+import ControlProtocol
+import Coordination
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+import VersionModel
+import VersionsClient
+
+/// Coordinates the threads and presenters of this process, for items outside of any container that is mounted
+/// (docs/decisions/0016). Driven by whoever calls; what comes of it is done outside the lock, in order, by whichever
+/// thread is at it.
+final class ProcessArbitration: Arbitration {
+    static let shared = ProcessArbitration()
+
+    typealias Completion = @Sendable (Result<ClaimRequest.Reply, ControlError>) -> Void
+
+    /// A claim that has not ended.
+    struct Held {
+        var wanted: ClaimWanted
+        var then: Completion?
+        /// The items when it was granted, to see what has become of them.
+        var before: [Stamp?] = []
+    }
+
+    struct State {
+        var arbiter: Arbiter
+        var claims: [ClaimID: Held] = [:]
+        var sinks: [PresenterID: PresenterSink] = [:]
+        var next: UInt64 = 1
+        /// What is to be done outside the lock, in order.
+        var outbox: [@Sendable () -> Void] = []
+        var isSending = false
+        /// When the clock is to call, so that it is not asked twice.
+        var called: Int64?
+
+        mutating func number() -> UInt64 {
+            defer { next += 1 }
+            return next
+        }
+    }
+
+    /// Guards the arbiter and what is known of its claims. Nothing is called under it.
+    private let state: Mutex<State>
+    private let clock = DispatchQueue(label: "file-coordination-clock")
+    /// The whole process is one client.
+    static let connection = ConnectionID(0)
+
+    init(limits: Arbiter.Limits = Arbiter.Limits()) { state = Mutex(State(arbiter: Arbiter(limits: limits))) }
+
+    var arbiter: CoordinationContext.Arbiter { ObjectIdentifier(self) }
+    /// Behind all containers.
+    var rank: String { "~" }
+
+    func url(of path: Path, isDirectory: Bool) -> URL? { URL(absolute: Path(bytes: [47] + path.bytes), isDirectory) }
+
+    private static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    // MARK: Claims
+
+    func claim(_ wanted: ClaimWanted) -> any PendingClaim {
+        Pending(arbitration: self, id: ClaimID(state.withLock { $0.number() }), wanted: wanted)
+    }
+
+    private struct Pending: PendingClaim {
+        let arbitration: ProcessArbitration
+        let id: ClaimID
+        let wanted: ClaimWanted
+
+        func start(then: @escaping @Sendable (Result<ClaimRequest.Reply, ControlError>) -> Void) {
+            arbitration.start(id, wanted, then)
+        }
+
+        func cancel() { arbitration.drive { $0.arbiter.cancel(id, now: $1) } }
+    }
+
+    private func start(_ id: ClaimID, _ wanted: ClaimWanted, _ then: @escaping Completion) {
+        var accesses: [Access] = []
+        for access in wanted.accesses {
+            guard let path = access.path.tree, let kind = AccessKind(access) else {
+                return then(.failure(ControlError(.invalidValue, "options that do not go together", path: access.path)))
+            }
+            accesses.append(Access(path: path, item: Stamp(access.path)?.item, kind: kind))
+        }
+        let claim = Claim(
+            id: id, connection: Self.connection, accesses: accesses, purpose: Purpose(hex: wanted.purpose),
+            presenter: wanted.presenter.map { PresenterID($0) },
+            within: Set(wanted.context.within(arbiter).map { ClaimID($0) }),
+            handling: wanted.context.handling(arbiter).map { PresenterID($0) }, isPreparation: wanted.isPreparation)
+        drive { state, now in
+            state.claims[id] = Held(wanted: wanted, then: then)
+            return state.arbiter.request(claim, now: now)
+        }
+    }
+
+    func release(_ claim: UInt64) {
+        let id = ClaimID(claim)
+        let (held, accesses) = state.withLock { ($0.claims[id], $0.arbiter.claim(id)?.accesses) }
+        // Whoever has relinquished hears what was done before it hears that it is over.
+        if let held, let accesses, !held.wanted.isPreparation { tellChanges(held, accesses) }
+        drive { state, now in
+            state.claims[id] = nil
+            return state.arbiter.release(id, now: now)
+        }
+    }
+
+    // MARK: Presenters
+
+    func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<UInt64, ControlError>) -> Void) {
+        let number = state.withLock { $0.number() }
+        let sink = wanted.inbox(number)
+        state.withLock { state in
+            state.sinks[PresenterID(number)] = sink
+            state.arbiter.present(Presenter(
+                id: PresenterID(number), connection: Self.connection, purpose: Purpose(hex: wanted.purpose) ?? .random(),
+                path: wanted.path?.tree, item: wanted.path.flatMap { Stamp($0)?.item }, accommodatesSubitems: true))
+        }
+        then(.success(0))
+    }
+
+    func place(_ presenter: UInt64, at path: Path?, then: @escaping @Sendable () -> Void) {
+        let item = path.flatMap { Stamp($0)?.item }
+        state.withLock { $0.arbiter.place(PresenterID(presenter), at: path?.tree, item: item) }
+        then()
+    }
+
+    func withdraw(_ presenter: UInt64) {
+        let id = PresenterID(presenter)
+        let sink = state.withLock { $0.sinks.removeValue(forKey: id) }
+        drive { $0.arbiter.withdraw(id, now: $1) }
+        sink?.ended(ControlError(.cancelled, "the presenter has withdrawn"))
+    }
+
+    func answer(_ question: QuestionID, _ answer: Answer) {
+        drive { $0.arbiter.answer(question, answer, now: $1) }
+    }
+
+    // MARK: Changes
+
+    func moved(_ old: Path, to new: Path, by purpose: String) {
+        guard let old = old.tree, let new = new.tree else { return }
+        drive { state, now in
+            state.tell(.renamed, at: new, from: old, by: purpose)
+            return state.arbiter.moved(old, to: new, now: now)
+        }
+    }
+
+    /// A claim is over: presenters of what it wrote hear of it, as far as it can be seen.
+    private func tellChanges(_ held: Held, _ accesses: [Access]) {
+        let changes = zip(accesses, held.before).compactMap { access, before -> (TreePath, ChangeEvent)? in
+            guard access.kind.strength != .reads else { return nil }
+            let after = Stamp(Path(access.path))
+            switch (before, after) {
+            case (nil, nil): return nil
+            case (nil, .some): return (access.path, .created)
+            case (.some, nil): return (access.path, .deleted)
+            case (let before?, let after?):
+                // What is done in a directory cannot be seen from it.
+                return before == after && !after.isDirectory ? nil : (access.path, .saved)
+            }
+        }
+        guard !changes.isEmpty else { return }
+        drive { state, _ in
+            for (path, kind) in changes { state.tell(kind, at: path, by: held.wanted.purpose) }
+            return []
+        }
+    }
+
+    // MARK: Driving
+
+    private func drive(_ body: (inout State, Int64) -> [Effect]) {
+        let (mustSend, delay) = state.withLock { state in
+            let now = Self.now
+            for effect in body(&state, now) { state.send(effect, in: self) }
+            defer { state.isSending = state.isSending || !state.outbox.isEmpty }
+            return (!state.isSending && !state.outbox.isEmpty, state.delay(now))
+        }
+        if mustSend { sendAll() }
+        if let delay { clock.asyncAfter(deadline: .now() + .nanoseconds(Int(max(0, delay)))) { self.tick() } }
+    }
+
+    private func sendAll() {
+        while true {
+            let next = state.withLock { state -> [@Sendable () -> Void] in
+                defer { state.outbox = [] }
+                if state.outbox.isEmpty { state.isSending = false }
+                return state.outbox
+            }
+            if next.isEmpty { return }
+            for send in next { send() }
+        }
+    }
+
+    private func tick() {
+        drive { state, now in
+            // Also if it has come a moment early: then it is called once more.
+            state.called = nil
+            return state.arbiter.tick(now: now)
+        }
+    }
+}

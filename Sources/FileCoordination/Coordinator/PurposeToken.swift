@@ -1,0 +1,76 @@
+// What a purpose's name stands for: a secret that only this user's programs can make from it.
+
+import Crypto
+import Foundation
+import Glibc
+import VersionModel
+
+/// Makes the 128 bits that daemons know purposes by (docs/decisions/0016).
+enum PurposeToken {
+    /// A new one, 32 hex digits.
+    static func random() -> String { hex(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }) }
+
+    /// That of a name: the same in all programs of this user, and not to be guessed by others. What looks like a token is
+    /// one.
+    static func of(_ name: String) -> String {
+        if ItemID(hex: name) != nil { return name.lowercased() }
+        let code = HMAC<SHA256>.authenticationCode(for: Data(name.utf8), using: key)
+        return hex(Array(code).prefix(16))
+    }
+
+    private static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    }
+
+    // MARK: The user's key
+
+    /// The key of this user; one of this process alone where there is no place to keep it.
+    private static let key = kept() ?? SymmetricKey(size: .bits256)
+
+    /// `$XDG_STATE_HOME/versionsfs/purposes`, made by whichever program needs it first.
+    private static func kept() -> SymmetricKey? {
+        guard let directory = directory() else { return nil }
+        let path = directory + "/purposes"
+        if let key = read(path) { return key }
+        let new = SymmetricKey(size: .bits256)
+        let temporary = directory + "/purposes.\(random())"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        let count = new.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        close(descriptor)
+        defer { unlink(temporary) }
+        // Whoever is first has made it; the others take that one.
+        guard count == 32, link(temporary, path) == 0 || errno == EEXIST else { return nil }
+        return read(path)
+    }
+
+    private static func read(_ path: String) -> SymmetricKey? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        var bytes = [UInt8](repeating: 0, count: 33)
+        // What others may read or have put there is no secret.
+        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 == 0,
+            Glibc.read(descriptor, &bytes, bytes.count) == 32
+        else { return nil }
+        return SymmetricKey(data: bytes.prefix(32))
+    }
+
+    private static func directory() -> String? {
+        let environment = ProcessInfo.processInfo.environment
+        let base =
+            if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
+                state
+            } else if let home = environment["HOME"], home.hasPrefix("/") {
+                home + "/.local/state"
+            } else {
+                ""
+            }
+        guard !base.isEmpty else { return nil }
+        let directory = base + "/versionsfs"
+        try? FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        return directory
+    }
+}

@@ -1,0 +1,99 @@
+// The presenters of this process, and the threads that wait on their queues.
+
+import Foundation
+import Synchronization
+
+/// What all claims of one presenter have in common, so that they never exclude one another.
+final class PresenterIdentity: Sendable {
+    let purpose: String
+    init() { purpose = PurposeToken.random() }
+}
+
+/// A thread that waits for a claim while it belongs to an operation queue: questions to presenters on that queue would
+/// wait for it, so it handles them itself.
+final class QueueWaiter: Sendable {
+    /// Signalled when there is something to look at.
+    let signal = DispatchSemaphore(value: 0)
+}
+
+/// Knows the presenters of this process.
+final class PresenterCenter: Sendable {
+    static let shared = PresenterCenter()
+
+    private struct Weak {
+        weak var identity: PresenterIdentity?
+    }
+
+    private struct State {
+        /// In the order of their registration.
+        var links: [PresenterLink] = []
+        /// By presenter: also of those that are not registered and have coordinators.
+        var identities: [ObjectIdentifier: Weak] = [:]
+        var waiters: [ObjectIdentifier: [QueueWaiter]] = [:]
+    }
+
+    /// Guards the lists. No presenter is called under it.
+    private let state = Mutex(State())
+
+    /// What a presenter's claims have in common.
+    func identity(of presenter: any NSFilePresenter) -> PresenterIdentity {
+        let key = ObjectIdentifier(presenter)
+        return state.withLock { state in
+            if let known = state.identities[key]?.identity { return known }
+            let new = PresenterIdentity()
+            // Those whose presenters have gone.
+            state.identities = state.identities.filter { $0.value.identity != nil }
+            state.identities[key] = Weak(identity: new)
+            return new
+        }
+    }
+
+    var presenters: [any NSFilePresenter] { state.withLock { $0.links }.map(\.presenter) }
+
+    func add(_ presenter: any NSFilePresenter) {
+        let link = PresenterLink(presenter, identity(of: presenter))
+        presenter.presentedItemOperationQueue.beServed()
+        state.withLock { $0.links.append(link) }
+        link.register()
+    }
+
+    func remove(_ presenter: any NSFilePresenter) {
+        let link = state.withLock { state -> PresenterLink? in
+            guard let index = state.links.lastIndex(where: { $0.presenter === presenter }) else { return nil }
+            return state.links.remove(at: index)
+        }
+        link?.remove()
+    }
+
+    /// The presenter's registrations.
+    func links(of presenter: any NSFilePresenter) -> [PresenterLink] {
+        state.withLock { $0.links }.filter { $0.presenter === presenter }
+    }
+
+    /// Registers those again whose daemon was gone and has come back.
+    func registerAgain() {
+        for link in state.withLock({ $0.links }) { link.register() }
+    }
+
+    // MARK: Waiting on a queue
+
+    func add(_ waiter: QueueWaiter, on queue: OperationQueue) {
+        state.withLock { $0.waiters[ObjectIdentifier(queue), default: []].append(waiter) }
+    }
+
+    func remove(_ waiter: QueueWaiter, on queue: OperationQueue) {
+        state.withLock { state in
+            state.waiters[ObjectIdentifier(queue)]?.removeAll { $0 === waiter }
+            if state.waiters[ObjectIdentifier(queue)]?.isEmpty == true { state.waiters[ObjectIdentifier(queue)] = nil }
+        }
+    }
+
+    func wakeWaiters(on queue: OperationQueue) {
+        for waiter in state.withLock({ $0.waiters[ObjectIdentifier(queue)] ?? [] }) { waiter.signal.signal() }
+    }
+
+    /// Handles one question to a presenter on the queue; false if there is none.
+    func handleQuestion(on queue: OperationQueue) -> Bool {
+        state.withLock { $0.links }.contains { $0.presenter.presentedItemOperationQueue === queue && $0.handleQuestion() }
+    }
+}

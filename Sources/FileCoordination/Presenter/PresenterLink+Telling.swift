@@ -1,0 +1,82 @@
+// What a presenter is told: changes in Apple's words, in their order, on its queue.
+
+import ControlProtocol
+import Foundation
+import Synchronization
+import VersionModel
+import VersionsClient
+
+extension PresenterLink {
+    /// Tells of a change that the arbiter has told of.
+    func changed(_ change: PresentedChange, _ arbitration: any Arbitration) {
+        state.withLock { $0.path = change.place }
+        func url(_ path: Path) -> URL? { arbitration.url(of: path, isDirectory: false) }
+        let event = change.event
+        guard let about = url(event.path) else { return }
+        let isInPackage = change.relation == .inPackage
+        switch (event.event, change.relation) {
+        case (.conflict, _), (.resolved, _), (.versionLost, _): tellOfVersion(change, about, arbitration)
+        case (.renamed, .item):
+            guard let place = url(change.place) else { return }
+            tell { $0.presentedItemDidMove(to: place) }
+        case (_, .item): tell { $0.presentedItemDidChange() }
+        case (.created, _), (.undeleted, _): tell(inPackage: isInPackage) { $0.presentedSubitemDidAppear(at: about) }
+        case (.renamed, _):
+            let from = event.from.flatMap(url) ?? about
+            tell(inPackage: isInPackage) { $0.presentedSubitem(at: from, didMoveTo: about) }
+        case (.saved, _), (.deleted, _), (.attributes, _):
+            tell(inPackage: isInPackage) { $0.presentedSubitemDidChange(at: about) }
+        }
+    }
+
+    private func tellOfVersion(_ change: PresentedChange, _ url: URL, _ arbitration: any Arbitration) {
+        guard let container = arbitration as? ContainerArbitration else { return }
+        let (event, isItem) = (change.event, change.relation == .item)
+        tell { presenter in
+            // Asked for here, on the presenter's queue: nothing may wait on the thread that brings messages.
+            guard let version = NSFileVersion(event, of: url, in: container) else { return }
+            switch (event.event, isItem) {
+            case (.conflict, true): presenter.presentedItemDidGain(version)
+            case (.conflict, false): presenter.presentedSubitem(at: url, didGain: version)
+            case (.resolved, true): presenter.presentedItemDidResolveConflict(version)
+            case (.resolved, false): presenter.presentedSubitem(at: url, didResolve: version)
+            case (_, true): presenter.presentedItemDidLose(version)
+            case (_, false): presenter.presentedSubitem(at: url, didLose: version)
+            }
+        }
+    }
+
+    /// Tells the presenter something on its queue, in the order in which it is told.
+    func tell(inPackage: Bool = false, _ body: @escaping @Sendable (any NSFilePresenter) -> Void) {
+        let queue = presenter.presentedItemOperationQueue
+        let isSerial = queue.maxConcurrentOperationCount == 1
+        let work: @Sendable () -> Void = { [self] in
+            guard !state.withLock({ $0.isRemoved }) else { return }
+            let registration = state.withLock { $0.registration }
+            var context = CoordinationContext.current
+            // Where others of its queue go on meanwhile, its answers do not wait for what is claimed in here.
+            if isSerial, let registration { context = context.handling(registration.number, of: registration.arbitration.arbiter) }
+            CoordinationContext.$current.withValue(context) {
+                Self.$isInPackage.withValue(inPackage) { body(presenter) }
+            }
+        }
+        if isSerial { return queue.addOperation(work) }
+        let isFirst = state.withLock { state in
+            state.news.append(work)
+            defer { state.isTelling = true }
+            return !state.isTelling
+        }
+        if isFirst { queue.addOperation { self.tellNext() } }
+    }
+
+    /// The next piece of news, and the one behind it when this is done.
+    private func tellNext() {
+        let next = state.withLock { $0.news.isEmpty ? nil : $0.news.removeFirst() }
+        next?()
+        let isMore = state.withLock { state in
+            if state.news.isEmpty { state.isTelling = false }
+            return state.isTelling
+        }
+        if isMore { presenter.presentedItemOperationQueue.addOperation { self.tellNext() } }
+    }
+}

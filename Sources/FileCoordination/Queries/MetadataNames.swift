@@ -1,0 +1,149 @@
+// The names of metadata queries: notifications, scopes and attributes, as Apple spells them.
+
+@_exported import QueryLanguage
+import Foundation
+
+/// What an ``NSMetadataQuery`` asks for. `NSPredicate` has no formats outside of Apple's systems; this has a language of its
+/// own, `docs/query.md`, and ``QueryLanguage/QueryPredicate/init(format:_:)`` for formats as `NSPredicate` reads them.
+public typealias NSMetadataPredicate = QueryPredicate
+
+extension NSNotification.Name {
+    /// A query has begun to gather its first set of results.
+    public static let NSMetadataQueryDidStartGathering = NSNotification.Name("NSMetadataQueryDidStartGatheringNotification")
+    /// More results of the first set are there.
+    public static let NSMetadataQueryGatheringProgress = NSNotification.Name("NSMetadataQueryGatheringProgressNotification")
+    /// The first set is complete.
+    public static let NSMetadataQueryDidFinishGathering = NSNotification.Name("NSMetadataQueryDidFinishGatheringNotification")
+    /// Results have changed since: the notification says which.
+    public static let NSMetadataQueryDidUpdate = NSNotification.Name("NSMetadataQueryDidUpdateNotification")
+    /// Another user's containers are there now. Never posted: a process has one user.
+    public static let NSUbiquityIdentityDidChange = NSNotification.Name("NSUbiquityIdentityDidChangeNotification")
+}
+
+/// The results that were added, in a notification's `userInfo`.
+public let NSMetadataQueryUpdateAddedItemsKey = "kMDQueryUpdateAddedItems"
+/// The results that have changed.
+public let NSMetadataQueryUpdateChangedItemsKey = "kMDQueryUpdateChangedItems"
+/// The results that are none any more.
+public let NSMetadataQueryUpdateRemovedItemsKey = "kMDQueryUpdateRemovedItems"
+
+/// What is in the document scope of the container (`scopes.documents`).
+public let NSMetadataQueryUbiquitousDocumentsScope = "NSMetadataQueryUbiquitousDocumentsScope"
+/// What is in the container and not in its document scope.
+public let NSMetadataQueryUbiquitousDataScope = "NSMetadataQueryUbiquitousDataScope"
+/// Documents of other containers that were opened here. There are none.
+public let NSMetadataQueryAccessibleUbiquitousExternalDocumentsScope =
+    "NSMetadataQueryAccessibleUbiquitousExternalDocumentsScope"
+
+/// The name, as `String`.
+public let NSMetadataItemFSNameKey = "kMDItemFSName"
+/// The name as people see it: the same.
+public let NSMetadataItemDisplayNameKey = "kMDItemDisplayName"
+/// Where it is, as `URL`.
+public let NSMetadataItemURLKey = "kMDItemURL"
+/// Where it is, as `String`.
+public let NSMetadataItemPathKey = "kMDItemPath"
+/// Bytes, as `NSNumber`.
+public let NSMetadataItemFSSizeKey = "kMDItemFSSize"
+/// When the content was changed, as `Date`.
+public let NSMetadataItemFSContentChangeDateKey = "kMDItemFSContentChangeDate"
+/// `public.folder`, `public.symlink` or `public.data`.
+public let NSMetadataItemContentTypeKey = "kMDItemContentType"
+/// The programs' users that saved it, as `[String]`: that of the current version.
+public let NSMetadataItemAuthorsKey = "kMDItemAuthors"
+/// The program that saved it.
+public let NSMetadataItemCreatorKey = "kMDItemCreator"
+/// Whether it lies in a container, as `NSNumber`.
+public let NSMetadataItemIsUbiquitousKey = "NSMetadataItemIsUbiquitousKey"
+/// Whether it has losers that nobody has resolved, as `NSNumber`.
+public let NSMetadataUbiquitousItemHasUnresolvedConflictsKey = "NSMetadataUbiquitousItemHasUnresolvedConflictsKey"
+/// One of the constants for it.
+public let NSMetadataUbiquitousItemDownloadingStatusKey = "NSMetadataUbiquitousItemDownloadingStatusKey"
+/// The content is elsewhere.
+public let NSMetadataUbiquitousItemDownloadingStatusNotDownloaded =
+    "NSMetadataUbiquitousItemDownloadingStatusNotDownloaded"
+/// An older content is here.
+public let NSMetadataUbiquitousItemDownloadingStatusDownloaded = "NSMetadataUbiquitousItemDownloadingStatusDownloaded"
+/// The content is here.
+public let NSMetadataUbiquitousItemDownloadingStatusCurrent = "NSMetadataUbiquitousItemDownloadingStatusCurrent"
+/// Whether the content is being fetched, as `NSNumber`.
+public let NSMetadataUbiquitousItemIsDownloadingKey = "NSMetadataUbiquitousItemIsDownloadingKey"
+/// Whether it has been asked for, as `NSNumber`.
+public let NSMetadataUbiquitousItemDownloadRequestedKey = "NSMetadataUbiquitousItemDownloadRequestedKey"
+/// Whether the content is being sent, as `NSNumber`.
+public let NSMetadataUbiquitousItemIsUploadingKey = "NSMetadataUbiquitousItemIsUploadingKey"
+/// Whether the content is elsewhere as well, as `NSNumber`: on one device never.
+public let NSMetadataUbiquitousItemIsUploadedKey = "NSMetadataUbiquitousItemIsUploadedKey"
+/// From 0 to 100, as `NSNumber`.
+public let NSMetadataUbiquitousItemPercentDownloadedKey = "NSMetadataUbiquitousItemPercentDownloadedKey"
+/// From 0 to 100, as `NSNumber`.
+public let NSMetadataUbiquitousItemPercentUploadedKey = "NSMetadataUbiquitousItemPercentUploadedKey"
+/// The name of the container's directory.
+public let NSMetadataUbiquitousItemContainerDisplayNameKey = "NSMetadataUbiquitousItemContainerDisplayNameKey"
+/// How many versions there are, the current one included, as `NSNumber`. Apple has no such key.
+public let NSMetadataItemVersionCountKey = "NSMetadataItemVersionCountKey"
+/// How many losers nobody has resolved, as `NSNumber`. Apple has no such key.
+public let NSMetadataItemConflictCountKey = "NSMetadataItemConflictCountKey"
+
+extension QueryAttribute {
+    /// The attribute that one of Apple's keys, or one of our own names, stands for.
+    init?(metadataKey key: String) {
+        switch key {
+        case NSMetadataItemFSNameKey, NSMetadataItemDisplayNameKey: self = .name
+        case NSMetadataItemPathKey: self = .path
+        case NSMetadataItemFSSizeKey: self = .size
+        case NSMetadataItemFSContentChangeDateKey: self = .modified
+        case NSMetadataItemAuthorsKey: self = .user
+        case NSMetadataItemCreatorKey: self = .program
+        case NSMetadataUbiquitousItemHasUnresolvedConflictsKey, NSMetadataItemConflictCountKey: self = .conflicts
+        case NSMetadataItemVersionCountKey: self = .versions
+        default: self.init(rawValue: key)
+        }
+    }
+}
+
+extension QueryPredicate {
+    /// Reads a format as `NSPredicate(format:)` does: `%K` stands for an attribute, by Apple's key or our name, `%@` for a
+    /// value (a text, number or date), `%d` and the like for a number.
+    ///
+    ///     try NSMetadataPredicate(format: "%K LIKE %@", NSMetadataItemFSNameKey, "*.sicd")
+    ///
+    /// - Throws: ``QuerySyntaxError`` where the format cannot be read, or an argument does not fit.
+    public init(format: String, _ arguments: Any...) throws {
+        var rest = arguments[...]
+        var text: [UInt8] = []
+        var bytes = Array(format.utf8)[...]
+        while let byte = bytes.popFirst() {
+            guard byte == 37, let kind = bytes.popFirst() else {
+                text.append(byte)
+                continue
+            }
+            if kind == 37 {
+                text.append(kind)
+                continue
+            }
+            // `%ld`, `%lu`: the length says nothing here.
+            while let next = bytes.first, kind == 108, [108, 100, 117].contains(next) { bytes.removeFirst() }
+            text += Array(Self.written(rest.popFirst(), isKey: kind == 75).utf8)
+        }
+        try self.init(parsing: text)
+    }
+
+    /// An argument as the language has it; what it has not becomes something that cannot be read, for `[` begins nothing.
+    private static func written(_ argument: Any?, isKey: Bool) -> String {
+        if isKey {
+            return (argument as? String).flatMap { QueryAttribute(metadataKey: $0)?.rawValue } ?? "[%K]"
+        }
+        switch argument {
+        case let text as String:
+            let value = QueryTest(.name, .compare(.equal, .text(text)))
+            return String("\(value)".dropFirst("name = ".count))
+        case let date as Date:
+            let value = QueryTest(.modified, .compare(.equal, .moment(date.timestamp)))
+            return String("\(value)".dropFirst("modified = ".count))
+        case let number as Int: return "\(number)"
+        case let number as NSNumber: return "\(number.int64Value)"
+        default: return "[%@]"
+        }
+    }
+}

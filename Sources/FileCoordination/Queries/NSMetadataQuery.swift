@@ -1,0 +1,243 @@
+// NSMetadataQuery: what is in a container, once and as it changes, as Apple's Foundation spells it.
+
+import ControlProtocol
+import Foundation
+
+/// Finds files and directories by their attributes, and tells as they come, change and go.
+///
+///     let query = NSMetadataQuery()
+///     query.searchScopes = [NSMetadataQueryUbiquitousDocumentsScope]
+///     query.predicate = try NSMetadataPredicate(parsing: #"name LIKE "*.sicd""#)
+///     query.sortDescriptors = [NSSortDescriptor(key: NSMetadataItemFSNameKey, ascending: true)]
+///     query.start()
+///
+/// Notifications are posted to `NotificationCenter.default`, as operations of ``operationQueue``:
+/// `NSMetadataQueryDidStartGathering`, `NSMetadataQueryGatheringProgress` while the first set comes,
+/// `NSMetadataQueryDidFinishGathering`, then `NSMetadataQueryDidUpdate` with what was added, changed and removed. Results
+/// change in those operations alone, so a handler sees them as they are told; others put ``disableUpdates()`` and
+/// ``enableUpdates()`` around what they read. No change is missed between the first set and what follows, nor while the
+/// daemon is away. `docs/apple-differences.md` lists where this differs from Apple's class.
+open class NSMetadataQuery: NSObject, @unchecked Sendable {
+    struct Key: Hashable, Sendable {
+        var feed: Int
+        var path: Path
+    }
+
+    private struct Settings {
+        var predicate: NSMetadataPredicate?
+        var sortDescriptors: [NSSortDescriptor] = []
+        var interval: TimeInterval = 1
+        var scopes: [Any] = []
+        var queue: OperationQueue?
+    }
+
+    struct Run {
+        enum Phase { case idle, gathering, live, stopped }
+
+        var phase = Phase.idle
+        /// Which start it was: what comes late from an earlier one is dropped.
+        var number = 0
+        var feeds: [MetadataFeed] = []
+        var gathered: Set<Int> = []
+        /// Entries that may be others than the results say.
+        var dirty: Set<Key> = []
+        var results: [Key: NSMetadataItem] = [:]
+        /// The results in order, and where each is; nil if they have changed since.
+        var order: (items: [NSMetadataItem], places: [ObjectIdentifier: Int])?
+        var disabled = 0
+        var isPublishing = false
+
+        var isGathered: Bool { gathered.count >= feeds.count }
+    }
+
+    /// Guards what is set. Nothing is called under it.
+    private let settings = Guarded(Settings())
+    /// Guards the results. What the feeds know is looked up under it.
+    let run = Guarded(Run())
+
+    public override init() { super.init() }
+
+    deinit { run.withLock { $0.feeds }.forEach { $0.stop() } }
+
+    // MARK: - What to look for
+
+    /// What results have to be; nil: everything. Takes effect with the next ``start()``.
+    open var predicate: NSMetadataPredicate? {
+        get { settings.withLock { $0.predicate } }
+        set { settings.withLock { $0.predicate = newValue } }
+    }
+
+    /// How results are ordered; by their paths without any.
+    open var sortDescriptors: [NSSortDescriptor] {
+        get { settings.withLock { $0.sortDescriptors } }
+        set {
+            settings.withLock { $0.sortDescriptors = newValue }
+            run.withLock { $0.order = nil }
+        }
+    }
+
+    /// Where to look: the ubiquitous scopes, which are those of the container that
+    /// ``Foundation/FileManager/url(forUbiquityContainerIdentifier:)`` gives for nil, and URLs and paths of directories in any
+    /// container. Both ubiquitous scopes if it is empty. What is no such thing is passed over.
+    open var searchScopes: [Any] {
+        get { settings.withLock { $0.scopes } }
+        set { settings.withLock { $0.scopes = newValue } }
+    }
+
+    /// Seconds between notifications of one kind: what changes meanwhile comes in one.
+    open var notificationBatchingInterval: TimeInterval {
+        get { settings.withLock { $0.interval } }
+        set { settings.withLock { $0.interval = newValue } }
+    }
+
+    /// Where results change and notifications are posted; nil: the main queue.
+    open var operationQueue: OperationQueue? {
+        get { settings.withLock { $0.queue } }
+        set { settings.withLock { $0.queue = newValue } }
+    }
+
+    // MARK: - Running
+
+    /// Begins, or begins again after ``stop()``.
+    /// - Returns: false if it runs already.
+    @discardableResult
+    open func start() -> Bool {
+        let number = run.withLock { run -> Int? in
+            guard run.phase == .idle || run.phase == .stopped else { return nil }
+            let next = run.number + 1
+            run = Run(phase: .gathering, number: next, disabled: run.disabled)
+            return next
+        }
+        guard let number else { return false }
+        let (predicate, scopes) = settings.withLock { ($0.predicate ?? .always(true), $0.scopes) }
+        let feeds = MetadataScopes(scopes).directories.enumerated().map { index, scope in
+            MetadataFeed(scope.directory, scope.narrowed(predicate)) { [weak self] paths, isGathered in
+                self?.noted(paths, isGathered, of: index, run: number)
+            }
+        }
+        run.withLock { $0.feeds = feeds }
+        post(.NSMetadataQueryDidStartGathering, run: number)
+        feeds.forEach { $0.start() }
+        if feeds.isEmpty { publishSoon(run: number, after: 0) }
+        return true
+    }
+
+    /// Ends; the results stay as they are.
+    open func stop() {
+        let feeds = run.withLock { run -> [MetadataFeed] in
+            guard run.phase == .gathering || run.phase == .live else { return [] }
+            run.phase = .stopped
+            return run.feeds
+        }
+        feeds.forEach { $0.stop() }
+    }
+
+    /// Whether it was started.
+    open var isStarted: Bool { run.withLock { $0.phase != .idle } }
+    /// Whether the first set is still coming.
+    open var isGathering: Bool { run.withLock { $0.phase == .gathering } }
+    /// Whether it was stopped.
+    open var isStopped: Bool { run.withLock { $0.phase == .stopped } }
+
+    /// Keeps results as they are until as many calls of ``enableUpdates()`` have followed.
+    open func disableUpdates() { run.withLock { $0.disabled += 1 } }
+
+    /// Lets results change again; what has come about meanwhile is told in one notification.
+    open func enableUpdates() {
+        let (number, isDue) = run.withLock { run in
+            run.disabled = max(0, run.disabled - 1)
+            let isWaiting = !run.dirty.isEmpty || run.phase == .gathering && run.isGathered
+            return (run.number, run.disabled == 0 && isWaiting)
+        }
+        if isDue { publishSoon(run: number, after: 0) }
+    }
+
+    // MARK: - Results
+
+    /// How many results there are.
+    open var resultCount: Int { run.withLock { $0.results.count } }
+
+    /// All results, in order.
+    open var results: [Any] { ordered().items }
+
+    /// The result at a place, which must be one.
+    open func result(at index: Int) -> Any { ordered().items[index] }
+
+    /// Where a result is; `NSNotFound` for what is none.
+    open func index(ofResult result: Any) -> Int {
+        (result as? NSMetadataItem).flatMap { ordered().places[ObjectIdentifier($0)] } ?? NSNotFound
+    }
+
+    /// An attribute of the result at a place.
+    open func value(ofAttribute attribute: String, forResultAt index: Int) -> Any? {
+        let items = ordered().items
+        return items.indices.contains(index) ? items[index].value(forAttribute: attribute) : nil
+    }
+
+    /// Calls a block for each result, in order, until it sets its last parameter; results do not change meanwhile.
+    open func enumerateResults(_ block: (Any, Int, inout Bool) -> Void) {
+        disableUpdates()
+        defer { enableUpdates() }
+        var shallStop = false
+        for (index, item) in ordered().items.enumerated() where !shallStop { block(item, index, &shallStop) }
+    }
+
+    private func ordered() -> (items: [NSMetadataItem], places: [ObjectIdentifier: Int]) {
+        let descriptors = settings.withLock { $0.sortDescriptors }
+        return run.withLock { run in
+            if let order = run.order { return order }
+            let items = run.results.values.map { ($0, $0.item.file.bytes) }.sorted { left, right in
+                for descriptor in descriptors {
+                    let order = descriptor.compare(left.0, to: right.0)
+                    if order != .orderedSame { return order == .orderedAscending }
+                }
+                return left.1.lexicographicallyPrecedes(right.1)
+            }.map(\.0)
+            let places = Dictionary(
+                items.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+            run.order = (items, places)
+            return (items, places)
+        }
+    }
+
+    // MARK: - Telling
+
+    /// A feed has told something.
+    private func noted(_ paths: [Path], _ isGathered: Bool, of feed: Int, run number: Int) {
+        let isDue = run.withLock { run -> (Bool, atOnce: Bool) in
+            guard run.number == number, run.phase == .gathering || run.phase == .live else { return (false, false) }
+            for path in paths { run.dirty.insert(Key(feed: feed, path: path)) }
+            if isGathered { run.gathered.insert(feed) }
+            let isComplete = run.phase == .gathering && run.isGathered
+            return (isComplete || !run.dirty.isEmpty && !run.isPublishing, isComplete)
+        }
+        guard isDue.0 else { return }
+        publishSoon(run: number, after: isDue.atOnce ? 0 : notificationBatchingInterval)
+    }
+
+    private func publishSoon(run number: Int, after interval: TimeInterval) {
+        run.withLock { $0.isPublishing = true }
+        guard interval > 0 else { return enqueue { $0.publish(run: number) } }
+        DispatchQueue.global().asyncAfter(deadline: .now() + interval) { [weak self] in
+            self?.enqueue { $0.publish(run: number) }
+        }
+    }
+
+    private func enqueue(_ body: @escaping @Sendable (NSMetadataQuery) -> Void) {
+        (operationQueue ?? .main).addOperation { [weak self] in if let self { body(self) } }
+    }
+
+    private func post(_ name: NSNotification.Name, run number: Int) {
+        enqueue { query in
+            guard query.run.withLock({ $0.number }) == number else { return }
+            NotificationCenter.default.post(name: name, object: query)
+        }
+    }
+
+    /// Takes over what the feeds have told, and tells it.
+    private func publish(run number: Int) {
+        let told = run.withLock { $0.publish(number) }
+        guard let (name, changes) = told else { return }
+        NotificationCenter.default.post(name: name, object: self, userInfo: changes.userInfo)
+    }
+}

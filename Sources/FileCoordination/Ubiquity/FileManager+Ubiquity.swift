@@ -1,0 +1,90 @@
+// What FileManager offers for items in a container, as far as one device goes.
+
+import CLinux
+import ControlProtocol
+import Foundation
+import Glibc
+import VersionsClient
+
+extension FileManager {
+    /// The variable that names the container which a program means by no identifier: its directory, or its id.
+    public static let ubiquityContainerVariable = "VERSIONS_CONTAINER"
+
+    /// Something that is equal as long as this user has containers, and nil while none is mounted. Found without asking a
+    /// daemon: it never waits.
+    public var ubiquityIdentityToken: (any NSCoding & NSCopying & NSObjectProtocol)? {
+        MountTable.current().contains { $0.isOurs } ? NSString(string: "versionsfs-user-\(geteuid())") : nil
+    }
+
+    /// Where a container is mounted; nil if it is not. May wait for a daemon: do not ask on the main thread.
+    /// - Parameter identifier: the container's directory, its id or the first digits of it, or its directory's name. Nil: what
+    ///   the environment's `VERSIONS_CONTAINER` names, else the container of the current directory.
+    public func url(forUbiquityContainerIdentifier identifier: String?) -> URL? {
+        guard let identifier = identifier ?? ProcessInfo.processInfo.environment[Self.ubiquityContainerVariable] else {
+            return container(of: currentDirectoryPath)
+        }
+        if identifier.hasPrefix("/") { return container(of: identifier) }
+        let mounts = MountTable.current().filter { $0.isOurs && $0.root.bytes == [47] }
+        let isID = (6...32).contains(identifier.utf8.count) && identifier.allSatisfy(\.isHexDigit)
+        let found = mounts.first { mount in
+            isID && UbiquityAttribute.container.text(of: mount.point)?.hasPrefix(identifier.lowercased()) ?? false
+        } ?? mounts.first { $0.point.lastComponent == Path(identifier) }
+        return found.map { URL(file: $0.point, true) }
+    }
+
+    private func container(of path: String) -> URL? {
+        guard let place = try? ContainerPlace.find(Path(path)), case .mounted = place.state else { return nil }
+        return URL(file: place.root, true)
+    }
+
+    /// Whether a file or directory lies in a container that is mounted.
+    public func isUbiquitousItem(at url: URL) -> Bool {
+        guard let path = Path(url) else { return false }
+        return UbiquityAttribute.container.text(of: path) != nil
+    }
+
+    /// Moves an item into a container, or out of it. Its versions do not move out with it: they stay with the container, where
+    /// the item is deleted. Do it in a coordinated write.
+    public func setUbiquitous(_ flag: Bool, itemAt url: URL, destinationURL: URL) throws {
+        guard isUbiquitousItem(at: destinationURL.deletingLastPathComponent()) == flag, isUbiquitousItem(at: url) != flag
+        else { throw CocoaError(.fileWriteInvalidFileName, userInfo: [NSURLErrorKey: destinationURL]) }
+        try moveItem(at: url, to: destinationURL)
+    }
+
+    /// Has an item's content brought here. On one device it always is: nothing happens.
+    /// - Throws: if the item is not there, or in no container.
+    public func startDownloadingUbiquitousItem(at url: URL) throws { try requireUbiquitous(url) }
+
+    /// Has an item's content given up here. On one device nobody else has it, so this always fails.
+    public func evictUbiquitousItem(at url: URL) throws {
+        try requireUbiquitous(url)
+        throw CocoaError(
+            .ubiquitousFileUnavailable,
+            userInfo: [
+                NSURLErrorKey: url,
+                NSLocalizedDescriptionKey: "the only copy is here: the container is attached to no hub",
+            ])
+    }
+
+    private func requireUbiquitous(_ url: URL) throws {
+        guard try url.checkResourceIsReachable(), isUbiquitousItem(at: url) else {
+            throw CocoaError(.featureUnsupported, userInfo: [NSURLErrorKey: url])
+        }
+    }
+}
+
+/// The attributes of items in a container that are read through the mount.
+enum UbiquityAttribute: String {
+    case container = "user.versions.container"
+    case conflicts = "user.versions.conflicts"
+    case state = "user.versions.state"
+
+    /// Nil if the item has none: it lies in no container.
+    func text(of path: Path) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let count = path.withCString { name in
+            buffer.withUnsafeMutableBytes { linux_lgetxattr(name, rawValue, $0.baseAddress, $0.count) }
+        }
+        return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+    }
+}

@@ -1,0 +1,337 @@
+// Coordinators and presenters in several processes, on a real mount.
+
+import ControlProtocol
+import FileCoordination
+import Foundation
+import Support
+import Testing
+import VersionModel
+import VersionsClient
+
+@Suite("Coordination between processes, in a container", .serialized, .timeLimit(.minutes(5)))
+struct MountedCoordinationTests {
+    @Test("an editor with unsaved changes is made to save before a coordinated read, and has its file back afterwards")
+    func unsaved() throws {
+        try withContainer(files: ["a": "old"]) { container in
+            let (editor, reader) = (try CoordinationProcess(), try CoordinationProcess())
+            try editor.ask("present \(container.file("a")) new", "presenting")
+            let read = try reader.ask("read \(container.file("a"))", "read")
+            // Each once.
+            for line in ["relinquish to reader", "save", "reacquire from reader"] { try editor.hear(line) }
+            // What it saved is its own: it hears nothing of that.
+            try editor.ask("withdraw", "withdrawn")
+            return (read == "read new" ? [] : [read]) + editor.lines
+        }
+    }
+
+    @Test("others' writes, moves and deletions reach presenters of the item, of its directory and deep inside")
+    func telling() throws {
+        try withContainer(files: ["d/e/a": "1", "d/b": "1"]) { container in
+            let (deep, around, writer) = (try CoordinationProcess(), try CoordinationProcess(), try CoordinationProcess())
+            try deep.ask("present \(container.file("d/e/a"))", "presenting")
+            try around.ask("present \(container.file("d"))", "presenting")
+            try writer.ask("write \(container.file("d/e/a")) 22")
+            try deep.hear("relinquish to writer")
+            try deep.hear("changed")
+            try deep.hear("reacquire from writer")
+            try around.hear("changed a")
+            // A plain program's rename of a directory above.
+            try mustRun("mv", ["d/e", "d/f"], in: container.path)
+            let moved = try deep.hear("moved to")
+            try around.hear("moved e to f")
+            try writer.ask("write \(container.file("d/new")) 1")
+            try around.hear("appeared new")
+            try writer.ask("delete \(container.file("d/f/a"))")
+            try deep.hear("close")
+            try around.hear("changed a")
+            return moved == "moved to " + container.file("d/f/a") ? [] : [moved]
+        }
+    }
+
+    @Test("a presenter does not hear of what it writes itself")
+    func own() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let (editor, other) = (try CoordinationProcess(), try CoordinationProcess())
+            try editor.ask("present \(container.file("a"))", "presenting")
+            try editor.ask("write-as-editor \(container.file("a")) 22")
+            try other.ask("write \(container.file("a")) 333")
+            try editor.hear("reacquire from writer")
+            let told = editor.lines.filter { $0 == "changed" }.count
+            return told == 1 ? [] : ["it heard of \(told) changes"]
+        }
+    }
+
+    @Test("two processes that count in one file, each in threads of its own, miss no number")
+    func contention() throws {
+        try withContainer(files: ["count": "0"]) { container in
+            let processes = [try CoordinationProcess(), try CoordinationProcess()]
+            for process in processes {
+                for _ in 0..<8 { try process.begin("count \(container.file("count")) 10") }
+            }
+            for process in processes {
+                for _ in 0..<8 { try process.hear("done") }
+            }
+            let count = try String(contentsOfFile: container.file("count"), encoding: .utf8)
+            return count == "160" ? [] : ["they counted to \(count)"]
+        }
+    }
+
+    @Test("a presenter that is killed while it is asked holds nobody up, and neither does a holder that is killed")
+    func killed() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let (editor, holder, reader) = (try CoordinationProcess(), try CoordinationProcess(), try CoordinationProcess())
+            try editor.ask("present-silently \(container.file("a"))", "presenting")
+            try reader.begin("read \(container.file("a"))")
+            try editor.hear("relinquish to reader")
+            editor.kill()
+            try reader.hear("read 1")
+            try holder.ask("hold \(container.file("a"))", "holding")
+            try reader.begin("read \(container.file("a"))")
+            holder.kill()
+            try reader.hear("read 1")
+            return []
+        }
+    }
+
+    @Test("programs of one user that name their purpose alike do not exclude one another, and one with another name waits")
+    func purposes() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let (holder, friend, other) = (try CoordinationProcess(), try CoordinationProcess(), try CoordinationProcess())
+            for process in [holder, friend] { try process.ask("purpose com.example.sync") }
+            try other.ask("purpose com.example.other")
+            try holder.ask("hold \(container.file("a"))", "holding")
+            try friend.ask("write \(container.file("a")) 22")
+            try other.begin("read \(container.file("a"))")
+            // Held up: it has said nothing by the time that another round is through.
+            try friend.ask("write \(container.file("a")) 333")
+            let tooEarly = other.lines
+            try holder.begin("release")
+            let read = try other.hear("read")
+            return tooEarly + (read == "read 333" ? [] : [read])
+        }
+    }
+
+    @Test("an access that waits for another process is cancelled from another thread")
+    func cancelling() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let holder = try CoordinationProcess()
+            try holder.ask("hold \(container.file("a"))", "holding")
+            let coordinator = NSFileCoordinator()
+            let waits = Gate()
+            let heldUp = Collected<NSFileCoordinator.Holder>()
+            coordinator.heldUpHandler = { holder in
+                heldUp.add(holder)
+                waits.open()
+            }
+            Thread.detachNewThread {
+                waits.pass()
+                coordinator.cancel()
+            }
+            var error: NSError?
+            var wasCalled = false
+            coordinator.coordinate(readingItemAt: URL(fileURLWithPath: container.file("a")), error: &error) { _ in
+                wasCalled = true
+            }
+            try holder.begin("release")
+            try holder.hear("done")
+            var problems: [String] = []
+            if wasCalled { problems.append("the accessor was called") }
+            if error?.code != CocoaError.userCancelled.rawValue { problems.append("\(error as Any)") }
+            if heldUp.all.first?.processIdentifier != holder.pid { problems.append("held up by \(heldUp.all)") }
+            return problems
+        }
+    }
+
+    @Test("nested in an access of another item of the same program: it would wait for ever, and the error names the ring")
+    func nesting() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let file = URL(fileURLWithPath: container.file("a"))
+            var error: NSError?
+            NSFileCoordinator().coordinate(writingItemAt: file, error: nil) { url in
+                NSFileCoordinator().coordinate(readingItemAt: url, error: &error) { _ in }
+            }
+            let isRight = error?.domain == NSPOSIXErrorDomain && error?.code == Int(EDEADLK)
+                && error?.localizedDescription.contains(" at a") == true
+            return isRight ? [] : ["\(error as Any)"]
+        }
+    }
+
+    @Test("64 accesses of one item are granted in the order in which they were asked for")
+    func order() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let file = URL(fileURLWithPath: container.file("a"))
+            let order = Collected<Int>()
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            let group = DispatchGroup()
+            NSFileCoordinator().coordinate(writingItemAt: file, error: nil) { _ in
+                for number in 0..<64 {
+                    group.enter()
+                    NSFileCoordinator().coordinate(with: [.writingIntent(with: file)], queue: queue) { error in
+                        if error == nil { order.add(number) }
+                        group.leave()
+                    }
+                }
+            }
+            group.wait()
+            return order.all == Array(0..<64) ? [] : ["the order was \(order.all)"]
+        }
+    }
+
+    @Test("an item that is moved while a reader waits is read where it is by then")
+    func moved() throws {
+        try withContainer(files: ["d/a": "1"]) { container in
+            let (old, new) = (URL(fileURLWithPath: container.file("d")), URL(fileURLWithPath: container.file("e")))
+            let read = Collected<String>()
+            let done = Gate()
+            NSFileCoordinator().coordinate(writingItemAt: old, options: .forMoving, error: nil) { url in
+                let intent = NSFileAccessIntent.readingIntent(with: old.appendingPathComponent("a"))
+                NSFileCoordinator().coordinate(with: [intent], queue: OperationQueue()) { error in
+                    read.add(error.map { "\($0)" } ?? intent.url.path)
+                    done.open()
+                }
+                // Accesses of one process are asked for in their order: behind this one, the reader waits.
+                let other = URL(fileURLWithPath: container.file("other"))
+                NSFileCoordinator().coordinate(readingItemAt: other, error: nil) { _ in }
+                try? FileManager.default.moveItem(at: url, to: new)
+            }
+            done.pass()
+            return read.all == [container.file("e/a")] ? [] : read.all
+        }
+    }
+
+    @Test("an item in a container and one outside are accessed together")
+    func inAndOut() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let outside = URL(fileURLWithPath: container.path).deletingLastPathComponent().appendingPathComponent("b")
+            let inside = URL(fileURLWithPath: container.file("a"))
+            var error: NSError?
+            NSFileCoordinator().coordinate(
+                readingItemAt: inside, options: [], writingItemAt: outside, options: .forReplacing, error: &error
+            ) { reading, writing in
+                #expect(throws: Never.self) { try FileManager.default.copyItem(at: reading, to: writing) }
+            }
+            let copy = try String(contentsOf: outside, encoding: .utf8)
+            return copy == "1" && error == nil ? [] : ["\(copy) \(error as Any)"]
+        }
+    }
+
+    @Test("a presenter whose daemon ends and comes back hears what happened meanwhile, once its program coordinates again")
+    func remounting() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let file = URL(fileURLWithPath: container.file("a"))
+            let presenter = RecordingPresenter(file)
+            NSFileCoordinator.addFilePresenter(presenter)
+            defer { NSFileCoordinator.removeFilePresenter(presenter) }
+            try container.remount()
+            try mustRun("sh", ["-c", "echo 22 > a"], in: container.path)
+            NSFileCoordinator().coordinate(readingItemAt: file, options: .withoutChanges, error: nil) { _ in }
+            presenter.await("changed")
+            return []
+        }
+    }
+
+    @Test("the client library's own presenters and claims, on a daemon")
+    func client() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let root = container.path
+            return try waiting {
+                let place = try ContainerPlace.find(Path(root + "/a"))
+                let one = try await VersionsClient.connect(to: place, program: "one", version: "1")
+                let other = try await VersionsClient.connect(to: place, program: "other", version: "1")
+                let listener = Listener()
+                let presentation = try await one.present(place.path, listener)
+                try await other.coordinate([AccessRequest(.writing, place.path)]) { paths in
+                    try Data("22".utf8).write(to: URL(fileURLWithPath: root + "/" + paths[0].description))
+                }
+                let told = await listener.next(3)
+                await presentation.withdraw()
+                return told == ["relinquish", "saved a", "reacquire"] ? [] : told
+            }
+        }
+    }
+
+    @Test("tasks: a write waits for a presenter, a cancelled one gives up, and changes are followed in their order")
+    func tasks() throws {
+        try withContainer(files: ["d/a": "1"]) { container in
+            let (file, directory) = (URL(fileURLWithPath: container.file("d/a")), URL(fileURLWithPath: container.file("d")))
+            return try waiting {
+                var changes = FileChanges(of: directory).makeAsyncIterator()
+                try await withCoordinatedWrite(of: file) { url in
+                    try Data("22".utf8).write(to: url)
+                    let nested = try await withCoordinatedRead(of: directory) { $0.path }
+                    #expect(nested == directory.path)
+                }
+                let new = directory.appendingPathComponent("b")
+                let move: [NSFileAccessIntent] = [
+                    .writingIntent(with: file, options: .forMoving), .writingIntent(with: new, options: .forReplacing),
+                ]
+                try await withCoordinatedAccess(to: move) { try FileManager.default.moveItem(at: $0[0], to: $0[1]) }
+                var told: [String] = []
+                while told.count < 2, let change = try await changes.next() {
+                    told.append("\(change.kind) \(change.url.lastPathComponent)")
+                }
+                try await withCoordinatedWrite(of: new) { url in
+                    let waiting = Task {
+                        try await withCoordinatedRead(of: url, by: NSFileCoordinator()) { _ in }
+                    }
+                    waiting.cancel()
+                    await #expect(throws: (any Error).self) { try await waiting.value }
+                }
+                return told == ["saved a", "moved b"] ? [] : told
+            }
+        }
+    }
+
+    @Test("a conflict, and its resolution by the command line, are told to presenters of the file and of the directory")
+    func conflicts() throws {
+        try withContainer(files: ["d/a": "1"]) { container in
+            let editor = RecordingPresenter(URL(fileURLWithPath: container.file("d/a")))
+            let around = RecordingPresenter(URL(fileURLWithPath: container.file("d")))
+            NSFileCoordinator.addFilePresenter(editor)
+            NSFileCoordinator.addFilePresenter(around)
+            defer {
+                NSFileCoordinator.removeFilePresenter(editor)
+                NSFileCoordinator.removeFilePresenter(around)
+            }
+            try mustRun("sh", ["-c", "echo 22 > d/a"], in: container.path)
+            try container.must("simulate", "conflict", "d/a")
+            editor.await("gained a conflict")
+            around.await("a gained a conflict")
+            try container.must("resolve", "d/a", "--keep", "current")
+            editor.await("resolved")
+            around.await("a resolved")
+            return []
+        }
+    }
+
+    /// Waits, on the calling thread, for what tasks do.
+    private func waiting(_ body: @escaping @Sendable () async throws -> [String]) throws -> [String] {
+        let done = Awaited<Result<[String], any Error>>()
+        Task {
+            do {
+                done.set(.success(try await body()))
+            } catch {
+                done.set(.failure(error))
+            }
+        }
+        return try done.wait().get()
+    }
+
+    private final class Listener: ItemPresenter {
+        let told: AsyncStream<String>
+        private let say: AsyncStream<String>.Continuation
+        init() { (told, say) = AsyncStream.makeStream(of: String.self) }
+        func relinquish(toWriter: Bool, claim: UInt64) async { say.yield("relinquish") }
+        func reacquire(claim: UInt64) async { say.yield("reacquire") }
+        func changed(_ change: PresentedChange) async { say.yield("\(change.event.event.rawValue) \(change.place)") }
+        func next(_ count: Int) async -> [String] {
+            var words: [String] = []
+            for await word in told {
+                words.append(word)
+                if words.count == count { break }
+            }
+            return words
+        }
+    }
+}
