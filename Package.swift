@@ -62,7 +62,8 @@ let package = Package(
         library("ControlService", ["ControlProtocol", "Coordination", "VersionModel", logging] + nio),
         library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
         library(
-            "FileCoordination", ["VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux", crypto]),
+            "FileCoordination",
+            ["VersionsClient", "ControlProtocol", "Coordination", "QueryLanguage", "VersionModel", "CLinux", crypto]),
         .executableTarget(
             name: "versionsctl",
             dependencies: [

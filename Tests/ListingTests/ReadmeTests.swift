@@ -24,7 +24,8 @@ import Testing
             #expect(try container.history(of: "note.txt").versions.count == 2)
             try shell("echo three > note.txt", in: container.path)
             let deadline = Date(timeIntervalSinceNow: 60)
-            var text = ""
+            // Read once the operation that writes it has ended.
+            nonisolated(unsafe) var text = ""
             while text != "three\n", Date() < deadline {
                 editor.presentedItemOperationQueue.addOperations(
                     [BlockOperation { text = editor.text }], waitUntilFinished: true)

@@ -1,4 +1,5 @@
-// What one scope of a metadata query has found, as the daemon of its container tells it, over the daemon's ends as well.
+// What one scope of a metadata query has found, as the daemon of its container tells it, over the daemon's ends as
+// well.
 
 import ControlProtocol
 import Dispatch
@@ -83,8 +84,8 @@ final class MetadataFeed: Sendable {
         }
     }
 
-    /// The daemon is not there, or cannot go on from where this was: whoever waits for the first set waits no longer, and
-    /// the daemon is asked again.
+    /// The daemon is not there, or cannot go on from where this was: whoever waits for the first set waits no longer,
+    /// and the daemon is asked again.
     private func fail(_ error: ControlError?) {
         let isStopped = state.withLock { state in
             // It does not know the place in its feed: from the first set on, then.

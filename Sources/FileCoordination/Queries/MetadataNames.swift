@@ -3,8 +3,9 @@
 @_exported import QueryLanguage
 import Foundation
 
-/// What an ``NSMetadataQuery`` asks for. `NSPredicate` has no formats outside of Apple's systems; this has a language of its
-/// own, `docs/query.md`, and ``QueryLanguage/QueryPredicate/init(format:_:)`` for formats as `NSPredicate` reads them.
+/// What an ``NSMetadataQuery`` asks for. `NSPredicate` has no formats outside of Apple's systems; this has a language
+/// of its own, `docs/query.md`, and `init(format:_:)` for formats as `NSPredicate`
+/// reads them.
 public typealias NSMetadataPredicate = QueryPredicate
 
 extension NSNotification.Name {
@@ -103,12 +104,12 @@ extension QueryAttribute {
 }
 
 extension QueryPredicate {
-    /// Reads a format as `NSPredicate(format:)` does: `%K` stands for an attribute, by Apple's key or our name, `%@` for a
-    /// value (a text, number or date), `%d` and the like for a number.
+    /// Reads a format as `NSPredicate(format:)` does: `%K` stands for an attribute, by Apple's key or our name, `%@`
+    /// for a value (a text, number or date), `%d` and the like for a number.
     ///
     ///     try NSMetadataPredicate(format: "%K LIKE %@", NSMetadataItemFSNameKey, "*.sicd")
     ///
-    /// - Throws: ``QuerySyntaxError`` where the format cannot be read, or an argument does not fit.
+    /// - Throws: `QuerySyntaxError` where the format cannot be read, or an argument does not fit.
     public init(format: String, _ arguments: Any...) throws {
         var rest = arguments[...]
         var text: [UInt8] = []
@@ -129,7 +130,8 @@ extension QueryPredicate {
         try self.init(parsing: text)
     }
 
-    /// An argument as the language has it; what it has not becomes something that cannot be read, for `[` begins nothing.
+    /// An argument as the language has it; what it has not becomes something that cannot be read, for `[` begins
+    /// nothing.
     private static func written(_ argument: Any?, isKey: Bool) -> String {
         if isKey {
             return (argument as? String).flatMap { QueryAttribute(metadataKey: $0)?.rawValue } ?? "[%K]"

@@ -6,8 +6,8 @@ import Synchronization
 import VersionModel
 import VersionsClient
 
-/// A file, directory or other entry that an ``NSMetadataQuery`` has found. While the query runs, the item is kept as the entry
-/// is at the last notification, also when that is renamed.
+/// A file, directory or other entry that an ``NSMetadataQuery`` has found. While the query runs, the item is kept as
+/// the entry is at the last notification, also when that is renamed.
 open class NSMetadataItem: NSObject, @unchecked Sendable {
     /// Guards the entry.
     private let state: Mutex<QueryItem>
@@ -126,8 +126,8 @@ public struct NSMetadataSortValue: Comparable, Sendable {
 }
 
 extension NSSortDescriptor {
-    /// Sorts items of a query by an attribute. (Foundation outside of Apple's systems has no keys to sort by; this one is for
-    /// ``NSMetadataItem`` alone.)
+    /// Sorts items of a query by an attribute. (Foundation outside of Apple's systems has no keys to sort by; this one
+    /// is for ``NSMetadataItem`` alone.)
     public convenience init(key: String, ascending: Bool) {
         self.init(keyPath: \NSMetadataItem.[sorting: key], ascending: ascending)
     }

@@ -13,10 +13,10 @@ import Foundation
 ///
 /// Notifications are posted to `NotificationCenter.default`, as operations of ``operationQueue``:
 /// `NSMetadataQueryDidStartGathering`, `NSMetadataQueryGatheringProgress` while the first set comes,
-/// `NSMetadataQueryDidFinishGathering`, then `NSMetadataQueryDidUpdate` with what was added, changed and removed. Results
-/// change in those operations alone, so a handler sees them as they are told; others put ``disableUpdates()`` and
-/// ``enableUpdates()`` around what they read. No change is missed between the first set and what follows, nor while the
-/// daemon is away. `docs/apple-differences.md` lists where this differs from Apple's class.
+/// `NSMetadataQueryDidFinishGathering`, then `NSMetadataQueryDidUpdate` with what was added, changed and removed.
+/// Results change in those operations alone, so a handler sees them as they are told; others put ``disableUpdates()``
+/// and ``enableUpdates()`` around what they read. No change is missed between the first set and what follows, nor
+/// while the daemon is away. `docs/apple-differences.md` lists where this differs from Apple's class.
 open class NSMetadataQuery: NSObject, @unchecked Sendable {
     struct Key: Hashable, Sendable {
         var feed: Int
@@ -77,7 +77,7 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     }
 
     /// Where to look: the ubiquitous scopes, which are those of the container that
-    /// ``Foundation/FileManager/url(forUbiquityContainerIdentifier:)`` gives for nil, and URLs and paths of directories in any
+    /// `FileManager.url(forUbiquityContainerIdentifier:)` gives for nil, and URLs and paths of directories in any
     /// container. Both ubiquitous scopes if it is empty. What is no such thing is passed over.
     open var searchScopes: [Any] {
         get { settings.withLock { $0.scopes } }

@@ -10,15 +10,15 @@ extension FileManager {
     /// The variable that names the container which a program means by no identifier: its directory, or its id.
     public static let ubiquityContainerVariable = "VERSIONS_CONTAINER"
 
-    /// Something that is equal as long as this user has containers, and nil while none is mounted. Found without asking a
-    /// daemon: it never waits.
+    /// Something that is equal as long as this user has containers, and nil while none is mounted. Found without
+    /// asking a daemon: it never waits.
     public var ubiquityIdentityToken: (any NSCoding & NSCopying & NSObjectProtocol)? {
         MountTable.current().contains { $0.isOurs } ? NSString(string: "versionsfs-user-\(geteuid())") : nil
     }
 
     /// Where a container is mounted; nil if it is not. May wait for a daemon: do not ask on the main thread.
-    /// - Parameter identifier: the container's directory, its id or the first digits of it, or its directory's name. Nil: what
-    ///   the environment's `VERSIONS_CONTAINER` names, else the container of the current directory.
+    /// - Parameter identifier: the container's directory, its id or the first digits of it, or its directory's name.
+    ///   Nil: what the environment's `VERSIONS_CONTAINER` names, else the container of the current directory.
     public func url(forUbiquityContainerIdentifier identifier: String?) -> URL? {
         guard let identifier = identifier ?? ProcessInfo.processInfo.environment[Self.ubiquityContainerVariable] else {
             return container(of: currentDirectoryPath)
@@ -43,10 +43,11 @@ extension FileManager {
         return UbiquityAttribute.container.text(of: path) != nil
     }
 
-    /// Moves an item into a container, or out of it. Its versions do not move out with it: they stay with the container, where
-    /// the item is deleted. Do it in a coordinated write.
+    /// Moves an item into a container, or out of it. Its versions do not move out with it: they stay with the
+    /// container, where the item is deleted. Do it in a coordinated write.
     public func setUbiquitous(_ flag: Bool, itemAt url: URL, destinationURL: URL) throws {
-        guard isUbiquitousItem(at: destinationURL.deletingLastPathComponent()) == flag, isUbiquitousItem(at: url) != flag
+        guard isUbiquitousItem(at: destinationURL.deletingLastPathComponent()) == flag,
+            isUbiquitousItem(at: url) != flag
         else { throw CocoaError(.fileWriteInvalidFileName, userInfo: [NSURLErrorKey: destinationURL]) }
         try moveItem(at: url, to: destinationURL)
     }

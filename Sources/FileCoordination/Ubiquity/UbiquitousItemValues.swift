@@ -3,8 +3,8 @@
 import ControlProtocol
 import Foundation
 
-/// The state of an item in a container; the properties are called as those of `URLResourceValues`, which outside of Apple's
-/// systems are nil without saying so.
+/// The state of an item in a container; the properties are called as those of `URLResourceValues`, which outside of
+/// Apple's systems are nil without saying so.
 public struct UbiquitousItemValues: Hashable, Sendable {
     /// Where an item's content is.
     public enum DownloadingStatus: String, Hashable, Sendable {

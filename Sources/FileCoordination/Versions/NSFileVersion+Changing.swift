@@ -25,8 +25,12 @@ extension NSFileVersion {
 
     // MARK: - Adding
 
-    /// Adds a version with contents of their own to a file, which stays as it is. Do it in a coordinated write of the file.
-    /// - Parameter contentsURL: any file that can be read, perhaps the same one.
+    /// Adds a version with contents of their own to a file, which stays as it is. Do it in a coordinated write of the
+    /// file.
+    /// - Parameters:
+    ///   - url: the file that gets the version.
+    ///   - contentsURL: any file that can be read, perhaps the same one.
+    ///   - options: whether the contents may be taken away from where they are.
     /// - Throws: `CocoaError(.featureUnsupported)` outside of a container.
     public class func addOfItem(
         at url: URL, withContentsOf contentsURL: URL, options: AddingOptions = []
@@ -62,8 +66,8 @@ extension NSFileVersion {
 
     // MARK: - Bringing back
 
-    /// Puts the version's content into a file: its own, which makes it current again, or another one, which is made if it
-    /// is not there. What was in the file stays a version of it; conflicts stay until they are resolved.
+    /// Puts the version's content into a file: its own, which makes it current again, or another one, which is made if
+    /// it is not there. What was in the file stays a version of it; conflicts stay until they are resolved.
     /// - Returns: the file; it keeps the name that was given.
     @discardableResult
     public func replaceItem(at url: URL, options: ReplacingOptions = []) throws -> URL {
@@ -118,8 +122,8 @@ extension NSFileVersion {
         }
     }
 
-    /// Removes the older versions of a file for good. Those in a conflict that nobody has resolved stay, and so does what
-    /// they are compared with.
+    /// Removes the older versions of a file for good. Those in a conflict that nobody has resolved stay, and so does
+    /// what they are compared with.
     public class func removeOtherVersionsOfItem(at url: URL) throws {
         guard let item = try served(url) else { return }
         do throws(ControlError) {
