@@ -59,7 +59,7 @@ final class Shoebox: NSObject, NSFilePresenter, @unchecked Sendable {
             do { try Data(picture.text.utf8).write(to: url, options: .atomic) } catch { failure = error }
         }
         if let problem = error ?? failure { throw problem }
-        onQueue { self.load(picture.url) }
+        onQueue { _ = self.load(picture.url) }
     }
 
     func delete(_ picture: Picture) throws {
@@ -70,7 +70,7 @@ final class Shoebox: NSObject, NSFilePresenter, @unchecked Sendable {
             do { try FileManager.default.removeItem(at: url) } catch { failure = error }
         }
         if let problem = error ?? failure { throw problem }
-        onQueue { self.pictures[picture.url] = nil }
+        onQueue { _ = self.pictures.removeValue(forKey: picture.url) }
     }
 
     /// Ends a conflict: with what is in the file, or with one of the losers.
@@ -85,7 +85,7 @@ final class Shoebox: NSObject, NSFilePresenter, @unchecked Sendable {
             } catch { failure = error }
         }
         if let problem = error ?? failure { throw problem }
-        onQueue { self.load(picture.url) }
+        onQueue { _ = self.load(picture.url) }
     }
 
     // MARK: What it is told

@@ -42,7 +42,9 @@ public struct ContainerPlace: Hashable, Sendable {
     }
 
     /// Finds the container of a path as typed; a path that does not exist is found through its nearest ancestor.
-    /// - Parameter followingLastLink: whether a symbolic link stands for what it points to.
+    /// - Parameters:
+    ///   - typed: absolute, or relative to the current directory.
+    ///   - followingLastLink: whether a symbolic link stands for what it points to.
     /// - Throws: `noContainer`, or `system` if the path cannot be followed.
     public static func find(_ typed: Path, followingLastLink: Bool = true) throws(ControlError) -> ContainerPlace {
         let resolved: ResolvedPath

@@ -72,7 +72,9 @@ public final class ControlConnection: Sendable {
     // MARK: - Calls
 
     /// Calls the daemon.
-    /// - Parameter progress: hears how far a long call is.
+    /// - Parameters:
+    ///   - request: what is asked for.
+    ///   - progress: hears how far a long call is.
     /// - Throws: the daemon's error, `disconnected`, or `cancelled` if the task is.
     public func call<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (ProgressNotification) -> Void)? = nil
@@ -82,8 +84,10 @@ public final class ControlConnection: Sendable {
     }
 
     /// Calls the daemon and goes on.
-    /// - Parameter then: called once, on the reading thread, before anything that the daemon says later is looked at; at
-    ///   once if the connection has ended. What takes its time there holds up all others of the connection.
+    /// - Parameters:
+    ///   - request: what is asked for.
+    ///   - then: called once, on the reading thread, before anything that the daemon says later is looked at; at once if
+    ///     the connection has ended. What takes its time there holds up all others of the connection.
     public func call<Request: ControlRequest>(
         _ request: Request, then: @escaping @Sendable (Result<Request.Reply, ControlError>) -> Void
     ) {

@@ -12,7 +12,9 @@ public protocol ItemPresenter: Sendable {
     /// Write what has not been written yet. What is thrown fails the claim.
     func save(claim: UInt64) async throws
     /// Make the deletion possible: close the item. What is thrown keeps the item.
-    /// - Parameter path: what is to be deleted in the package or directory that is presented; nil for the item itself.
+    /// - Parameters:
+    ///   - path: what is to be deleted in the package or directory that is presented; nil for the item itself.
+    ///   - claim: for which claim; of what waits for nobody a number that is no claim's.
     func accommodateDeletion(of path: Path?, claim: UInt64) async throws
     /// What somebody else did, in the order of the change feed and each thing once; of conflicts everybody's. Before
     /// ``reacquire(claim:)`` of the claim in which it was done.

@@ -50,6 +50,7 @@ extension VersionsClient {
     ///   - accommodatesSubitems: whether a presenter of a directory is asked before something in it is deleted.
     ///   - sequence: the last change that the presenter has seen, when `path` was where its item was; nil: from now on.
     ///   - purpose: that of a presentation that this one goes on for, or one of the caller's making.
+    ///   - presenter: who is asked and told.
     public func present(
         _ path: Path?, accommodatesSubitems: Bool = false, after sequence: UInt64? = nil, purpose: String? = nil,
         _ presenter: some ItemPresenter
@@ -65,6 +66,10 @@ extension VersionsClient {
 
     /// Presents an item from now on; its messages go to a sink.
     /// - Parameters:
+    ///   - path: relative to the container's root; nil for an item that is to be made.
+    ///   - accommodatesSubitems: whether a presenter of a directory is asked before something in it is deleted.
+    ///   - sequence: the last change that the presenter has seen, when `path` was where its item was; nil: from now on.
+    ///   - purpose: that of a presentation that this one goes on for, or one of the caller's making.
     ///   - inbox: makes the sink for the presenter's number. It is in place before the first message is read.
     ///   - then: called once, on the reading thread.
     public func present(

@@ -13,6 +13,7 @@ extension VersionsClient {
     /// the claim, `body` runs to its end.
     ///
     /// - Parameters:
+    ///   - accesses: the items, by their paths in the container, and what is done with each.
     ///   - presentation: whom it is done for: that presenter is not asked, and its purpose is the claim's.
     ///   - purpose: that of a claim which this one belongs to, in whatever process.
     ///   - heldUp: hears who holds it up, on the reading thread.
@@ -75,8 +76,11 @@ extension VersionsClient {
 
     /// Asks for a claim and goes on.
     /// - Parameters:
+    ///   - accesses: the items, by their paths in the container, and what is done with each.
     ///   - ticket: a new one, with which the claim can be cancelled.
     ///   - presenter: whom it is done for, by its number.
+    ///   - purpose: that of claims which this one belongs to, in whatever process; nil for one of its own.
+    ///   - preparing: whether presenters are only to be asked, once for all claims of the purpose that follow.
     ///   - context: whoever calls this waits for the claim in there.
     ///   - then: called once, on the reading thread. What was granted has to be released.
     public func claim(

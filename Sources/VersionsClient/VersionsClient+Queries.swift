@@ -54,6 +54,7 @@ extension VersionsClient {
     /// Begins a query and goes on. Everything is called on the reading thread, and while it takes its time there the
     /// daemon waits.
     /// - Parameters:
+    ///   - request: what is looked for, and where.
     ///   - results: gets each piece; ``QueryResults`` says what it means.
     ///   - ended: called once, unless the query was ended by ``endQuery(_:)``: nil when a query that is not live is
     ///     complete, else why no more will come.

@@ -7,6 +7,8 @@ import VersionsClient
 extension NSFileCoordinator {
     /// Reads an item once nobody writes it and its presenters have saved.
     /// - Parameters:
+    ///   - url: the item: a file, a directory, or what is not there yet.
+    ///   - options: what presenters are asked, and what is read.
     ///   - outError: gets why it failed; then `reader` is not called.
     ///   - reader: called on this thread with where the item is by then.
     public func coordinate(

@@ -13,6 +13,8 @@ import VersionsClient
 /// A cancelled task gives up waiting; once it has the item, `body` runs to its end. What `body` accesses in turn is known to
 /// be nested.
 /// - Parameters:
+///   - url: the item: a file, a directory, or what is not there yet.
+///   - options: what presenters are asked, and what is read.
 ///   - coordinator: whose access it is: for a presenter's, `NSFileCoordinator(filePresenter: presenter)`.
 ///   - body: gets where the item is by then.
 /// - Throws: `CancellationError`, why it is not granted as a coordinator's error, or what `body` throws.

@@ -27,7 +27,10 @@ extension NSFileVersion {
 
     /// Adds a version with contents of their own to a file, which stays as it is. Do it in a coordinated write of the
     /// file.
-    /// - Parameter contentsURL: any file that can be read, perhaps the same one.
+    /// - Parameters:
+    ///   - url: the file that gets the version.
+    ///   - contentsURL: any file that can be read, perhaps the same one.
+    ///   - options: whether the contents may be taken away from where they are.
     /// - Throws: `CocoaError(.featureUnsupported)` outside of a container.
     public class func addOfItem(
         at url: URL, withContentsOf contentsURL: URL, options: AddingOptions = []
