@@ -77,13 +77,8 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     }
 
     /// Where to look: the ubiquitous scopes, which are those of the container that
-<<<<<<< HEAD
-    /// `FileManager.url(forUbiquityContainerIdentifier:)` gives for nil, and URLs and paths of directories in any
-    /// container. Both ubiquitous scopes if it is empty. What is no such thing is passed over.
-=======
     /// `FileManager.url(forUbiquityContainerIdentifier:)` gives for nil, and URLs and paths of
     /// directories in any container. Both ubiquitous scopes if it is empty. What is no such thing is passed over.
->>>>>>> 952b6115b796337f706e92facf4eb3665110feb8
     open var searchScopes: [Any] {
         get { settings.withLock { $0.scopes } }
         set { settings.withLock { $0.scopes = newValue } }
