@@ -37,6 +37,7 @@ import Testing
             """
             mkfifo ../ready
             setsid python3 ../presenter.py \(how) < /dev/null > ../presenter.log 2>&1 &
+            echo $! > ../presenter.pid
             read -N 1 x < ../ready
             """, in: container.path)
     }
@@ -72,6 +73,30 @@ import Testing
             if waited < .milliseconds(490) { problems.append("a silent presenter was waited for only \(waited)") }
             if waited > .seconds(20) { problems.append("a silent presenter was waited for \(waited)") }
             try shell("while [ ! -e ../reacquired ]; do :; done", in: container.path, seconds: 20)
+            return problems
+        }
+    }
+
+    @Test("a stopped presenter delays an open for writing by replace-wait and no more, a rename or unlink not at all")
+    func stopped() throws {
+        try withContainer(files: ["a": "old"], settings: ["replace-wait": "700ms"]) { container in
+            var problems: [String] = []
+            let writer = try ActorProcess("writer", in: container.path)
+            try present(container, "rename")
+            try shell("kill -STOP $(cat ../presenter.pid)", in: container.path)
+            defer { _ = try? shell("kill -KILL $(cat ../presenter.pid)", in: container.path) }
+            let clock = ContinuousClock()
+            let waited = try clock.measure { try writer.save("new", to: "a") }
+            if waited < .milliseconds(690) { problems.append("it was waited for only \(waited)") }
+            if waited > .seconds(20) { problems.append("it was waited for \(waited)") }
+            // Other than the open these take no longer than they would without it: as long as a machine that others
+            // use makes them wait, and less than an open does.
+            let took = try clock.measure {
+                _ = try writer.must("rename", "a", "b")
+                _ = try writer.must("unlink", "b")
+            }
+            if took > .milliseconds(690), Workplace.isFull { problems.append("rename and unlink took \(took)") }
+            if took > .seconds(10) { problems.append("rename and unlink took \(took)") }
             return problems
         }
     }
