@@ -23,7 +23,8 @@ extension LiveContainer {
         let node = move.source.node
             ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
         defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
-        // Whoever is in the middle of writing it goes on with this save; what was saved before is another's.
+        // Whoever is in the middle of writing it goes on with this save; what was saved before is another's. If nobody is,
+        // this is a save that nobody amends but who has written it.
         let (own, isUnfinished): (VersionID?, Bool) = former?.state.withLock {
             ($0.current?.id, $0.current == nil || $0.differs(from: move.source.stat))
         } ?? (nil, true)
@@ -47,10 +48,14 @@ extension LiveContainer {
         if absorbed.isKept, let former { leaveTombstone(of: former, move, requester) }
         // A version that has its content in the same file is not changed by what is still written.
         let isShared = absorbed.content != nil
+        let isBeingWritten = isUnfinished && node.writers.contains { $0.state.withLock { $0.isOfItsContent && !$0.isClosing } }
         for file in node.writers where !isShared {
-            file.state.withLock { if isUnfinished || $0.saved != nil && $0.saved == own { $0.saved = saved } }
+            file.state.withLock { state in
+                let isItsOwn = isUnfinished ? state.isOfItsContent : state.saved != nil && state.saved == own
+                if isBeingWritten || isItsOwn { state.saved = saved }
+            }
         }
-        if isShared || !isUnfinished, node.writers.contains(where: { goesOnUnseen($0) }) {
+        if isShared || !isBeingWritten, node.writers.contains(where: { goesOnUnseen($0) }) {
             do throws(Errno) {
                 try keepCopy(&state, of: node, from: file.raw)
             } catch { logger.error("what was renamed while it is open for writing could not be copied: \(error)") }

@@ -176,6 +176,7 @@ extension LiveContainer {
             try Backing.check { ftruncate(descriptor.raw, size) }
             state.isAppendedTo = false
             if let open {
+                open.state.withLock { $0.hasChanged = true }
                 if size == 0 {
                     open.state.withLock { $0.isReplacing = true }
                     if let claim = open.claim { arbiter.truncated(claim, state.item, open.requester.actor) }

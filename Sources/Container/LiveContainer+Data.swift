@@ -56,7 +56,7 @@ extension LiveContainer {
     private func changing<Result>(
         _ file: OpenFile, appends: Bool = false, adding count: Int, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
-        file.state.withLock { $0.changes += 1 }
+        file.state.withLock { ($0.changes, $0.hasChanged) = ($0.changes + 1, true) }
         defer { file.state.withLock { $0.changes -= 1 } }
         try willChange(file, appends: appends)
         return try retryingWhenFull(wanted: UInt64(max(0, count)), mayWait: true, body)
@@ -249,13 +249,14 @@ extension LiveContainer {
         if let closer, !state.isUnversioned, !state.isUnannounced, state.differs(from: stat) {
             requester.author.program = observers.program(of: closer)
         }
+        let before = state.current?.id
+        let isOverwritten = own != before && isOverwritten(state, stat, by: others)
         let pending = PendingSave(
             kind: isReplacing ? .replacing : .appendOrInPlace, isAppend: file.isAppending && !isReplacing,
-            requester: requester, amends: own, isSealed: isLast)
-        let before = state.current?.id
+            requester: requester, amends: isOverwritten ? before : own, isSealed: isLast)
         let saved = try save(
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
-        if saved != before || before == nil { file.state.withLock { $0.saved = saved } }
+        if saved != before || before == nil || isOverwritten { file.state.withLock { $0.saved = saved } }
         // Who has written nothing leaves the version to its writer. Else it is this one's from now on: what another
         // writes is not a part of it.
         let isOwn = hasChanged || saved != nil && file.state.withLock(\.saved) == saved
@@ -263,6 +264,15 @@ extension LiveContainer {
         if state.current != nil, isOwn, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
+    }
+
+    /// Whether somebody who goes on writing has overwritten what they have saved themselves, which nobody has kept: that is
+    /// amended then, whoever saves next.
+    private func isOverwritten(_ state: Document.State, _ stat: FileStat, by others: [OpenFile]) -> Bool {
+        guard let current = state.current?.id, !state.isKept, !state.isReturning, !state.sharesContent,
+            state.contentDiffers(from: stat)
+        else { return false }
+        return others.contains { $0.state.withLock(\.saved) == current }
     }
 
     /// Whether a handle writes to a database in place: that is a version once it is quiet, whoever closes it. A new one

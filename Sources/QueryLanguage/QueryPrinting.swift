@@ -3,7 +3,7 @@
 import VersionModel
 
 extension QueryPredicate: CustomStringConvertible {
-    /// The query in the language that ``init(parsing:moment:)`` reads; times in RFC 3339, in UTC.
+    /// The query in the language that `init(parsing:moment:)` reads; times in RFC 3339, in UTC.
     public var description: String {
         switch self {
         case .always(let answer): answer ? "TRUE" : "FALSE"

@@ -18,6 +18,9 @@ import VersionStore
     static let found = [
         // A handle from before the rename writes into what the rename has saved.
         "0 openForBoth x; 0 rename x y; 0 write",
+        // So does one that had written nothing until then.
+        "0 openInPlace y; 0 openInPlace y; 0 write 1; 0 close 1; 0 rename y x; 0 write 0",
+        "0 openForBoth y; 0 openInPlace y; 0 write; 0 close; 0 rename y x; 0 write",
         // What was saved, and is being written again, goes with the name that it was saved under.
         "0 openForBoth x; 0 write; 0 rename x y",
         "1 openToAppend y; 1 openInPlace y; 1 write 1; 1 rename y x; 1 write",
@@ -45,6 +48,10 @@ import VersionStore
         // One of two has saved, and the other writes over it: under a name, and without one.
         "0 openTruncating x; 0 openTruncating x; 0 openTruncating t; 0 rename x t; 0 write 1; 0 close 1; 0 writeAtStart 1",
         "1 openTruncating t; 0 openTruncating t; 0 unlink t; 0 write; 0 openTruncating x; 1 openTruncating t; 0 close 1; 1 write 1",
+        // Who closes the file next saves it for one that has written over what it had saved.
+        "0 createNew t; 0 openToAppend t; 0 close 0; 0 write 0; 0 close 0; 0 openInPlace t; 0 write 0; 0 rename t x; "
+            + "0 writeAtStart 0; 0 openInPlace x",
+        "0 openTruncating x; 0 write; 0 closeDuplicate; 0 writeAtStart; 1 openInPlace x; 1 close",
         // Who goes on with a duplicate of what it has closed overwrites what another has saved meanwhile.
         "0 openTruncating x; 0 write; 0 closeDuplicate; 1 openTruncating x; 1 write; 1 close; 0 writeAtStart",
         "0 openTruncating x; 0 write; 0 closeDuplicate; 1 openInPlace x; 1 write; 1 close; 1 release; 0 writeAtStart",

@@ -232,8 +232,8 @@ struct MountedCoordinationTests {
     }
 
     @Test("the client library's own presenters and claims, on a daemon")
-    func client() throws {
-        try withContainer(files: ["a": "1"]) { container in
+    func client() async throws {
+        try await inContainer(["a": "1"]) { container in
             let root = container.path
             return try waiting {
                 let place = try ContainerPlace.find(Path(root + "/a"))
@@ -252,8 +252,8 @@ struct MountedCoordinationTests {
     }
 
     @Test("tasks: a write waits for a presenter, a cancelled one gives up, and changes are followed in their order")
-    func tasks() throws {
-        try withContainer(files: ["d/a": "1"]) { container in
+    func tasks() async throws {
+        try await inContainer(["d/a": "1"]) { container in
             let (file, directory) = (URL(fileURLWithPath: container.file("d/a")), URL(fileURLWithPath: container.file("d")))
             return try waiting {
                 var changes = FileChanges(of: directory).makeAsyncIterator()
@@ -305,8 +305,19 @@ struct MountedCoordinationTests {
         }
     }
 
+    /// Runs a test of tasks on a thread that none of them needs.
+    private func inContainer(
+        _ files: [String: String], _ body: @escaping @Sendable (TestContainer) throws -> [String]
+    ) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try withContainer(files: files, body: body) })
+            }
+        }
+    }
+
     /// Waits, on the calling thread, for what tasks do.
-    private func waiting(_ body: @escaping @Sendable () async throws -> [String]) throws -> [String] {
+    @Sendable private func waiting(_ body: @escaping @Sendable () async throws -> [String]) throws -> [String] {
         let done = Awaited<Result<[String], any Error>>()
         Task {
             do {

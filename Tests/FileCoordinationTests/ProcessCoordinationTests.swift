@@ -141,6 +141,28 @@ struct ProcessCoordinationTests {
         }
     }
 
+    /// Implements nothing that it need not but one message.
+    private final class Follower: NSObject, NSFilePresenter, Sendable {
+        let presentedItemURL: URL?
+        let presentedItemOperationQueue = OperationQueue()
+        let heard = Gate()
+        init(_ url: URL) { presentedItemURL = url }
+        func presentedSubitemDidChange(at url: URL) { if url.lastPathComponent == "new" { heard.open() } }
+    }
+
+    @Test("what has come is told as a change to a presenter that makes no difference")
+    func appearingAsChange() throws {
+        try inDirectory { directory in
+            let follower = Follower(directory)
+            NSFileCoordinator.addFilePresenter(follower)
+            defer { NSFileCoordinator.removeFilePresenter(follower) }
+            NSFileCoordinator().coordinate(writingItemAt: directory.appendingPathComponent("new"), error: nil) { url in
+                try? Data().write(to: url)
+            }
+            follower.heard.pass()
+        }
+    }
+
     @Test("a move is told to whoever presents the item, something in it, or the directory; a waiting reader gets the new URL")
     func moves() throws {
         try inDirectory { directory in

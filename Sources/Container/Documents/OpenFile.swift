@@ -29,6 +29,10 @@ final class OpenFile: Sendable {
         var coordinated: ClaimID?
         /// How many changes through it are under way: decided, and perhaps not in the file yet.
         var changes = 0
+        /// Something was changed through it, as far as that came to us.
+        var hasChanged = false
+        /// What the file holds may be its doing.
+        var isOfItsContent: Bool { isReplacing || hasChanged || saved != nil }
     }
 
     /// For how long a release may be on its way on a busy machine.

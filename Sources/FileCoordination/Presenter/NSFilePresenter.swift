@@ -55,7 +55,8 @@ public protocol NSFilePresenter: NSObjectProtocol {
 
     /// Something in the presented directory is about to be deleted. An error keeps it.
     func accommodatePresentedSubitemDeletion(at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
-    /// Something has come into the presented directory, at any depth.
+    /// Something has come into the presented directory, at any depth. Without an implementation it is
+    /// ``presentedSubitemDidChange(at:)``.
     func presentedSubitemDidAppear(at url: URL)
     /// Something in the presented directory has another name or place in it.
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL)
@@ -99,8 +100,9 @@ extension NSFilePresenter {
     public func presentedSubitem(at url: URL, didResolve version: NSFileVersion) {}
     public func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>) {}
 
+    // Whoever makes no difference hears of what has come as of what has changed, as it is on Apple's systems in practice.
+    public func presentedSubitemDidAppear(at url: URL) { presentedSubitemDidChange(at: url) }
     // Of a package whoever does not follow its contents is told that it has changed.
-    public func presentedSubitemDidAppear(at url: URL) { if PresenterLink.isInPackage { presentedItemDidChange() } }
     public func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {
         if PresenterLink.isInPackage { presentedItemDidChange() }
     }

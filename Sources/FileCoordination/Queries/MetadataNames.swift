@@ -109,7 +109,7 @@ extension QueryPredicate {
     ///
     ///     try NSMetadataPredicate(format: "%K LIKE %@", NSMetadataItemFSNameKey, "*.sicd")
     ///
-    /// - Throws: ``QuerySyntaxError`` where the format cannot be read, or an argument does not fit.
+    /// - Throws: `QuerySyntaxError` where the format cannot be read, or an argument does not fit.
     public init(format: String, _ arguments: Any...) throws {
         var rest = arguments[...]
         var text: [UInt8] = []
