@@ -116,6 +116,12 @@ public final class DeletedArea: Sendable {
         _ id: DeletionID, as content: ContentID, _ label: ContentStore.Label, also: [ContentStore.Label] = []
     ) throws(Errno) {
         let (entry, object) = (Shelf.name(id), Shelf.name(content))
+        // Kept by a later version that shares the content, of an item that goes on from this one: it begins with this.
+        if let kept = try? System.status(object, in: contents.directory),
+            kept.st_size > (try System.status(entry, in: shelf.directory)).st_size
+        {
+            return try remove(id)
+        }
         let allocated = shelf.allocated(entry)
         try contents.put(
             entry, of: shelf.directory, as: object, label: LabelCoding.encode([label] + also)

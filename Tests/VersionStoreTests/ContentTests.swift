@@ -174,6 +174,27 @@ struct ContentTests {
         #expect(store.space.deleted == 0 && store.space.history > 0)
     }
 
+    @Test func aDeletedFileDoesNotTakeThePlaceOfALongerContentThatBeginsWithIt() throws {
+        let fixture = try Fixture()
+        let store = try fixture.store()
+        try fixture.write("longer", "one and two")
+        var version = Records.version(item: .random(), kind: .history, size: 11, wall: 2)
+        version.hash = nil
+        let place = try fixture.place("longer", store)
+        let label = ContentStore.Label(version: version, path: TreePath(names: [place.name]), place: place)
+        try store.contents.keep(moving: place.name, in: fixture.root, as: version.content, label)
+        try fixture.write("a", "one")
+        let deletion = Records.deletion(path: "a")
+        try store.deletedArea.moveIn(try name("a"), of: fixture.root, deletion)
+        version.size = 3
+        try store.deletedArea.moveToContents(
+            deletion.id, as: version.content, .init(version: version, path: deletion.path, place: deletion.place))
+        #expect(store.isWhole(version))
+        version.size = 11
+        #expect(store.isWhole(version))
+        #expect(throws: Errno.noSuchFileOrDirectory) { try store.deletedArea.label(of: deletion.id) }
+    }
+
     @Test func spaceIsKnownAfterReopeningAndAfterAScan() throws {
         let fixture = try Fixture()
         var store = try fixture.store()
