@@ -1,0 +1,68 @@
+// What a power cut leaves of files that were overwritten or truncated in place, and what is done beforehand.
+
+import Glibc
+import SystemPackage
+import Testing
+import VersionModel
+
+@testable import Container
+@testable import VersionStore
+
+extension PowerCutTests {
+    @Test(
+        "what is longer than what was saved, because it is from before that, is a whole save only if its hash says so",
+        arguments: ["two zero", "tw\0 zero"])
+    func endNotCutOff(arrived: String) throws {
+        let before = try BrowsedContainer()
+        try before.save("x", "one zero")
+        // Times of files cannot be made to be earlier: what is saved is saved later.
+        before.clock.set(aheadBy: 86_400 * 36_500)
+        let writer = try Writer(before, "x")
+        try writer.write("two", at: 0)
+        let file = try #require(before.container.openFiles[writer.handle]).descriptor.raw
+        #expect(ftruncate(file, 3) == 0)
+        try touch(file, in: 3600)
+        writer.close()
+        let catalog = try snapshot(before)
+        before.close()
+        let path = try FileDescriptor.open("\(before.path)/x", .writeOnly)
+        try touch(path.rawValue, in: 0)
+        try path.close()
+        let tree = try cut(before, catalog, ["x": arrived], later: 86_400 * 36_501)
+        #expect(try tree.live("x") == (arrived == "two zero" ? "two" : "one zero"))
+        let versions = try tree.container.store.versions(of: try tree.item("x").id)
+        #expect(versions.contains { $0.kind == .history && $0.flags.contains(.unfinished) && $0.size == 8 })
+        #expect(try tree.texts().contains("one zero") && tree.texts().contains(arrived))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("what is from before a save, and too big to be hashed at once, is not taken for what was saved")
+    func bigAndEarlier() throws {
+        let before = try BrowsedContainer()
+        let one = String(repeating: "1", count: Int(LiveContainer.hashedAtOnce) + 4096)
+        try before.save("x", one)
+        before.clock.set(aheadBy: 86_400 * 36_500)
+        let writer = try Writer(before, "x")
+        try writer.write("2", at: 0)
+        try touch(try #require(before.container.openFiles[writer.handle]).descriptor.raw, in: 3600)
+        writer.close()
+        let catalog = try snapshot(before)
+        before.close()
+        let path = try FileDescriptor.open("\(before.path)/x", .writeOnly)
+        try touch(path.rawValue, in: 0)
+        try path.close()
+        let tree = try cut(before, catalog, later: 86_400 * 36_501)
+        #expect(try tree.live("x") == one)
+        #expect(try tree.texts().contains("2" + one.dropFirst()))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    private func touch(_ file: Int32, in seconds: Int) throws {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        now.tv_sec += seconds
+        #expect(futimens(file, [now, now]) == 0)
+    }
+}
