@@ -65,4 +65,46 @@ extension PowerCutTests {
         now.tv_sec += seconds
         #expect(futimens(file, [now, now]) == 0)
     }
+
+    @Test(
+        "what was synchronised is copied for good before it is truncated; what was not is not waited for",
+        arguments: [Truncation.opening, .inPlace, .appended, .elsewhere])
+    func copiedForGood(_ truncation: Truncation) throws {
+        let tree = try BrowsedContainer()
+        let contents = tree.container.store.contents
+        try tree.save("x", "one")
+        #expect(contents.unawaited == 0)
+        try tree.save("x", "two")
+        // Elsewhere nothing is ever overtaken.
+        #expect(contents.unawaited == (contents.mayBeOvertaken ? 1 : 0))
+        try synchronize(tree, "x")
+        #expect(contents.unawaited == 0)
+        switch truncation {
+        case .opening: try tree.save("x", "three")
+        case .inPlace:
+            let writer = try Writer(tree, "x", O_WRONLY)
+            var edit = AttributeEdit()
+            edit.size = 0
+            _ = try tree.container.setAttributes(tree.caller, node: writer.node, handle: writer.handle, edit)
+            writer.close()
+        case .appended:
+            try tree.save("x", " and more", flags: O_APPEND)
+            try tree.save("x", "three")
+        case .elsewhere:
+            try tree.save("y", "y")
+            try move(tree, "x", to: "y")
+            #expect(contents.unawaited == 0)
+            try tree.save("y", "three")
+        }
+        #expect(contents.unawaited == 0)
+        let file = truncation == .elsewhere ? "y" : "x"
+        // What came since is nothing that anybody has synchronised.
+        if truncation == .inPlace { try tree.save(file, "three") }
+        try tree.save(file, "four")
+        #expect(contents.unawaited >= (contents.mayBeOvertaken ? 1 : 0))
+        #expect(try tree.texts().contains("two"))
+        tree.close()
+    }
+
+    enum Truncation { case opening, inPlace, appended, elsewhere }
 }
