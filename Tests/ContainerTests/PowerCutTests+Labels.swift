@@ -225,6 +225,38 @@ extension PowerCutTests {
         tree.close()
     }
 
+    @Test(
+        "what was appended to, exchanged and appended to again is set aside if less than a block has not arrived",
+        arguments: [1, 1000])
+    func exchangedAndAppended(_ words: Int) throws {
+        let more = String(repeating: " more", count: words)
+        let before = try BrowsedContainer()
+        // What is changed within a minute of the save counts: as the file system tells it.
+        let seconds = Int64(time(nil)) - before.clock.now().nanoseconds / 1_000_000_000
+        before.clock.advance(seconds: seconds)
+        for (name, text) in [("a", "base"), ("b", "another")] { try before.save(name, text) }
+        try synchronize(before, "a")
+        try before.save("a", more, flags: O_APPEND)
+        try before.container.rename(
+            before.caller, parent: Node.rootID, name: Array("a".utf8), newParent: Node.rootID, newName: Array("b".utf8),
+            flags: linux_RENAME_EXCHANGE)
+        let catalog = try snapshot(before)
+        try before.save("b", "on", flags: O_APPEND)
+        // However coarse the clock of the file system is.
+        let later = timespec(tv_sec: time(nil) + 1, tv_nsec: 0)
+        #expect(utimensat(AT_FDCWD, "\(before.path)/b", [later, later], 0) == 0)
+        // The block in which the file had ended when it was synchronised is the one that is missing.
+        let whole = Array("base\(more)on".utf8)
+        let torn = whole.indices.map { $0 < 4 || $0 >= LostBlocks.size ? whole[$0] : 0 }
+        let tree = try cut(before, catalog, ["b": String(decoding: torn, as: UTF8.self)], later: seconds)
+        #expect(try tree.live("b") == "another" && tree.live("a") == "another")
+        let versions = try tree.container.store.versions(of: try tree.item("b").id)
+        #expect(versions.contains { $0.flags.contains(.unfinished) && $0.size == whole.count })
+        #expect(try tree.texts().contains("base\(more)"))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
     /// What a power cut leaves of another document that has the name `x`, when that is overwritten.
     private func cutWithAnother(_ before: BrowsedContainer) throws -> (BrowsedContainer, ItemID) {
         // Nobody remembers who had it.

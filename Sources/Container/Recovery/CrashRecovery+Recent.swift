@@ -17,7 +17,7 @@ extension CrashRecovery {
         let isEarlier = isFromBefore(current, live)
         let isWhole = live.stat.size >= current.size && (isEarlier ? isProven(current, live) : isHashed(current, live))
         guard !isWhole || isEarlier && live.stat.size > current.size,
-            live.stat.changed <= current.saved || live.stat.modified == current.modified
+            try live.stat.changed <= current.saved || live.stat.modified == current.modified
                 || hasLostBlocks(current, live),
             !isDatabase(live), !isBeingWritten(live), try !isShared(current)
         else { return nil }
@@ -66,19 +66,29 @@ extension CrashRecovery {
 
     /// Whether a file that was written to once more before the end lacks what had been saved: it is shorter, or a block
     /// of it has not arrived. What somebody has written since, while the container was not mounted, is another content.
-    private func hasLostBlocks(_ current: Version, _ live: Live) -> Bool {
+    private func hasLostBlocks(_ current: Version, _ live: Live) throws -> Bool {
         guard current.hash != nil, live.stat.changed.since(current.saved) <= VersionStore.dirtyNanoseconds else {
             return false
         }
-        var block = [UInt8](repeating: 0, count: 4096)
-        var offset: off_t = 0
-        while offset < off_t(clamping: min(current.size, live.stat.size)) {
-            let count = pread(live.file.raw, &block, block.count, offset)
+        guard live.stat.size >= current.size else { return true }
+        let lengths = try formerLengths(current, live)
+        var block = [UInt8](repeating: 0, count: LostBlocks.size)
+        var offset: UInt64 = 0
+        while offset < current.size {
+            let count = pread(live.file.raw, &block, block.count, off_t(clamping: offset))
             guard count > 0 else { break }
-            if block.prefix(count).allSatisfy({ $0 == 0 }) { return true }
-            offset += off_t(count)
+            if LostBlocks.isLost(block.prefix(count), at: offset, lengths: lengths) { return true }
+            offset += UInt64(count)
         }
-        return live.stat.size < current.size
+        return false
+    }
+
+    /// How long the file was before it was the current version, as the catalog and its label know, whatever name it had
+    /// then: what it begins with still.
+    private func formerLengths(_ current: Version, _ live: Live) throws -> [UInt64] {
+        let labels = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version)
+        return (labels + (try store.versions(sharing: current.content)))
+            .filter { $0.size < current.size && isHashed($0, live) }.map(\.size)
     }
 
     /// What of a version that was appended to is here: what the file says was synchronised (the version may have been
