@@ -1,5 +1,6 @@
 // What a power cut leaves of files that were overwritten or truncated in place, and what is done beforehand.
 
+import CLinux
 import Glibc
 import SystemPackage
 import Testing

@@ -27,7 +27,7 @@ extension ContainerBackend {
             let current = sequence < last ? try follow(item, from: sequence, to: last) : item
             guard let presenter = container.coordinator.present(
                 at: current.path, item: current.item, for: purpose,
-                mayRefuse: try current.path.map { container.mayRefuse($0, as: peer.principal) } ?? true,
+                mayRefuse: current.path.map { container.mayRefuse($0, as: peer.principal) } ?? true,
                 accommodatesSubitems: request.accommodatesSubitems ?? false, of: connection)
             else { throw ControlError(.disconnected, "the client has gone") }
             return Presented(presenter: presenter, purpose: purpose, sequence: sequence, item: item)
