@@ -45,6 +45,12 @@ extension ControlConnection {
             guard let notice = try? Wire.parameters(HeldUpNotification.self, in: line), let key = notice.key
             else { return }
             state.withLock { $0.heldUp[key] }?(notice)
+        case ClaimDisturbedNotification.method:
+            guard let notice = try? Wire.parameters(ClaimDisturbedNotification.self, in: line) else { return }
+            state.withLock { $0.claimWatcher }?(.disturbed(notice))
+        case ClaimRevokedNotification.method:
+            guard let notice = try? Wire.parameters(ClaimRevokedNotification.self, in: line) else { return }
+            state.withLock { $0.claimWatcher }?(.revoked(claim: notice.claim))
         case ReacquireNotification.method:
             guard let notice = try? Wire.parameters(ReacquireNotification.self, in: line) else { return }
             deliver(.reacquire(claim: notice.claim), to: notice.presenter)
@@ -116,6 +122,7 @@ extension ControlConnection {
                 state.queries = [:]
                 state.sinks = [:]
                 state.heldUp = [:]
+                state.claimWatcher = nil
                 state.endings = []
             }
             return (state, state.end ?? error)

@@ -18,6 +18,8 @@ public final class ControlConnection: Sendable {
         var queries: [UInt64: QueryWatcher] = [:]
         /// Who wants to hear what holds up a claim, by the claim's key.
         var heldUp: [UInt64: @Sendable (HeldUpNotification) -> Void] = [:]
+        /// Who hears what becomes of claims that are held.
+        var claimWatcher: (@Sendable (ClaimNotice) -> Void)?
         var nextKey: UInt64 = 1
         /// The presenters of this connection.
         var sinks: [UInt64: PresenterSink] = [:]

@@ -1,6 +1,7 @@
 // Claims of a client: asked for, waited for, and given back.
 
 import ControlProtocol
+import Synchronization
 
 extension VersionsClient {
     /// Runs `body` while a claim on items is held: coordinated reads and writes, all granted together.
@@ -66,6 +67,12 @@ extension VersionsClient {
         return try outcome.get()
     }
 
+    /// Has a handler hear what becomes of this client's claims while they are held; the last one that is given counts.
+    /// Called on the reading thread.
+    public func watchClaims(_ handler: @escaping @Sendable (ClaimNotice) -> Void) {
+        connection.state.withLock { $0.claimWatcher = handler }
+    }
+
     // MARK: - Without tasks
 
     /// A ticket for a claim that is to be asked for.
@@ -99,4 +106,12 @@ extension VersionsClient {
 
     /// Whose numbers those of claims and presenters are.
     public var arbiter: CoordinationContext.Arbiter { ObjectIdentifier(connection) }
+}
+
+/// What becomes of a claim that is held.
+public enum ClaimNotice: Sendable {
+    /// A program that did not wait has changed, moved or deleted what the claim is on. The claim goes on.
+    case disturbed(ClaimDisturbedNotification)
+    /// The claim is over: others waited for it, and this process did not show that it runs.
+    case revoked(claim: UInt64)
 }

@@ -44,7 +44,7 @@ class UIDocument: NSObject, NSFilePresenter {
     func open() { NSFileCoordinator.addFilePresenter(self) }
     func close() { NSFileCoordinator.removeFilePresenter(self) }
 
-    func performAsynchronousFileAccess(_ block: @escaping () -> Void) { access.async(execute: block) }
+    func performAsynchronousFileAccess(_ block: @escaping () -> Void) { access.async(execute: DispatchWorkItem(block: block)) }
 
     func contents() -> NSFileWrapper { NSFileWrapper(directoryWithFiles: [:]) }
 

@@ -78,4 +78,22 @@ import Testing
             return problems
         }
     }
+
+    @Test("who holds a claim is told when a program that does not wait moves or deletes the file") func disturbances() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let stranger = try ActorProcess("stranger", in: container.path)
+            let tool = Workplace.control
+            try shell(
+                """
+                mkfifo ../ready ../go
+                setsid \(tool) coordinate write a -- sh -c 'echo > ../ready; read x < ../go' < /dev/null > /dev/null 2> ../notes &
+                read x < ../ready
+                """, in: container.path)
+            _ = try stranger.must("rename", "a", "b")
+            _ = try stranger.must("unlink", "b")
+            let notes = try shell(
+                "until grep -q 'b was deleted' ../notes; do :; done; echo > ../go; cat ../notes", in: container.path, seconds: 20)
+            return notes.text.contains("a was moved by a program that does not wait for claims") ? [] : [notes.text]
+        }
+    }
 }

@@ -84,6 +84,16 @@ public final class ControlSocket {
         received.contains(10) || Deadline.after(seconds: 0).poll([(descriptor, POLLIN)]) != nil
     }
 
+    /// Waits until something can be read from one of several; gives their indices.
+    public static func ready(_ sockets: [ControlSocket]) throws -> [Int] {
+        let waiting = sockets.indices.filter { sockets[$0].received.contains(10) }
+        if !waiting.isEmpty { return waiting }
+        guard let events = Deadline.after(seconds: 60).poll(sockets.map { ($0.descriptor, POLLIN) }) else {
+            throw Failure("the daemon does not answer")
+        }
+        return events.indices.filter { events[$0] != 0 }
+    }
+
     /// Sends bytes as they are.
     public func send(_ bytes: [UInt8]) throws { try writeAll(bytes, to: descriptor) }
 

@@ -63,12 +63,15 @@ extension Arbiter {
         leaveQueue(id)
         attention.remove(id)
         for blocker in entry.blockers { dependents[blocker]?.remove(id) }
-        for rival in entry.rivals { claims[rival]?.rivals.remove(id) }
         for (question, asked) in questions where asked.claim == id { questions[question] = nil }
         for presenter in entry.owed { effects.append(.reacquire(presenter, id)) }
-        for other in dependents.removeValue(forKey: id) ?? [] {
-            claims[other]?.blockers.remove(id)
-            if claims[other]?.blockers.isEmpty ?? false { attention.insert(other) }
+        dependents[id] = nil
+        // Whoever waits for it is one of those that it excludes.
+        for rival in entry.rivals {
+            guard let place = claims.index(forKey: rival) else { continue }
+            claims.values[place].rivals.remove(id)
+            guard claims.values[place].blockers.remove(id) != nil else { continue }
+            if claims.values[place].blockers.isEmpty { attention.insert(rival) }
         }
         forgetNesting(in: id)
     }

@@ -30,10 +30,16 @@ extension Arbiter {
     /// Finds out anew which claims exclude one: when it comes, and when its item has another place.
     mutating func setRivals(of id: ClaimID) {
         guard let entry = claims[id] else { return }
-        var rivals: Set<ClaimID> = []
-        for (other, rival) in claims where other != id && conflict(rival, entry) { rivals.insert(other) }
+        var rivals = Set<ClaimID>(minimumCapacity: claims.count)
+        // Not `indices`: they hold the dictionary, which would be copied when it is changed.
+        var place = claims.startIndex
+        while place != claims.endIndex {
+            defer { claims.formIndex(after: &place) }
+            guard claims.keys[place] != id, conflict(claims.values[place], entry) else { continue }
+            rivals.insert(claims.keys[place])
+            claims.values[place].rivals.insert(id)
+        }
         for gone in entry.rivals.subtracting(rivals) { claims[gone]?.rivals.remove(id) }
-        for rival in rivals { claims[rival]?.rivals.insert(id) }
         claims[id]?.rivals = rivals
     }
 
@@ -42,11 +48,13 @@ extension Arbiter {
     /// - Parameter above: who waits for it, whatever the order of arrival, or because those before it do.
     private mutating func setBlockers(of id: ClaimID, above: Set<ClaimID>) {
         guard let entry = claims[id] else { return }
-        var blockers: Set<ClaimID> = []
+        var blockers = Set<ClaimID>(minimumCapacity: entry.rivals.count)
         var passed: Set<ClaimID> = []
         for rival in entry.rivals {
-            guard let other = claims[rival], other.isGranted || other.arrival < entry.arrival else { continue }
-            if !other.isGranted, above.contains(rival) { passed.insert(rival) } else { blockers.insert(rival) }
+            guard let place = claims.index(forKey: rival) else { continue }
+            let isGranted = claims.values[place].isGranted
+            guard isGranted || claims.values[place].arrival < entry.arrival else { continue }
+            if !isGranted, above.contains(rival) { passed.insert(rival) } else { blockers.insert(rival) }
         }
         guard blockers != entry.blockers || passed != entry.passed else { return }
         for blocker in entry.blockers.subtracting(blockers) { dependents[blocker]?.remove(id) }

@@ -115,6 +115,14 @@ struct CommandUnderClaim: ParsableArguments {
             report(error)
             throw ExitCode(125)
         }
+        session.client.watchClaims { notice in
+            switch notice {
+            case .disturbed(let notice):
+                Printer.note("\(notice.path) was \(notice.disturbance) by a program that does not wait for claims")
+            case .revoked:
+                Printer.note("the claim is over: others waited for it, and this process did not answer; was it stopped?")
+            }
+        }
         let status = runCommand(claim.purpose)
         session.client.release(claim.claim)
         throw ExitCode(status)
