@@ -81,23 +81,28 @@ extension LiveContainer {
         return former.state.withLock { state in
             state.places.removeAll { $0 == move.source.place }
             var result = Absorbed()
-            guard state.places.isEmpty, !state.isUnversioned, var current = state.current else { return result }
+            // Who was told of its name has to hear that it is gone.
+            let gone: [VersionStore.Mutation] = state.isNameTold
+                ? [.change(change(.deleted, in: move.source.parent, move.source.name, item: state.item, by: requester))] : []
+            guard state.places.isEmpty, !state.isUnversioned, var current = state.current else {
+                // It goes on under its other names, or nobody has saved it.
+                result.rows = itemRows(state, move.source.stat) + gone
+                return result
+            }
             if state.isUnannounced {
                 if state.isKept { try? store.contents.remove(current.content) }
                 return result
             }
             if isScaffolding(state, move, requester) {
-                guard state.isRecorded else { return result }
+                guard state.isRecorded else {
+                    result.rows = gone
+                    return result
+                }
                 // Another item's version may have its content in this file, which goes on.
                 if state.sharesContent, !state.isKept, !state.contentDiffers(from: move.source.stat) {
                     result.content = current.content
                 }
-                result.rows = [.forgetItem(state.item)]
-                if !state.isUntold {
-                    // Who was told that it was made has to hear that its name is gone.
-                    result.rows.append(
-                        .change(change(.deleted, in: move.source.parent, move.source.name, item: state.item, by: requester)))
-                }
+                result.rows = [.forgetItem(state.item)] + gone
                 result.forgotten = (state, ownContents(of: state))
                 return result
             }
@@ -211,19 +216,18 @@ extension LiveContainer {
     private func leaveName(
         of former: Document, sharing target: inout Document.State, _ move: Move, _ requester: Requester
     ) -> [VersionStore.Mutation] {
-        let (rows, wasEphemeral) = former.state.withLock { state -> ([VersionStore.Mutation], Bool) in
-            guard var current = state.current else { return ([], true) }
-            let wasEphemeral = state.maker != nil
-            guard !state.isKept, !state.isReturning, let holder = target.current?.content else { return ([], wasEphemeral) }
+        let rows = former.state.withLock { state -> [VersionStore.Mutation] in
+            guard var current = state.current, !state.isKept, !state.isReturning, let holder = target.current?.content
+            else { return [] }
             target.sharesContent = true
-            guard current.content != holder else { return ([], wasEphemeral) }
+            guard current.content != holder else { return [] }
             let prefixes = share(holder, with: current, of: state, for: target.item)
             current.content = holder
             state.current = current
             current.kind = .history
-            return (prefixes + [.version(current)], wasEphemeral)
+            return prefixes + [.version(current)]
         }
-        return wasEphemeral && rows.isEmpty ? [] : rows + [renamed(move, item: former.item, requester)]
+        return rows + [renamed(move, item: former.item, requester)]
     }
 
     /// If the name of what was renamed comes back, so does its item (DESIGN 5.1).

@@ -201,13 +201,20 @@ extension LiveContainer {
         _ document: Document, _ state: inout Document.State, at other: Place
     ) throws(Errno) -> [VersionStore.Mutation] {
         try leaveUnfinished(&state, at: other)
-        guard let current = state.current else { return [] }
         var new = Document.State(item: .random(), places: [other])
         new.isVerified = true
         new.maker = state.maker
+        guard let current = state.current else {
+            // Nobody has saved it under any of its names: whoever has it open saves the other one.
+            (new.created, new.isUnversioned) = (state.created, state.isUnversioned)
+            let unsaved = Document(new)
+            try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(unsaved, at: other) }
+            return []
+        }
         if state.isReturning {
             // It came back with a file that nobody has saved: what is current is not in that.
-            (new.origin, new.created, new.isMarked) = (current.id, state.maker == nil ? now : nil, state.isMarked)
+            // Its name was told with the rename.
+            (new.origin, new.isMarked) = (current.id, state.isMarked)
             let unsaved = Document(new)
             try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(unsaved, at: other) }
             return []

@@ -94,7 +94,9 @@ extension LiveContainer {
                 }
             }
         }
-        record(move.newParent, rows + [renamed(move, item: nil, requester)])
+        // One after the other: the old name is free then, until the other comes to it.
+        let other = change(.created, in: move.source.parent, move.source.name, by: requester)
+        record(move.newParent, rows + [renamed(move, item: nil, requester), .change(other)])
     }
 
     private func moveNodes(_ move: Move, _ target: Entry) {

@@ -52,12 +52,14 @@ extension LiveContainer {
                 _ = tombstones.take(at: place, now: now) { _ in false }
                 let requester = requester(caller)
                 // A lock, or a directory to save in, that a program makes for itself.
-                if !observers.isEphemeral(name, requester) {
-                    record(parent, [.change(change(.created, in: parent, name, by: requester))])
-                }
+                record(parent, createdOther(name, in: parent, requester))
             }
             return found
         }
+    }
+
+    private func createdOther(_ name: FileName, in parent: Node, _ requester: Requester) -> [VersionStore.Mutation] {
+        observers.isEphemeral(name, requester) ? [] : [.change(change(.created, in: parent, name, by: requester))]
     }
 
     /// Gives what was just made to whoever asked for it, as the kernel would have; its attributes then.
@@ -89,6 +91,7 @@ extension LiveContainer {
         return try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             let document = source.isRegular ? knownDocument(of: source) : nil
+            let oldName = nodes.location(source).name
             var isNameless = false
             if case .gone = nodes.location(source).whereabouts { isNameless = true }
             try preservingStamp(of: document, source) { () throws(Errno) in
@@ -108,16 +111,23 @@ extension LiveContainer {
                 let document = isNameless ? newborn(source, at: new) : try self.document(of: source, stat)
                 try store(throwing: Errno.ioError) { () throws(StoreError) in try documents.insert(document, at: new) }
                 let requester = requester(caller)
-                let rows = document.state.withLock { state in
+                let rows = document.state.withLock { state -> [VersionStore.Mutation] in
                     if !isNameless { state.places.append(new) }
                     state.linked = requester.actor.map { ($0.ref, now) }
-                    guard state.isUnannounced, !observers.isEphemeral(name, requester) else {
-                        return itemRows(state, stat)
-                    }
+                    let isPublished = state.isUnannounced && !observers.isEphemeral(name, requester)
+                    // What a program made up for itself stays so under two such names.
+                    if state.isUnannounced, !isPublished { return itemRows(state, stat) }
+                    // Each name is told, the older one first; what is saved then is told of one.
+                    let older = oldName.map { announcement(&state, in: $0.parent, $0.name, by: requester) } ?? []
+                    let event = VersionStore.Mutation.change(change(.created, in: parent, name, by: requester))
+                    guard isPublished else { return older + [event] + itemRows(state, stat) }
                     defer { state.maker = nil }
-                    return publication(&state, in: parent, name, stat, by: requester)
+                    return older + [event] + publication(&state, in: parent, name, stat, by: requester)
                 }
-                record(parent, [.change(change(.created, in: parent, name, by: requester))] + rows)
+                record(parent, rows)
+            } else if !parent.isForeign {
+                _ = tombstones.take(at: new, now: now) { _ in false }
+                record(parent, createdOther(name, in: parent, requester(caller)))
             }
             return found
         }

@@ -56,6 +56,13 @@ extension LiveContainer {
         guard isNobodysWork(entry, requester) else { return try moveToDeleted(entry, nil, requester) }
         try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
         leave(entry, now: .gone)
+        record(entry.parent, vanished(entry, requester))
+    }
+
+    /// Of a name that a program made up for itself nobody has heard; of others that leave no trace here, they have.
+    private func vanished(_ entry: Entry, _ requester: Requester) -> [VersionStore.Mutation] {
+        if observers.isEphemeral(entry.name, requester) { return [] }
+        return [.change(change(.deleted, in: entry.parent, entry.name, by: requester))]
     }
 
     public func removeDirectory(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) {
@@ -80,6 +87,7 @@ extension LiveContainer {
             if isNobodysWork(entry, requester) {
                 try Backing.unlink(name.bytes, in: directory.raw, flags: AT_REMOVEDIR)
                 leave(entry, now: .gone)
+                record(parent, vanished(entry, requester))
             } else {
                 try moveToDeleted(entry, nil, requester)
             }
@@ -124,8 +132,12 @@ extension LiveContainer {
             }
             try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
             leave(entry, now: .gone)
+            let isTold = document.state.withLock(\.isNameTold) && !isIgnored(entry.name, in: entry.parent)
             try forget(document, at: entry.place)
-            return
+            // Somebody else has saved it over, or it had another name: then its name was told.
+            guard isTold else { return }
+            let event = change(.deleted, in: entry.parent, entry.name, item: document.item, by: requester)
+            return record(entry.parent, [.change(event)])
         }
         try moveToDeleted(entry, document, requester)
     }

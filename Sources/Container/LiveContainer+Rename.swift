@@ -177,21 +177,7 @@ extension LiveContainer {
             try documents.remove(at: old)
             try documents.insert(document, at: move.newPlace)
         }
-        let (rows, wasEphemeral): ([VersionStore.Mutation], Bool) = document.state.withLock { state in
-            let wasHidden = state.isUnannounced || state.isUnversioned
-            let created = announcement(&state, in: move.source.parent, move.source.name, by: requester)
-            state.places = state.places.map { $0 == old ? move.newPlace : $0 }
-            let wasEphemeral = state.maker != nil || state.isUnversioned
-            let published = publish(&state, move, requester)
-            let isHidden = state.isUnannounced || state.isUnversioned
-            // Of a name that a program made up for itself nobody has heard: what comes out of it is new.
-            let event: [VersionStore.Mutation] = isHidden ? []
-                : wasHidden
-                ? [.change(change(.created, in: move.newParent, move.newName, item: state.item, by: requester))]
-                : [renamed(move, item: state.item, requester)]
-            let rows = created + (wasHidden ? event + published : published)
-            return (rows + itemRows(state, move.source.stat) + (wasHidden ? [] : event), wasEphemeral)
-        }
+        let (rows, wasEphemeral) = document.state.withLock { movedRows(&$0, move, requester) }
         // A program's scaffolding under the old name has nothing to do with its next one.
         if isHome {
             tombstones.forget(document)
@@ -202,34 +188,6 @@ extension LiveContainer {
         expireTombstones()
         record(move.newParent, rows)
         return nil
-    }
-
-    /// A document under an ephemeral name that is renamed to an ordinary one is work; one renamed to a backup name by
-    /// its maker is ephemeral from then on.
-    private func publish(
-        _ state: inout Document.State, _ move: Move, _ requester: Requester
-    ) -> [VersionStore.Mutation] {
-        if observers.isEphemeral(move.newName, requester) || observers.isBackup(move.newName, of: move.source.name) {
-            let hasMade = state.maker?.hasMade == true
-            state.maker = observers.maker(requester, now: now)
-            state.maker?.hasMade = hasMade
-            return []
-        }
-        let rows = state.isUnannounced
-            ? publication(&state, in: move.newParent, move.newName, move.source.stat, by: requester) : []
-        state.maker = nil
-        guard state.isUnversioned, !isIgnored(move.newName, in: move.newParent) else { return rows }
-        state.isUnversioned = false
-        guard let file = try? Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
-        else { return rows }
-        defer { Glibc.close(file) }
-        if let node = move.source.node {
-            state.stamp = nil
-            _ = try? save(
-                &state, node, in: move.newParent, move.newName, file: file,
-                PendingSave(kind: .replacing, requester: requester, isSealed: !node.hasWriters))
-        }
-        return rows
     }
 
     func moved(_ move: Move) throws(Errno) -> Document? {
@@ -260,20 +218,6 @@ extension LiveContainer {
         guard wasClean, let document else { return }
         let stat = try Backing.stat(move.newName.bytes, in: move.newDirectory.raw)
         document.state.withLock { $0.stamp = Stamp(stat) }
-    }
-
-    func renamed(_ move: Move, item: ItemID?, _ requester: Requester) -> VersionStore.Mutation {
-        .change(
-            change(
-                .renamed, in: move.newParent, move.newName,
-                from: path(of: move.source.name, in: move.source.parent), item: item, by: requester))
-    }
-
-    /// The same for what is no document: of a name that a program made up for itself nobody has heard.
-    private func renamedOther(_ move: Move, _ requester: Requester) -> [VersionStore.Mutation] {
-        guard observers.isEphemeral(move.source.name, requester) else { return [renamed(move, item: nil, requester)] }
-        if observers.isEphemeral(move.newName, requester) { return [] }
-        return [.change(change(.created, in: move.newParent, move.newName, by: requester))]
     }
 
     // MARK: Onto a document
@@ -366,7 +310,7 @@ extension LiveContainer {
         }
         parted.state.withLock { $0.places = others }
         state.places = [target.place]
-        state.isReturning = true
+        state.isReturning = state.current != nil
     }
 
     /// A file is renamed to a name that was just taken away: a save of the document that had it.
@@ -401,14 +345,10 @@ extension LiveContainer {
         if move.source.stat.isDirectory {
             rows = recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
         } else if let document {
-            rows = document.state.withLock { state in
-                state.places = state.places.map { $0 == move.source.place ? move.newPlace : $0 }
-                return itemRows(state, move.source.stat)
-            }
+            return record(move.newParent, document.state.withLock { movedRows(&$0, move, requester).rows })
         }
-        record(move.newParent, rows + [renamed(move, item: nil, requester)])
+        record(move.newParent, rows + renamedOther(move, requester))
     }
-
 }
 
 extension Backing {

@@ -195,7 +195,7 @@ extension LiveContainer {
         var events: [VersionStore.Mutation] = []
         var loser = current
         switch decision {
-        case .nothing: return saveUnchanged(current, &state, parent, stat, save)
+        case .nothing: return saveUnchanged(current, &state, parent, name, stat, save)
         case .supersede, .orphan: loser.kind = .history
         case .conflict(let base):
             (loser.kind, loser.base) = (.conflict, base)
@@ -238,9 +238,13 @@ extension LiveContainer {
 
     /// The file holds C again; a copy of it that was kept serves the next time it is displaced.
     private func saveUnchanged(
-        _ current: Version, _ state: inout Document.State, _ parent: Node, _ stat: FileStat, _ save: PendingSave
+        _ current: Version, _ state: inout Document.State, _ parent: Node, _ name: FileName, _ stat: FileStat,
+        _ save: PendingSave
     ) {
         var rows: [VersionStore.Mutation] = []
+        // It has the version that it had, but the name was away: that was told.
+        let event: [VersionStore.Mutation] = state.isReturning
+            ? [.change(change(.saved, in: parent, name, item: state.item, version: current.id, by: save.requester))] : []
         state.stamp = Stamp(stat)
         state.current?.hash = current.hash
         if state.isReturning, !state.isKept {
@@ -257,7 +261,7 @@ extension LiveContainer {
         // What is appended from now on is appended to what was just replaced.
         if save.kind == .replacing { state.appended = nil }
         observers.saved(current.id, of: state.item, by: save.requester?.actor, now: now)
-        rows += itemRows(state, stat)
+        rows += itemRows(state, stat) + event
         record(parent, save.accompanying + rows + save.following(&state))
     }
 

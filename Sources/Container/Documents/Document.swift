@@ -95,6 +95,9 @@ final class Document: Sendable {
         /// The change feed has told nothing of this document so far.
         var isUntold: Bool { isUnannounced || isUnversioned || created != nil || current == nil }
 
+        /// The change feed has told of its name, whether or not it was saved since.
+        var isNameTold: Bool { !isUnannounced && !isUnversioned && created == nil }
+
         /// The file says of an earlier state of `current` that it was synchronised.
         var hasGrownSinceLabelled: Bool { appended != nil && labelled != nil && labelled != stamp }
 
