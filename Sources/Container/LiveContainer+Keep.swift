@@ -14,7 +14,8 @@ extension LiveContainer {
 
     /// Keeps the current version's content by copying it out of the live file, which is about to change in place.
     ///
-    /// - Parameter isDurable: the next thing is a write, not a truncation, which the file system orders by itself.
+    /// - Parameter isDurable: the next thing is a write, not a truncation, which the file system orders by itself. (For
+    ///   what was synchronised, not well enough.)
     func keepCopy(
         _ state: inout Document.State, of node: Node, from descriptor: Int32, isDurable: Bool = false
     ) throws(Errno) {
@@ -25,6 +26,7 @@ extension LiveContainer {
             return
         }
         let labels = labels(of: current, state, node, from: descriptor)
+        let isDurable = isDurable || store.contents.mayBeOvertaken && isSynchronised(current, descriptor)
         let wanted = store.contents.canReflink ? 0 : current.size
         try retryingWhenFull(wanted: wanted, isRecord: wanted <= Self.copiedOnFull) { () throws(Errno) in
             _ = try store.contents.keep(
@@ -38,6 +40,15 @@ extension LiveContainer {
         state.current = kept
         relabel(kept)
         if state.isRecorded { store.commit([.version(kept)]) }
+    }
+
+    /// Whether the file says that it was synchronised as this version, or as the beginning of it, here or under the
+    /// name that it had then.
+    private func isSynchronised(_ current: Version, _ file: Int32) -> Bool {
+        store.contents.labels(live: FileDescriptor(rawValue: file)).map(\.version).contains { version in
+            version.content == current.content
+                || version.size == current.size && version.modified == current.modified
+        }
     }
 
     /// A version whose file somebody may have written to while it was copied, as the copy has it.

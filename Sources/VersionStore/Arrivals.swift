@@ -108,6 +108,9 @@ final class Arrivals: @unchecked Sendable {
         return try body()
     }
 
+    /// How many copies may not have arrived, because nobody has waited for them.
+    var unawaited: Int { locked { writing.count } }
+
     /// Closes what was removed meanwhile, so that it gives its room back. Nobody needs it on the disk, and nothing is
     /// waited for.
     func letGoOfRemoved() {

@@ -108,6 +108,13 @@ public final class ContentStore: Sendable {
         try arrivals.synchronizing(body)
     }
 
+    /// Whether a truncation may be durable before the copy that was made for it, if somebody has the file system make
+    /// everything durable just then.
+    public var mayBeOvertaken: Bool { ordering == linux_ordering_journal && !canReflink }
+
+    /// How many copies nobody has waited for.
+    var unawaited: Int { arrivals.unawaited }
+
     /// Has files that are on their way to the disk, and were removed meanwhile, give their room back at once.
     public func letGoOfRemoved() { arrivals.letGoOfRemoved() }
 

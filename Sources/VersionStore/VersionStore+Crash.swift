@@ -202,6 +202,8 @@ extension ContentStore {
 
     /// The labels that a file carries; none if it has no readable ones.
     public func labels(live file: FileDescriptor) -> [Label] {
+        // Most files have none: asked without room for an answer first.
+        guard linux_fgetxattr(file.rawValue, LabelCoding.attribute, nil, 0) > 0 else { return [] }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = linux_fgetxattr(file.rawValue, LabelCoding.attribute, &buffer, buffer.count)
         guard count > 0 else { return [] }

@@ -14,12 +14,19 @@ extension CrashRecovery {
     /// - Returns: what was done, in a word; nil if nothing had to be.
     func settleRecent(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         if hasAnotherFile(item, live) { return try settle(item, current, live) }
-        guard live.stat.size < current.size || !isHashed(current, live),
+        let isEarlier = isFromBefore(current, live)
+        let isWhole = live.stat.size >= current.size && (isEarlier ? isProven(current, live) : isHashed(current, live))
+        guard !isWhole || isEarlier && live.stat.size > current.size,
             try live.stat.changed <= current.saved || live.stat.modified == current.modified
                 || hasLostBlocks(current, live),
             !isDatabase(live), !isBeingWritten(live), try !isShared(current)
         else { return nil }
         if try goBack(item, current, live) { return "not arrived" }
+        if isWhole {
+            // All that was written is here; that the rest was cut off is not.
+            _ = try settleAppended(item, current, current, live)
+            return "not cut off"
+        }
         if let beginning = try beginning(of: current, item, live) {
             return try settleAppended(item, current, beginning, live)
         }
@@ -35,6 +42,18 @@ extension CrashRecovery {
         store.commit([.kind(former.id, .current)])
         try replace(live, of: item, by: former, torn: torn)
         return "unfinished"
+    }
+
+    /// Whether the file is as it was before the save: what was written of that has arrived at most. Its times tell, and
+    /// all of them have to: a clock that is read less often than ours may be a little behind, and a time may be made up.
+    private func isFromBefore(_ current: Version, _ live: Live) -> Bool {
+        live.stat.modified != current.modified && live.stat.changed < current.modified
+            && live.stat.changed <= current.saved
+    }
+
+    /// Whether a file begins with what a version was for sure, also if that is big.
+    private func isProven(_ version: Version, _ live: Live) -> Bool {
+        version.hash != nil && ContentHash.sha256(of: live.file.raw, size: version.size) == version.hash
     }
 
     /// Whether another item's file is the content. One whose name had just come back has another file by now.
