@@ -79,6 +79,8 @@ import Testing
             for round in 0..<20 {
                 try container.must("coordinate", "write", "a", "--", "sh", "-c", "echo \(round) > a")
             }
+            // What comes behind the claim may be told before the item is given back, too.
+            try client.wait(for: "a: reacquire", times: 20)
             try shell("rm a", in: container.path)
             let told = try client.wait(for: "a: deleted a item at a")
             let round = ["a: relinquish to writer", "a: saved a item at a", "a: reacquire"]

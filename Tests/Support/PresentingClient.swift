@@ -92,13 +92,13 @@ public final class PresentingClient: @unchecked Sendable {
     /// What it was told and asked so far, in order; presenters are called as what they present.
     public var told: [String] { changed.withLock { log } }
 
-    /// Waits until it was told something that fits, and gives all that it was told until then.
+    /// Waits until it was told something, so many times, and gives all that it was told until then.
     @discardableResult
-    public func wait(seconds: Double = 30, for what: String) throws -> [String] {
+    public func wait(seconds: Double = 30, for what: String, times: Int = 1) throws -> [String] {
         let deadline = Date(timeIntervalSinceNow: seconds)
         changed.lock()
         defer { changed.unlock() }
-        while !log.contains(what) {
+        while log.count(where: { $0 == what }) < times {
             guard !hasEnded, changed.wait(until: deadline) else {
                 throw Failure("it was never told: \(what)", evidence: log.joined(separator: "\n"))
             }
