@@ -215,15 +215,7 @@ extension LiveContainer {
 /// Identities of documents that were there before the container: derived, not stored.
 enum DerivedIdentity {
     static func item(_ file: FileID, in container: ContainerID) -> ItemID {
-        ItemID(high: mix(file.number ^ container.high), low: mix(file.number &+ container.low))
-    }
-
-    /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): spreads a number over 64 bits.
-    static func mix(_ value: UInt64) -> UInt64 {
-        var value = value &+ 0x9e37_79b9_7f4a_7c15
-        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-        return value ^ value >> 31
+        ItemID(high: BitMixing.mix(file.number ^ container.high), low: BitMixing.mix(file.number &+ container.low))
     }
 }
 
@@ -234,8 +226,8 @@ extension VersionID {
     }
 
     init(derivedFrom item: ItemID, size: UInt64, modified: Timestamp) {
-        let state = DerivedIdentity.mix(size ^ UInt64(bitPattern: modified.nanoseconds))
-        self.init(high: DerivedIdentity.mix(item.high ^ state), low: DerivedIdentity.mix(item.low &+ state))
+        let state = BitMixing.mix(size ^ UInt64(bitPattern: modified.nanoseconds))
+        self.init(high: BitMixing.mix(item.high ^ state), low: BitMixing.mix(item.low &+ state))
     }
 }
 

@@ -2,7 +2,6 @@
 
 import ControlProtocol
 import NIOCore
-import Synchronization
 
 /// A query of a connection, and whether it is time to ask it for more; confined to the event loop.
 struct QueryPlace {
@@ -70,17 +69,17 @@ extension ConnectionHandler {
         }
         let number = nextQuery
         nextQuery += 1
-        let carrier = QueryCarrier()
+        let parcel = Parcel<any RunningQuery>()
         run(long: false, id) { _ in
             do throws(ControlError) {
                 let query = try backend.query(request, peer: peer)
-                carrier.set(query)
+                parcel.put(query)
                 return try Wire.line(replying: QueryRequest.Reply(query: number, sequence: query.began), to: id)
             } catch {
                 return Wire.line(failing: error, to: id)
             }
         } then: { handler in
-            guard let query = carrier.take() else { return }
+            guard let query = parcel.take() else { return }
             handler.queries[number] = QueryPlace(query, isLive: isLive)
             handler.pumpQuery(number)
         }
@@ -130,12 +129,4 @@ extension ConnectionHandler {
         }
         closeIfDone()
     }
-}
-
-/// Carries a query from a backend's thread to the event loop.
-private final class QueryCarrier: Sendable {
-    /// Guards the value alone.
-    private let value = Mutex<(any RunningQuery)?>(nil)
-    func set(_ query: any RunningQuery) { value.withLock { $0 = query } }
-    func take() -> (any RunningQuery)? { value.withLock { $0.take() } }
 }

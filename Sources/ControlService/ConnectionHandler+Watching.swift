@@ -7,19 +7,19 @@ extension ConnectionHandler {
     func watch(_ line: [UInt8], _ id: RequestID) {
         let number = nextCall
         let backend = shared.backend
-        let box = SubscriptionBox()
+        let parcel = Parcel<Subscription>()
         run(long: false, id) { _ in
             do throws(ControlError) {
                 let request = try Wire.parameters(WatchRequest.self, in: line)
                 let sequence = if let after = request.after { after } else { try backend.lastSequence() }
-                box.set(Subscription(target: request.target, sequence: sequence))
+                parcel.put(Subscription(target: request.target, sequence: sequence))
                 return try Wire.line(
                     replying: WatchRequest.Reply(subscription: number, sequence: sequence), to: id)
             } catch {
                 return Wire.line(failing: error, to: id)
             }
         } then: { handler in
-            guard let subscription = box.take() else { return }
+            guard let subscription = parcel.take() else { return }
             handler.subscriptions[number] = subscription
             handler.pump(number)
         }

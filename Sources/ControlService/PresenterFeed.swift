@@ -1,7 +1,6 @@
 // What a presenter is told, in one order: the changes that it hears of, and the messages that must not overtake them.
 
 import Coordination
-import Synchronization
 import VersionModel
 
 /// A pure machine for one presenter. A reacquire is sent once all is told that was recorded before it, so that whoever
@@ -73,12 +72,4 @@ struct PresenterFeed: Sendable {
         cursor.took(upTo: page.upTo)
         return true
     }
-}
-
-/// Carries what a backend's thread has found out to the event loop.
-final class Parcel<Content: Sendable>: Sendable {
-    /// Guards the content alone.
-    private let content = Mutex<Content?>(nil)
-    func put(_ content: Content) { self.content.withLock { $0 = content } }
-    func take() -> Content? { content.withLock { $0.take() } }
 }

@@ -43,14 +43,6 @@ struct Subscription: Sendable {
     }
 }
 
-/// Carries a subscription from a backend's thread to the event loop.
-final class SubscriptionBox: Sendable {
-    /// Guards the value alone.
-    private let value = Mutex<Subscription?>(nil)
-    func set(_ subscription: Subscription) { value.withLock { $0 = subscription } }
-    func take() -> Subscription? { value.withLock { $0.take() } }
-}
-
 /// Lets ten reports a second through.
 final class ProgressThrottle: Sendable {
     /// Guards the time of the last report alone.

@@ -60,15 +60,7 @@ public struct Purpose: Hashable, Sendable {
     /// What stands for it in the change feed: it names the purpose among changes, and does not give the secret away.
     public var origin: UInt64 {
         // 64 bits of 128: who knows them still has 2^64 secrets to try. Never 0, which would look like none.
-        max(1, mixed(mixed(high) ^ low))
-    }
-
-    /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): spreads a number over 64 bits.
-    private func mixed(_ value: UInt64) -> UInt64 {
-        var value = value &+ 0x9e37_79b9_7f4a_7c15
-        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-        return value ^ value >> 31
+        max(1, BitMixing.mix(BitMixing.mix(high) ^ low))
     }
 
     /// The digits that stand for it in messages.

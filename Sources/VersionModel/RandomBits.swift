@@ -40,10 +40,8 @@ struct RandomBits: RandomNumberGenerator {
     private static func refill(_ stock: inout Stock) {
         if var generator = stock.repeated {
             for index in stock.numbers.indices {
-                generator &+= 0x9e37_79b9_7f4a_7c15
-                var value = (generator ^ generator >> 30) &* 0xbf58_476d_1ce4_e5b9
-                value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-                stock.numbers[index] = value ^ value >> 31
+                stock.numbers[index] = BitMixing.mix(generator)
+                generator &+= BitMixing.step
             }
             (stock.repeated, stock.left) = (generator, stock.numbers.count)
             return
