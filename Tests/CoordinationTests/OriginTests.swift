@@ -59,4 +59,16 @@ import VersionModel
         play.answer(1, for: 1)
         #expect(origin(play, actor(1), "a") == nil)
     }
+
+    @Test("of two presenters of one process that are asked to save, neither is taken for the one that does") func ambiguous() {
+        var play = Play()
+        play.present(1, of: 1, "a")
+        play.present(2, of: 1, "a")
+        play.claim(1, of: 2, [("a", .read)])
+        play.answer(1, for: 1)
+        play.answer(2, for: 1)
+        #expect(origin(play, actor(1), "a") == nil)
+        play.answer(1, for: 1)
+        #expect(origin(play, actor(1), "a") == Play.purpose(1002).origin)
+    }
 }

@@ -17,6 +17,8 @@ public final class PresentingClient: @unchecked Sendable {
     private var hasEnded = false
     private var next = 1
     private var names: [UInt64: String] = [:]
+    /// What is being presented, by the call: changes may come right behind the answer.
+    private var presenting: [Int: String] = [:]
     private let handler: Handler?
     private let answers: Bool
 
@@ -51,7 +53,6 @@ public final class PresentingClient: @unchecked Sendable {
         guard let number = (reply["presenter"] as? NSNumber)?.uint64Value, let purpose = reply["purpose"] as? String,
             let sequence = (reply["sequence"] as? NSNumber)?.uint64Value
         else { throw Failure("present: \(reply)") }
-        changed.withLock { names[number] = path }
         return (number, purpose, sequence)
     }
 
@@ -75,6 +76,7 @@ public final class PresentingClient: @unchecked Sendable {
     public func call(_ method: String, _ parameters: [String: Any]) throws -> [String: Any] {
         let number = changed.withLock {
             defer { next += 1 }
+            if method == "present" { presenting[next] = (parameters["path"] as? [String: Any])?["path"] as? String }
             return next
         }
         try send(["id": number, "method": method, "params": parameters])
@@ -143,6 +145,8 @@ public final class PresentingClient: @unchecked Sendable {
         guard let method = message["method"] as? String else {
             guard let id = message["id"] as? Int else { return }
             changed.withLock {
+                let presenter = (message["result"] as? [String: Any])?["presenter"] as? NSNumber
+                if let name = presenting.removeValue(forKey: id), let presenter { names[presenter.uint64Value] = name }
                 replies[id] = message
                 changed.broadcast()
             }

@@ -20,14 +20,16 @@ extension Arbiter {
             last = (entry.arrival, purpose)
         }
         if let last { return last.purpose.origin }
+        // Of several presenters of one process nobody can tell whose it is: better heard of twice than missed.
+        var saving: Set<Purpose> = []
         for asked in questions.values where asked.question == .save {
             guard let presenter = presenters[asked.presenter], let own = presenter.actor,
                 actor.isOrDescends(from: own), let place = presenter.path,
                 item != nil && item == presenter.item || paths.contains(where: { $0.isWithin(place) })
             else { continue }
-            return presenter.purpose.origin
+            saving.insert(presenter.purpose)
         }
-        return nil
+        return saving.count == 1 ? saving.first?.origin : nil
     }
 }
 
