@@ -232,7 +232,11 @@ import Testing
             try withContainer(named: "statfs", on: base, settings: ["history.share": "100%", "deleted.share": "100%"]) {
                 container in
                 guard container.isVersioned else { return [] }
-                for number in 1...21 { try save(number, container.file("a")) }
+                for number in 1...20 { try save(number, container.file("a")) }
+                // What is saved while another has the file open is copied at once: it is kept twice, and may not go.
+                let other = open(container.file("a"), O_WRONLY | O_CLOEXEC)
+                try save(21, container.file("a"))
+                close(other)
                 for number in 1...5 { try save(number, container.file("gone\(number)")) }
                 try shell("rm gone*", in: container.path)
                 var problems: [String] = []

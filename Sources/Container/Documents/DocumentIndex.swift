@@ -64,6 +64,9 @@ final class DocumentIndex: Sendable {
         return state.withLock { $0.directories[directory] ?? [:] }
     }
 
+    /// All that are in memory; those with several names as often as they have.
+    var inMemory: [Document] { state.withLock { $0.directories.values.flatMap(\.values) } }
+
     func insert(_ document: Document, at place: Place) throws(StoreError) {
         try read(place.directory)
         let isCrowded = state.withLock { state in

@@ -15,6 +15,8 @@ final class RoomState: Sendable {
         var isScheduled = false
         /// Bytes of history that may not be given up, when it was last added up.
         var protected: UInt64 = 0
+        /// Bytes of contents that are kept already while they are current, then.
+        var ahead: UInt64 = 0
         /// Which was the last change then (nil: it could not be done), and how long it took; nil: to be added up anew.
         var addedUp: (sequence: UInt64?, nanoseconds: Int64)?
         /// It is going to be added up.
@@ -270,64 +272,10 @@ extension LiveContainer {
         bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
     }
 
-    /// What the file system says of itself, with what we would give up counted as free above the reserve.
-    public func statistics() throws(Errno) -> statvfs {
-        var result = statvfs()
-        try Backing.check { fstatvfs(root.raw, &result) }
-        let block = UInt64(result.f_frsize)
-        guard block > 0, !options.isReadOnly else { return result }
-        let free = UInt64(result.f_bavail) &* block
-        let reserve = Self.reserve(of: UInt64(result.f_blocks) &* block)
-        let space = store.space
-        let kept = UInt64(max(0, space.history)) + UInt64(max(0, space.deleted))
-        let protected = protectedBytes
-        let purgeable = kept - min(kept, protected)
-        let extra = (purgeable - min(purgeable, reserve - min(reserve, free))) / block
-        result.f_bavail += fsblkcnt_t(extra)
-        result.f_bfree += fsblkcnt_t(extra)
-        return result
-    }
-
-    /// Bytes of history that may not be given up. Added up when asked for the first time; from then on whoever asks has
-    /// it done a second later, for the next: to read all versions takes long, and waits for what is queued.
-    private var protectedBytes: UInt64 {
-        if let known = roomState.state.withLock({ $0.addedUp }) { addUpLater(known.nanoseconds) } else { addUp(isFirst: true) }
-        return roomState.state.withLock(\.protected)
-    }
-
-    private func addUp(isFirst: Bool) {
-        let (last, begun) = (roomState.state.withLock(\.addedUp), Scheduler.now)
-        var sequence: UInt64?
-        do {
-            let latest = try store.changeRange()?.upperBound ?? 0
-            if latest != last?.sequence { _ = try purgeable(history: true, deleted: false) }
-            sequence = latest
-        } catch {
-            // It is tried again a while later, and what was known before goes on until then.
-            logger.warning("what may not be given up could not be added up: \(error)")
-        }
-        let took = Scheduler.now - begun
-        roomState.state.withLock { state in
-            // Something else than a change has made it void meanwhile.
-            if isFirst || state.addedUp != nil { state.addedUp = (sequence, took) }
-            if !isFirst { state.isAddingUp = false }
-        }
-    }
-
-    private func addUpLater(_ took: Int64) {
-        let isDue = roomState.state.withLock { state in
-            defer { state.isAddingUp = true }
-            return !state.isAddingUp
-        }
-        guard isDue else { return }
-        // However often it is asked for, it takes a small part of the time.
-        chores.after(max(1_000_000_000, 20 * took)) { [weak self] in self?.addUp(isFirst: false) }
-    }
-
     // MARK: Oldest first
 
     /// Something that may be given up.
-    private struct Purgeable {
+    struct Purgeable {
         enum Kind {
             case history(Version)
             case deleted(Deletion)
@@ -374,7 +322,7 @@ extension LiveContainer {
         }
     }
 
-    private func purgeable(history: Bool, deleted: Bool) throws -> [Purgeable] {
+    func purgeable(history: Bool, deleted: Bool) throws -> [Purgeable] {
         let clock = retention.clock
         var result: [Purgeable] = []
         let all = try store.allVersions()

@@ -1,0 +1,79 @@
+// What statfs(2) says: the file system below, with what would be given up counted as free.
+
+import Glibc
+import Logging
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// What the file system says of itself, with what we would give up counted as free above the reserve.
+    public func statistics() throws(Errno) -> statvfs {
+        var result = statvfs()
+        try Backing.check { fstatvfs(root.raw, &result) }
+        let block = UInt64(result.f_frsize)
+        guard block > 0, !options.isReadOnly else { return result }
+        let free = UInt64(result.f_bavail) &* block
+        let reserve = Self.reserve(of: UInt64(result.f_blocks) &* block)
+        let space = store.space
+        let kept = UInt64(max(0, space.history)) + UInt64(max(0, space.deleted))
+        let protected = protectedBytes
+        let purgeable = kept - min(kept, protected)
+        let extra = (purgeable - min(purgeable, reserve - min(reserve, free))) / block
+        result.f_bavail += fsblkcnt_t(extra)
+        result.f_bfree += fsblkcnt_t(extra)
+        return result
+    }
+
+    /// Bytes of history that may not be given up. Added up when asked for the first time; from then on whoever asks has
+    /// it done a second later, for the next: to read all versions takes long, and waits for what is queued.
+    private var protectedBytes: UInt64 {
+        if let known = roomState.state.withLock({ $0.addedUp }) { addUpLater(known.nanoseconds) } else { addUp(isFirst: true) }
+        return roomState.state.withLock { $0.protected + $0.ahead }
+    }
+
+    private func addUp(isFirst: Bool) {
+        let (last, begun) = (roomState.state.withLock(\.addedUp), Scheduler.now)
+        var sequence: UInt64?
+        do {
+            let latest = try store.changeRange()?.upperBound ?? 0
+            if latest != last?.sequence {
+                let ahead = bytesKeptAhead
+                _ = try purgeable(history: true, deleted: false)
+                roomState.state.withLock { $0.ahead = ahead }
+            }
+            sequence = latest
+        } catch {
+            // It is tried again a while later, and what was known before goes on until then.
+            logger.warning("what may not be given up could not be added up: \(error)")
+        }
+        let took = Scheduler.now - begun
+        roomState.state.withLock { state in
+            // Something else than a change has made it void meanwhile.
+            if isFirst || state.addedUp != nil { state.addedUp = (sequence, took) }
+            if !isFirst { state.isAddingUp = false }
+        }
+    }
+
+    private func addUpLater(_ took: Int64) {
+        let isDue = roomState.state.withLock { state in
+            defer { state.isAddingUp = true }
+            return !state.isAddingUp
+        }
+        guard isDue else { return }
+        // However often it is asked for, it takes a small part of the time.
+        chores.after(max(1_000_000_000, 20 * took)) { [weak self] in self?.addUp(isFirst: false) }
+    }
+
+    /// What is kept of current versions already, because somebody else had the file open when it was saved, or because
+    /// it is open for the next save: it takes room, and is nothing that could be given up.
+    private var bytesKeptAhead: UInt64 {
+        var kept: [ContentID: UInt64] = [:]
+        for document in documents.inMemory {
+            // A document whose lock is held is being saved just now, and looked at the next time.
+            let current = document.state.withLockIfAvailable { $0.isKept ? $0.current : nil }
+            if let current = current ?? nil { kept[current.content] = current.size }
+        }
+        return kept.values.reduce(0, +)
+    }
+}
