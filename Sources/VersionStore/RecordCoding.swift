@@ -66,7 +66,10 @@ extension ByteWriter {
     }
 
     mutating func change(_ value: Change) {
-        byte(value.event.code | (value.origin == nil ? 0 : ChangeEvent.originFollows))
+        let detail = value.detail == Change.Detail() ? nil : value.detail
+        byte(
+            value.event.code | (value.origin == nil ? 0 : ChangeEvent.originFollows)
+                | (detail == nil ? 0 : ChangeEvent.detailFollows))
         string(value.path.bytes)
         optional(value.from) { $0.string($1.bytes) }
         optional(value.item) { $0.identity($1) }
@@ -74,6 +77,9 @@ extension ByteWriter {
         time(value.time)
         optional(value.author) { $0.author($1) }
         if let origin = value.origin { fixed(origin) }
+        guard let detail else { return }
+        byte((detail.isComingBack ? 1 : 0) | (detail.isExchange ? 2 : 0) | (detail.amended == nil ? 0 : 4))
+        if let amended = detail.amended { fixed(amended) }
     }
 }
 
@@ -142,7 +148,8 @@ extension ByteReader {
 
     mutating func change() throws(CodingError) -> Change {
         let code = try byte()
-        guard let event = ChangeEvent(code: code & ~ChangeEvent.originFollows) else { throw CodingError() }
+        let flags = ChangeEvent.originFollows | ChangeEvent.detailFollows
+        guard let event = ChangeEvent(code: code & ~flags) else { throw CodingError() }
         var change = Change(
             event: event, path: try path(),
             from: try optional { (reader) throws(CodingError) in try reader.path() },
@@ -150,6 +157,12 @@ extension ByteReader {
             version: try optional { (reader) throws(CodingError) in try reader.identity() },
             time: try time(), author: try optional { (reader) throws(CodingError) in try reader.author() })
         if code & ChangeEvent.originFollows != 0 { change.origin = try fixed64() }
+        if code & ChangeEvent.detailFollows != 0 {
+            let detail = try byte()
+            change.detail.isComingBack = detail & 1 != 0
+            change.detail.isExchange = detail & 2 != 0
+            if detail & 4 != 0 { change.detail.amended = try fixed64() }
+        }
         return change
     }
 }
@@ -193,6 +206,8 @@ extension EntryType {
 extension ChangeEvent {
     /// Set beside the code of a change that has an origin.
     static let originFollows: UInt8 = 0x80
+    /// The same for one that has a detail.
+    static let detailFollows: UInt8 = 0x20
 
     var code: UInt8 {
         switch self {
