@@ -59,6 +59,32 @@ import Testing
         }
     }
 
+    @Test("A subscription to an item alone hears nothing of what is in it, and follows no more than its path or its id")
+    func item() throws {
+        try withContainer(named: "events", files: ["d/f": "one"]) { container in
+            guard container.isVersioned else { return [] }
+            try shell("cat d/f; chmod 700 d; echo 2 > d/f; mv d/f d/g; mv d e", in: container.path)
+            let id = try container.history(of: "e/g").versions.first?.item ?? ""
+            let socket = try ControlSocket(of: container)
+            func told(_ target: [String: Any], _ depth: String) throws -> [String] {
+                let call = try socket.begin("watch", ["target": target, "after": 0, "depth": depth])
+                _ = try socket.answer(to: call)
+                // All of it was recorded before, and comes in one piece.
+                let parameters = try socket.next()["params"] as? [String: Any]
+                let events = parameters?["events"] as? [[String: Any]] ?? []
+                return events.map { "\($0["event"] ?? "-") \($0["path"] ?? "-")" }
+            }
+            let directory = try told(["path": "d"], "item")
+            let file = try told(["path": "d/f"], "item")
+            let document = try told(["id": id], "item")
+            var problems: [String] = []
+            if directory != ["attributes d", "renamed e"] { problems.append("directory: \(directory)") }
+            if file != ["saved d/f", "renamed d/g"] { problems.append("file: \(file)") }
+            if document != ["saved d/f", "renamed d/g"] { problems.append("document: \(document)") }
+            return problems
+        }
+    }
+
     @Test("Changed modes, owners, times and attributes are told, once the file is known")
     func attributes() throws {
         try withContainer(named: "events", files: ["f": "one", "d/g": "two"]) { container in
