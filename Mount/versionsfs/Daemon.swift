@@ -135,8 +135,10 @@ private final class Ending: Sendable {
         cover?.lift()
         do {
             try session.unmount(.detached)
-        } catch {
+        } catch where error != .invalidArgument {
             logger.error("cannot unmount: \(error)")
+        } catch {
+            // Somebody has unmounted it by its name already.
         }
         ThreadStart { [self] in
             // Ends with the process if that is sooner.

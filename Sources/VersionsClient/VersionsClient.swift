@@ -106,8 +106,9 @@ public final class VersionsClient: Sendable {
         try await connection.call(request, progress: progress)
     }
 
-    /// Changes at a target and as far below it as is asked for, from now on or behind the last sequence number seen. Ends with an error if the
-    /// connection does, or if the consumer falls 65,536 events behind: watch again after the last event's number.
+    /// Changes at a target and as far below it as is asked for, from now on or behind the last sequence number seen. Ends
+    /// with an error if the connection does, or if the consumer falls 65,536 events behind: watch again after the last
+    /// event's number.
     public func events(
         of target: Target, depth: WatchDepth = .subtree, after sequence: UInt64? = nil
     ) async throws(ControlError) -> AsyncThrowingStream<WatchEvent, any Error> {

@@ -7,13 +7,15 @@ import Support
 import Testing
 
 @Suite struct OtherNamespaceTests {
-    /// A process with a mount namespace of its own, which is a copy of this one's by the time this returns. It ends with
-    /// its input.
-    private func withNamespace(_ body: (Child) throws -> Void) throws {
+    /// A program that holds something and says so with a line; it is to wait for its input, with which it ends.
+    private func withHolder(
+        _ words: [String], asUser user: UInt32? = nil, _ body: (Child) throws -> Void
+    ) throws {
         var input: [Int32] = [-1, -1]
         var output: [Int32] = [-1, -1]
         guard pipe2(&input, O_CLOEXEC) == 0, pipe2(&output, O_CLOEXEC) == 0 else { throw Failure.call("pipe2") }
-        var start = Child.Start("unshare", ["-m", "sh", "-c", "echo there; read line || :"])
+        var start = Child.Start(words.first ?? "", Array(words.dropFirst()))
+        start.user = user
         start.descriptors = [input[0], output[1], 2]
         let child = try Child(start)
         for end in [input[0], output[1]] { close(end) }
@@ -23,7 +25,7 @@ import Testing
             _ = try? child.wait(.after(seconds: 10))
         }
         var byte: UInt8 = 0
-        guard read(output[0], &byte, 1) == 1 else { throw Failure("no namespace could be made") }
+        guard read(output[0], &byte, 1) == 1 else { throw Failure("\(words) did not begin") }
         try body(child)
     }
 
@@ -33,7 +35,7 @@ import Testing
     func held() throws {
         try Place.with { place in
             let daemon = try place.serve("c")
-            try withNamespace { holder in
+            try withHolder(["unshare", "-m", "sh", "-c", "echo there; read line || :"]) { holder in
                 let begun = ContinuousClock.now
                 let output = try place.ctl("unmount", "c", "--json")
                 #expect(ContinuousClock.now - begun < .seconds(10), "it waited for a daemon that goes on")
@@ -73,6 +75,36 @@ import Testing
             try mustRun("umount", [place.path + "/c"])
             try place.mount()
             try place.unmount()
+        }
+    }
+
+    @Test("A user's daemon ends as well, though it may have no way to cut anybody off")
+    func ofUser() throws {
+        try Place.with { place in
+            let user: UInt32 = 65534
+            try mustRun("chown", ["-R", "\(user)", place.path + "/c"])
+            var start = Child.Start(Workplace.daemon, [place.path + "/c", "-f"])
+            start.user = user
+            let daemon = try Child(start)
+            let came = try Mounts.wait(.after(seconds: 20), watching: daemon) { all in
+                all.contains { $0.path == place.path + "/c" }
+            }
+            #expect(came)
+            try withHolder(["sh", "-c", "exec 3< \(place.path)/c/f; echo there; read line || :"], asUser: user) { _ in
+                daemon.signal(SIGTERM)
+                let status = try daemon.wait(.after(seconds: 25))
+                #expect([0, 1].contains(status), "\(status)")
+                #expect(try Mounts.at(place.path + "/c") == nil)
+                // It recovers from that as from a kill.
+                let next = try Child(start)
+                let again = try Mounts.wait(.after(seconds: 20), watching: next) { all in
+                    all.contains { $0.path == place.path + "/c" }
+                }
+                #expect(again)
+                #expect(try mustRun("cat", [place.path + "/c/f"], asUser: user).text == "one")
+                next.signal(SIGTERM)
+                #expect(try next.wait(.after(seconds: 30)) == 0)
+            }
         }
     }
 }
