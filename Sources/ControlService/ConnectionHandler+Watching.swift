@@ -23,7 +23,8 @@ extension ConnectionHandler {
                     throw ControlError(
                         .notFound, "the change feed ends before \(sequence)", advice: "ask again without it")
                 }
-                parcel.put(Subscription(target: request.target, sequence: sequence))
+                parcel.put(Subscription(
+                    target: request.target, depth: request.depth ?? .subtree, sequence: sequence))
                 return try Wire.line(
                     replying: WatchRequest.Reply(subscription: number, sequence: sequence), to: id)
             } catch {
@@ -71,7 +72,8 @@ extension ConnectionHandler {
         shared.run(on: .feeds) { [subscription] in
             let page = Result { () throws(ControlError) in
                 try backend.changes(
-                    after: subscription.cursor.sequence, limit: limit, within: subscription.target, peer: peer)
+                    after: subscription.cursor.sequence, limit: limit, within: subscription.target, subscription.depth,
+                    peer: peer)
             }
             loop.execute { handler.value.fetched(page, for: number) }
         }
