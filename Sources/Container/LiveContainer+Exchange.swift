@@ -96,8 +96,7 @@ extension LiveContainer {
         }
         // One after the other: the old name is free then, until the other comes to it.
         var there = change(
-            .renamed, in: move.newParent, move.newName, from: path(of: move.source.name, in: move.source.parent),
-            by: requester)
+            .renamed, in: move.newParent, move.newName, from: (move.source.parent, move.source.name), by: requester)
         var back = change(.created, in: move.source.parent, move.source.name, by: requester)
         (there.detail.isExchange, back.detail.isExchange) = (true, true)
         record(move.newParent, rows + [.change(there), .change(back)])

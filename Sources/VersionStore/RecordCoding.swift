@@ -69,6 +69,7 @@ extension ByteWriter {
         let detail = value.detail == Change.Detail() ? nil : value.detail
         byte(
             value.event.code | (value.origin == nil ? 0 : ChangeEvent.originFollows)
+                | (value.directory == nil ? 0 : ChangeEvent.directoriesFollow)
                 | (detail == nil ? 0 : ChangeEvent.detailFollows))
         string(value.path.bytes)
         optional(value.from) { $0.string($1.bytes) }
@@ -77,6 +78,10 @@ extension ByteWriter {
         time(value.time)
         optional(value.author) { $0.author($1) }
         if let origin = value.origin { fixed(origin) }
+        if let directory = value.directory {
+            fixed(directory.number)
+            optional(value.fromDirectory) { $0.fixed($1.number) }
+        }
         guard let detail else { return }
         byte((detail.isComingBack ? 1 : 0) | (detail.isExchange ? 2 : 0) | (detail.amended == nil ? 0 : 4))
         if let amended = detail.amended { fixed(amended) }
@@ -148,7 +153,7 @@ extension ByteReader {
 
     mutating func change() throws(CodingError) -> Change {
         let code = try byte()
-        let flags = ChangeEvent.originFollows | ChangeEvent.detailFollows
+        let flags = ChangeEvent.originFollows | ChangeEvent.directoriesFollow | ChangeEvent.detailFollows
         guard let event = ChangeEvent(code: code & ~flags) else { throw CodingError() }
         var change = Change(
             event: event, path: try path(),
@@ -157,6 +162,10 @@ extension ByteReader {
             version: try optional { (reader) throws(CodingError) in try reader.identity() },
             time: try time(), author: try optional { (reader) throws(CodingError) in try reader.author() })
         if code & ChangeEvent.originFollows != 0 { change.origin = try fixed64() }
+        if code & ChangeEvent.directoriesFollow != 0 {
+            change.directory = FileID(try fixed64())
+            change.fromDirectory = try optional { (reader) throws(CodingError) in FileID(try reader.fixed64()) }
+        }
         if code & ChangeEvent.detailFollows != 0 {
             let detail = try byte()
             change.detail.isComingBack = detail & 1 != 0
@@ -206,6 +215,8 @@ extension EntryType {
 extension ChangeEvent {
     /// Set beside the code of a change that has an origin.
     static let originFollows: UInt8 = 0x80
+    /// Set beside the code of a change that says which directory it happened in.
+    static let directoriesFollow: UInt8 = 0x40
     /// The same for one that has a detail.
     static let detailFollows: UInt8 = 0x20
 
