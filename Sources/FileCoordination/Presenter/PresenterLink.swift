@@ -149,7 +149,7 @@ final class PresenterLink: Sendable {
         case .changes(let changes, let sequence):
             for change in changes { changed(change, arbitration) }
             state.withLock { $0.sequence = max($0.sequence ?? 0, sequence) }
-        case .revoked: tell { $0.presentedItemDidChange() }
+        case .revoked: tell { $0.hearOfDeletion() }
         }
     }
 
