@@ -3,11 +3,11 @@
 import ControlProtocol
 
 extension VersionsClient {
-    /// Changes at or below a target, from now on or behind the last sequence number seen. Ends with an error if the
-    /// connection does, or if the consumer falls 65,536 events behind: watch again after the last event's number. The
-    /// daemon tells nothing more once the stream is let go.
+    /// Changes at a target and as far below it as is asked for, from now on or behind the last sequence number seen. Ends
+    /// with an error if the connection does, or if the consumer falls 65,536 events behind: watch again after the last
+    /// event's number. The daemon tells nothing more once the stream is let go.
     public func events(
-        of target: Target, after sequence: UInt64? = nil
+        of target: Target, depth: WatchDepth = .subtree, after sequence: UInt64? = nil
     ) async throws(ControlError) -> AsyncThrowingStream<WatchEvent, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: WatchEvent.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(65_536))
@@ -23,7 +23,7 @@ extension VersionsClient {
         let running = Running { [weak connection] in connection?.unwatch($0) }
         continuation.onTermination = { _ in running.end() }
         let (begins, begin) = AsyncStream.makeStream(of: Result<WatchRequest.Reply, ControlError>.self)
-        connection.watch(WatchRequest(target, after: sequence), watcher) { result in
+        connection.watch(WatchRequest(target, after: sequence, depth: depth), watcher) { result in
             running.began(result.map(\.subscription))
             begin.yield(result)
             begin.finish()
@@ -39,7 +39,8 @@ extension VersionsClient {
     /// The same without a buffer: `body` is called on the reading thread, and while it takes its time the daemon waits.
     /// Returns the error that ended it; a task that is cancelled has it ended.
     public func watch(
-        _ target: Target, after sequence: UInt64? = nil, _ body: @escaping @Sendable (WatchEvent) -> Void
+        _ target: Target, depth: WatchDepth = .subtree, after sequence: UInt64? = nil,
+        _ body: @escaping @Sendable (WatchEvent) -> Void
     ) async throws(ControlError) -> ControlError {
         let (ends, end) = AsyncStream.makeStream(of: Result<ControlError, ControlError>.self)
         let watcher = ControlConnection.Watcher(
@@ -49,7 +50,7 @@ extension VersionsClient {
                 end.finish()
             })
         let running = Running { [weak connection] in connection?.unwatch($0) }
-        connection.watch(WatchRequest(target, after: sequence), watcher) { result in
+        connection.watch(WatchRequest(target, after: sequence, depth: depth), watcher) { result in
             running.began(result.map(\.subscription))
             guard case .failure(let error) = result else { return }
             end.yield(.failure(error))
