@@ -12,7 +12,8 @@ final class CoordinationProcess {
     /// What it has said and nobody has waited for.
     private(set) var lines: [String] = []
 
-    init() throws {
+    /// - Parameter state: where it keeps the key of purposes; nil: where the tests' own is.
+    init(state: String? = nil) throws {
         let (requestEnd, requests) = try makePipe()
         let (answers, answerEnd) = try makePipe()
         defer {
@@ -21,8 +22,7 @@ final class CoordinationProcess {
         }
         var start = Child.Start(Workplace.products + "/CoordinationActor")
         start.directory = "/"
-        // Where the key of purposes is kept: the tests' own.
-        start.environment = ["XDG_STATE_HOME": Workplace.root + "/coordination-state"]
+        start.environment = ["XDG_STATE_HOME": state ?? Workplace.root + "/coordination-state"]
         start.descriptors = [requestEnd, answerEnd, 2]
         child = try Child(start)
         (self.requests, self.answers) = (requests, answers)

@@ -111,6 +111,25 @@ struct MountedCoordinationTests {
         }
     }
 
+    @Test("a key of purposes that was not written to its end is made anew, the same for all")
+    func brokenKey() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let state = URL(fileURLWithPath: container.path).deletingLastPathComponent().path + "/state"
+            let key = state + "/versionsfs/purposes"
+            try FileManager.default.createDirectory(atPath: state + "/versionsfs", withIntermediateDirectories: true)
+            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+            _ = FileManager.default.createFile(atPath: key, contents: Data(count: 7), attributes: attributes)
+            let processes = [try CoordinationProcess(state: state), try CoordinationProcess(state: state)]
+            for process in processes { try process.ask("purpose com.example.sync") }
+            try processes[0].ask("hold \(container.file("a"))", "holding")
+            let written = try processes[1].ask("write \(container.file("a")) 22", "done")
+            try processes[0].ask("release")
+            let names = try FileManager.default.contentsOfDirectory(atPath: state + "/versionsfs")
+            let size = try Data(contentsOf: URL(fileURLWithPath: key)).count
+            return written == "done" && size == 32 && names == ["purposes"] ? [] : ["\(written) \(size) \(names)"]
+        }
+    }
+
     @Test("an access that waits for another process is cancelled from another thread")
     func cancelling() throws {
         try withContainer(files: ["a": "1"]) { container in

@@ -23,7 +23,12 @@ extension NSFilePresenter {
 extension PresenterLink {
     /// Tells of a change that the arbiter has told of.
     func changed(_ change: PresentedChange, _ arbitration: any Arbitration) {
-        state.withLock { $0.path = change.place }
+        let isMove = change.event.event == .renamed && change.relation == .item
+        state.withLock { state in
+            state.standing?.path = change.place
+            // Moved while no daemon saw it: where that had the item is no more.
+            if isMove, arbitration === ProcessArbitration.shared { state.left = nil }
+        }
         func url(_ path: Path) -> URL? { arbitration.url(of: path, isDirectory: false) }
         let event = change.event
         guard let about = url(event.path) else { return }
