@@ -58,10 +58,11 @@ struct CheckedSettings {
         }
     }
 
-    /// What is accepted and kept, and has no effect before more is there.
+    /// What is accepted and kept, and has not all of its effect before more is there.
     private static let later = [
-        "scopes.documents": "no effect yet: it is about names that clash between devices",
-        "packages.extensions": "no effect yet but on claims: the files of packages have versions one by one",
+        "scopes.documents": "no effect yet but on queries: names clash between devices, and there is one",
+        "packages.extensions":
+            "no effect yet but on claims and presenters: the files of packages have versions one by one",
     ]
 
     /// Sets one setting; others that are wrong stay as they are, to be mended in turn.

@@ -12,7 +12,8 @@ extension ConnectionHandler {
             do throws(ControlError) {
                 let request = try Wire.parameters(WatchRequest.self, in: line)
                 let sequence = if let after = request.after { after } else { try backend.lastSequence() }
-                parcel.put(Subscription(target: request.target, sequence: sequence))
+                parcel.put(Subscription(
+                    target: request.target, depth: request.depth ?? .subtree, sequence: sequence))
                 return try Wire.line(
                     replying: WatchRequest.Reply(subscription: number, sequence: sequence), to: id)
             } catch {
@@ -59,7 +60,8 @@ extension ConnectionHandler {
         shared.run(long: false) { [subscription] in
             let page = Result { () throws(ControlError) in
                 try backend.changes(
-                    after: subscription.cursor.sequence, limit: limit, within: subscription.target, peer: peer)
+                    after: subscription.cursor.sequence, limit: limit, within: subscription.target, subscription.depth,
+                    peer: peer)
             }
             loop.execute { handler.value.fetched(page, for: number) }
         }

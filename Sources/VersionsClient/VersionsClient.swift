@@ -106,10 +106,11 @@ public final class VersionsClient: Sendable {
         try await connection.call(request, progress: progress)
     }
 
-    /// Changes at or below a target, from now on or behind the last sequence number seen. Ends with an error if the
-    /// connection does, or if the consumer falls 65,536 events behind: watch again after the last event's number.
+    /// Changes at a target and as far below it as is asked for, from now on or behind the last sequence number seen. Ends
+    /// with an error if the connection does, or if the consumer falls 65,536 events behind: watch again after the last
+    /// event's number.
     public func events(
-        of target: Target, after sequence: UInt64? = nil
+        of target: Target, depth: WatchDepth = .subtree, after sequence: UInt64? = nil
     ) async throws(ControlError) -> AsyncThrowingStream<WatchEvent, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: WatchEvent.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(65_536))
@@ -122,14 +123,15 @@ public final class VersionsClient: Sendable {
                 }
             },
             ended: { continuation.finish(throwing: $0) })
-        _ = try await connection.watch(WatchRequest(target, after: sequence), watcher)
+        _ = try await connection.watch(WatchRequest(target, after: sequence, depth: depth), watcher)
         return stream
     }
 
     /// The same without a buffer: `body` is called on the reading thread, and while it takes its time the daemon waits.
     /// Returns the error that ended it.
     public func watch(
-        _ target: Target, after sequence: UInt64? = nil, _ body: @escaping @Sendable (WatchEvent) -> Void
+        _ target: Target, depth: WatchDepth = .subtree, after sequence: UInt64? = nil,
+        _ body: @escaping @Sendable (WatchEvent) -> Void
     ) async throws(ControlError) -> ControlError {
         let (ends, end) = AsyncStream.makeStream(of: ControlError.self)
         let watcher = ControlConnection.Watcher(
@@ -138,7 +140,7 @@ public final class VersionsClient: Sendable {
                 end.yield(error)
                 end.finish()
             })
-        _ = try await connection.watch(WatchRequest(target, after: sequence), watcher)
+        _ = try await connection.watch(WatchRequest(target, after: sequence, depth: depth), watcher)
         for await error in ends { return error }
         return ControlError(.cancelled, "cancelled")
     }

@@ -163,7 +163,7 @@ extension FakeBackend: CoordinationBackend {
     func changes(
         after sequence: UInt64, limit: Int, for item: PresentedItem, peer: Peer
     ) throws(ControlError) -> PresentedPage {
-        let page = try changes(after: sequence, limit: limit, within: .path(Path("")), peer: peer)
+        let page = try changes(after: sequence, limit: limit, within: .path(Path("")), .subtree, peer: peer)
         var presented = PresentedPage(changes: [], upTo: page.upTo, item: item)
         for event in page.events {
             guard let path = event.path.tree else { continue }
