@@ -58,7 +58,7 @@ extension LiveContainer {
         .change(
             change(
                 .renamed, in: move.newParent, move.newName,
-                from: path(of: move.source.name, in: move.source.parent), item: item, by: requester))
+                from: (move.source.parent, move.source.name), item: item, by: requester))
     }
 
     /// The same for what is no document: of a name that a program made up for itself nobody has heard.

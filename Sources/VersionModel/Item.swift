@@ -121,6 +121,11 @@ public struct Change: Hashable, Sendable {
     public var path: TreePath
     /// For a rename, the path before it.
     public var from: TreePath?
+    /// The directory that `path` names something in, wherever it is now: who may know of the change is asked there. nil
+    /// where it is not known, as in rows of former releases.
+    public var directory: FileID?
+    /// The same of `from`.
+    public var fromDirectory: FileID?
     public var item: ItemID?
     public var version: VersionID?
     public var time: Timestamp
@@ -132,7 +137,8 @@ public struct Change: Hashable, Sendable {
 
     public init(
         event: ChangeEvent, path: TreePath, from: TreePath? = nil, item: ItemID? = nil, version: VersionID? = nil,
-        time: Timestamp, author: Author? = nil, origin: UInt64? = nil
+        time: Timestamp, author: Author? = nil, origin: UInt64? = nil, directory: FileID? = nil,
+        fromDirectory: FileID? = nil
     ) {
         self.event = event
         self.path = path
@@ -142,5 +148,7 @@ public struct Change: Hashable, Sendable {
         self.time = time
         self.author = author
         self.origin = origin
+        self.directory = directory
+        self.fromDirectory = fromDirectory
     }
 }

@@ -66,7 +66,9 @@ extension ByteWriter {
     }
 
     mutating func change(_ value: Change) {
-        byte(value.event.code | (value.origin == nil ? 0 : ChangeEvent.originFollows))
+        byte(
+            value.event.code | (value.origin == nil ? 0 : ChangeEvent.originFollows)
+                | (value.directory == nil ? 0 : ChangeEvent.directoriesFollow))
         string(value.path.bytes)
         optional(value.from) { $0.string($1.bytes) }
         optional(value.item) { $0.identity($1) }
@@ -74,6 +76,10 @@ extension ByteWriter {
         time(value.time)
         optional(value.author) { $0.author($1) }
         if let origin = value.origin { fixed(origin) }
+        if let directory = value.directory {
+            fixed(directory.number)
+            optional(value.fromDirectory) { $0.fixed($1.number) }
+        }
     }
 }
 
@@ -142,7 +148,8 @@ extension ByteReader {
 
     mutating func change() throws(CodingError) -> Change {
         let code = try byte()
-        guard let event = ChangeEvent(code: code & ~ChangeEvent.originFollows) else { throw CodingError() }
+        let flags = ChangeEvent.originFollows | ChangeEvent.directoriesFollow
+        guard let event = ChangeEvent(code: code & ~flags) else { throw CodingError() }
         var change = Change(
             event: event, path: try path(),
             from: try optional { (reader) throws(CodingError) in try reader.path() },
@@ -150,6 +157,10 @@ extension ByteReader {
             version: try optional { (reader) throws(CodingError) in try reader.identity() },
             time: try time(), author: try optional { (reader) throws(CodingError) in try reader.author() })
         if code & ChangeEvent.originFollows != 0 { change.origin = try fixed64() }
+        if code & ChangeEvent.directoriesFollow != 0 {
+            change.directory = FileID(try fixed64())
+            change.fromDirectory = try optional { (reader) throws(CodingError) in FileID(try reader.fixed64()) }
+        }
         return change
     }
 }
@@ -193,6 +204,8 @@ extension EntryType {
 extension ChangeEvent {
     /// Set beside the code of a change that has an origin.
     static let originFollows: UInt8 = 0x80
+    /// Set beside the code of a change that says which directory it happened in.
+    static let directoriesFollow: UInt8 = 0x40
 
     var code: UInt8 {
         switch self {

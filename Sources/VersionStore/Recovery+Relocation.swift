@@ -91,7 +91,8 @@ extension Recovery {
         old.kind = .history
         if try !isFound(former) { old.flags.insert(.contentLost) }
         let event = Change(
-            event: .saved, path: stray.path, item: other.id, version: version.id, time: now, author: version.author)
+            event: .saved, path: stray.path, item: other.id, version: version.id, time: now, author: version.author,
+            directory: stray.place.directory)
         return [.version(old), .version(version), .item(other), .change(event)]
     }
 

@@ -180,5 +180,8 @@ extension FakeBackend: CoordinationBackend {
         coordination.answer(question, answer)
     }
     func alive(_ connection: ConnectionID) { coordination.alive(connection) }
+    func mayAsk(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool { true }
+    func mayRefuse(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool { true }
+    func disturbance(of claim: ClaimID, at path: TreePath, peer: Peer) -> (mayKnow: Bool, mayHold: Bool) { (true, true) }
     func presenters(_ request: PresentersRequest, _ call: ControlCall) throws(ControlError) -> [PresenterInfo] { [] }
 }

@@ -17,7 +17,7 @@ extension ContainerBackend {
         try answering {
             try requireFeed(from: sequence)
             let (within, item) = try scope(target, peer)
-            var known: [TreePath: Bool] = [:]
+            var known = LiveContainer.KnownDirectories()
             var page = ChangePage(events: [], upTo: sequence)
             for (number, change) in try store.changes(after: sequence, limit: limit) {
                 page.upTo = number

@@ -152,10 +152,7 @@ public final class Coordinator: Sendable {
     /// A program that waits for nobody does something. What is done in a claim on it was asked for then.
     func notice(_ access: Access, by actor: FileActor?) {
         drive { state, now in
-            let isClaimed = actor.map {
-                state.arbiter.origin(of: $0, at: access.path, item: access.item) != nil
-            } ?? false
-            guard !isClaimed else { return [] }
+            guard actor.map({ !state.arbiter.hasClaimed(access, by: $0) }) ?? true else { return [] }
             return state.arbiter.notice(access, as: ClaimID(state.takeNumber()), by: actor, now: now)
         }
     }
