@@ -56,6 +56,10 @@ struct RestoreCommand: AsyncParsableCommand {
     private func report(_ restored: Restored, _ session: Session) throws {
         let shown = session.shown(restored.document, asked: to)
         try RestoreReport.print(restored, as: shown, "Restored", json: json.json)
+        guard !json.json else { return }
+        for exception in restored.problems {
+            try Printer.text("\(Style.printable(session.shown(exception.path))): \(exception.problem)\n")
+        }
     }
 }
 
