@@ -256,8 +256,9 @@ extension DocumentSession: NSFilePresenter, DeletionHearing {
     /// is told next.
     private func look() {
         let (url, isClosed) = state.withLock { ($0.url, $0.isClosed) }
+        guard !isClosed else { return }
         let found = FileMark(of: url)
-        guard !isClosed, found != .missing else { return }
+        guard found != .missing else { return }
         let isBase = state.withLock { state in
             guard state.base?.mark == found else { return false }
             // Attributes, or what has been shown already; what others did is undone.
