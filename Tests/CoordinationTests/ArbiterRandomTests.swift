@@ -44,7 +44,7 @@ struct Seen: CustomStringConvertible {
     var isInteresting: Bool {
         let wanted = [
             "granted", "waited", "passed", "deadlock", "refused", "cancelled", "impatient", "presenter revoked",
-            "claim revoked", "asked", "slow", "probe", "moved", "passed over", "noticed", "disturbed",
+            "claim revoked", "asked", "slow", "probe", "moved", "returned", "passed over", "noticed", "disturbed",
         ]
         return wanted.allSatisfy { counts[$0, default: 0] > 0 }
     }

@@ -87,7 +87,7 @@ struct Crowd {
         let presenter = dice.below(3) == 0 ? dice.element(own) : nil
         let accesses = (0...(dice.below(4) == 0 ? 2 : 0)).map { _ in
             Access(
-                path: dice.element(Self.paths) ?? .root, item: nil,
+                path: dice.element(Self.paths) ?? .root, item: dice.below(3) == 0 ? item() : nil,
                 kind: isPlain
                     ? dice.element([.reading([]), .writing(.updating)]) ?? .reading([])
                     : dice.element(allAccessKinds) ?? .reading([]))
@@ -106,6 +106,9 @@ struct Crowd {
         take("claim \(describe(claim))") { $0.request(claim, now: $1) }
         if waiting.contains(id) { seen.note("waited") }
     }
+
+    /// One of a few: two names may be one file's.
+    private mutating func item() -> ItemID { ItemID(high: 0, low: UInt64(dice.below(4))) }
 
     mutating func release() {
         guard let id = dice.element(granted.sorted()), !isStopped(id) else { return }
@@ -168,6 +171,11 @@ struct Crowd {
         else { return }
         if dice.below(2) == 0 { notice(Access(path: old, kind: .writing(.forMoving))) }
         seen.note("moved")
+        if dice.below(4) == 0 {
+            let item = item()
+            seen.note("returned")
+            return take("\(item) returns to \(new)") { $0.returned(item, to: new, now: $1) }
+        }
         take("move \(old) to \(new)") { $0.moved(old, to: new, now: $1) }
     }
 

@@ -13,7 +13,7 @@ extension Arbiter {
     ) -> UInt64? {
         let paths = [path] + (from.map { [$0] } ?? [])
         var last: (arrival: UInt64, purpose: Purpose)?
-        for entry in claims.values where entry.isGranted && entry.arrival >= last?.arrival ?? 0 {
+        for entry in held.lazy.compactMap({ claims[$0] }) where entry.arrival >= last?.arrival ?? 0 {
             guard let purpose = entry.claim.purpose, let holder = entry.claim.actor, actor.isOrDescends(from: holder),
                 entry.claim.accesses.contains(where: { $0.covers(paths, item) })
             else { continue }
@@ -35,7 +35,7 @@ extension Arbiter {
 
 extension FileActor {
     /// Whether it is the other's process, or one that that one has started.
-    fileprivate func isOrDescends(from other: FileActor) -> Bool { ref == other.ref || lineage.contains(other.ref) }
+    func isOrDescends(from other: FileActor) -> Bool { ref == other.ref || lineage.contains(other.ref) }
 }
 
 extension Access {
