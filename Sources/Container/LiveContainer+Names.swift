@@ -47,6 +47,7 @@ extension LiveContainer {
             try body(directory.raw, name.bytes)
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
+            tell(of: [taking(name, in: parent)], by: caller)
             if !parent.isForeign {
                 let place = Place(directory: parent.file, name: name)
                 _ = tombstones.take(at: place, now: now) { _ in false }
@@ -104,6 +105,7 @@ extension LiveContainer {
             }
             let stat = try Backing.stat(name.bytes, in: directory.raw)
             nodes.addName(Node.Name(parent: parent, name: name), to: source)
+            tell(of: [taking(name, in: parent)], by: caller)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
             let new = Place(directory: parent.file, name: name)
             if !parent.isForeign, source.isRegular {

@@ -110,7 +110,8 @@ extension LiveContainer {
         }
         let writing = Writing(
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
-            claim: arbiter.newClaim(), coordinated: coordinator.isInUse ? coordinator.newClaim() : nil)
+            claim: arbiter.newClaim(), coordinated: coordinator.isInUse ? coordinator.newClaim() : nil,
+            patience: Patience(until: Scheduler.now + policy.settings.replaceWaitNanoseconds))
         guard let claim = writing.coordinated, let path = nodes.path(node) else { return try takeTurn(writing, waiting) }
         let isAdmitted = coordinator.admit(
             claim, Access(path: path, item: document.item, kind: .writing(.updating)), by: requester,
@@ -134,6 +135,7 @@ extension LiveContainer {
         var claim: ClaimID
         /// With the coordinator, if anyone takes part.
         var coordinated: ClaimID?
+        var patience: Patience
 
         /// Whether `stale-writes = "refuse"` looks at it: with O_TRUNC, or write-only and not appending.
         var mayReplace: Bool {
@@ -184,6 +186,9 @@ extension LiveContainer {
         guard case .live = whereabouts, knownDocument(of: writing.node) === writing.document else {
             // While it waited, another file took the name: the kernel looks it up again.
             throw Errno(rawValue: ESTALE)
+        }
+        if let name, state.isUnversioned {
+            try beginHistory(&state, writing.node, name, file: writing.descriptor.raw, stat)
         }
         if let name, writing.mayReplace {
             try refuseIfStale(&state, name.parent, name.name, writing.requester)

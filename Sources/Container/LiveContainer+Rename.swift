@@ -16,7 +16,7 @@ extension LiveContainer {
     ) throws(Errno) {
         let parent = try node(parent)
         let newParent = try node(newParent)
-        let name = try name(bytes, in: parent, forChange: true)
+        let name = try name(bytes, in: parent, forChange: true, takesAway: flags & linux_RENAME_EXCHANGE == 0)
         let newName = try self.name(newBytes, in: newParent, forChange: true)
         let requester = requester(caller)
         if let replaced = try? documents.document(at: Place(directory: newParent.file, name: newName)) {
@@ -36,7 +36,7 @@ extension LiveContainer {
                 let deeds = deeds(move, target)
                 saved = try rename(move, onto: target, requester)
                 tell(of: deeds, by: caller)
-                if coordinator.isInUse { tellCoordinator(move, (name, parent), (newName, newParent)) }
+                if coordinator.isInUse { tellCoordinator(move, target, (name, parent), (newName, newParent)) }
                 return []
             }
         }
@@ -50,7 +50,8 @@ extension LiveContainer {
     private func deeds(_ move: Move, _ target: Entry?) -> [Access?] {
         let source = move.source
         let moving = deed(.forMoving, at: source.name, in: source.parent, source.node)
-        guard let target, target.stat.key != source.stat.key else { return [moving] }
+        guard let target else { return [moving, taking(move.newName, in: move.newParent)] }
+        guard target.stat.key != source.stat.key else { return [moving] }
         let isExchange = move.flags & linux_RENAME_EXCHANGE != 0
         // A document whose file is replaced goes on.
         let option: WritingOption = isExchange ? .forMoving : target.stat.isRegular ? .updating : .forDeleting
@@ -58,14 +59,17 @@ extension LiveContainer {
     }
 
     /// Claims and presenters go along with what was moved; with documents that were exchanged they stay at their names.
-    private func tellCoordinator(_ move: Move, _ old: (name: FileName, parent: Node), _ new: (name: FileName, parent: Node)) {
+    private func tellCoordinator(
+        _ move: Move, _ target: Entry?, _ old: (name: FileName, parent: Node), _ new: (name: FileName, parent: Node)
+    ) {
         guard let from = nodes.path(old.parent)?.appending(old.name), let to = nodes.path(new.parent)?.appending(new.name)
         else { return }
         guard move.flags & linux_RENAME_EXCHANGE != 0 else {
             // A document that came back to its name by this is told by that already.
             return coordinator.moved(from, to: to)
         }
-        guard move.source.stat.isDirectory, let aside = to.parent?.appending(FileName(placeholder: ())) else { return }
+        let areDocuments = move.source.stat.isRegular && target?.stat.isRegular ?? true
+        guard !areDocuments, let aside = to.parent?.appending(FileName(placeholder: ())) else { return }
         coordinator.moved(from, to: aside)
         coordinator.moved(to, to: from)
         coordinator.moved(aside, to: to)

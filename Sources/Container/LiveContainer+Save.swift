@@ -53,7 +53,7 @@ extension LiveContainer {
             if save.isSealed { seal(&state) }
             return state.current?.id
         }
-        if state.isUnversioned {
+        if !isVersioned(&state, name, in: parent) {
             record(parent, save.accompanying + save.following(&state))
             state.stamp = Stamp(stat)
             return nil

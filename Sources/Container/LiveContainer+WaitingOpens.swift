@@ -44,6 +44,7 @@ extension LiveContainer {
     func letInterrupt(_ writing: Writing, _ waiting: any WaitingOpen) {
         waiting.onInterrupt { [self] in
             let isFatal = observers.hasFatalSignal(thread: writing.caller.thread)
+            writing.patience.end()
             if let claim = writing.coordinated { coordinator.interrupted(claim, isFatal: isFatal) }
             arbiter.interrupted(writing.claim, isFatal: isFatal)
             if isFatal { _ = waiting.complete(.failure(.interrupted)) }
@@ -66,17 +67,21 @@ extension LiveContainer {
         }
     }
 
-    /// Waits for others that are replacing the file in place just now.
+    /// Waits for others that are replacing the file in place just now: with what is left of the patience that it has
+    /// had with coordinated claims, so that it waits no longer than one of the two alone.
     func takeTurn(_ writing: Writing, _ waiting: (any WaitingOpen)?) throws(Errno) -> OpenReply? {
         let node = writing.node
         let isAdmitted = arbiter.admit(
             writing.claim, writing.document.item, of: node, writing.requester, truncates: writing.flags & O_TRUNC != 0,
-            descriptor: writing.descriptor, mayWait: waiting != nil
+            descriptor: writing.descriptor, until: writing.patience.deadline,
+            mayWait: waiting != nil && !writing.patience.hasEnded
         ) { [self] in
             answer(waiting, node) { () throws(Errno) in try goOn(writing) }
         }
         guard isAdmitted else {
             if let waiting { letInterrupt(writing, waiting) }
+            // The signal may have come just before this began to wait.
+            if writing.patience.hasEnded { arbiter.interrupted(writing.claim, isFatal: false) }
             return nil
         }
         return try goOn(writing)

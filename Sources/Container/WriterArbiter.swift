@@ -58,17 +58,20 @@ final class WriterArbiter: Sendable {
     }
 
     /// Whether an open may go on; if not, `resume` is called when it may.
+    /// - Parameter deadline: when it goes on at the latest.
     func admit(
         _ claim: ClaimID, _ item: ItemID, of node: Node, _ requester: Requester, truncates: Bool,
-        descriptor: SharedDescriptor, mayWait: Bool, resume: @escaping @Sendable () -> Void
+        descriptor: SharedDescriptor, until deadline: Int64, mayWait: Bool, resume: @escaping @Sendable () -> Void
     ) -> Bool {
         let isGranted = state.withLock { state in
             let now = Scheduler.now
             if state.claims.isClaimed(item) { state.look(at: item, descriptor, now) }
-            switch state.claims.open(claim, item: item, actor: requester.actor, truncates: truncates, now: now) {
+            let admission = state.claims.open(
+                claim, item: item, actor: requester.actor, truncates: truncates, until: deadline, now: now)
+            switch admission {
             case .granted: return true
-            case .parked:
-                guard mayWait else {
+            case .parked(let end):
+                guard mayWait, end > now else {
                     _ = state.claims.interrupted(claim, isFatal: false, now: now)
                     return true
                 }

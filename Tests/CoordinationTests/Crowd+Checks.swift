@@ -13,7 +13,8 @@ extension Crowd {
         // Two that are in one package are at the package; what claims are on is the matrix's test.
         for (first, unit) in zip(one.accesses, units(one)) {
             for (second, other) in zip(other.accesses, units(other)) {
-                let relation = ClaimMatrix.relation(ofLater: other, toEarlier: unit)
+                let isOneItem = first.item != nil && first.item == second.item
+                let relation = isOneItem ? .same : ClaimMatrix.relation(ofLater: other, toEarlier: unit)
                 if ClaimMatrix.waits(later: second.kind.strength, forEarlier: first.kind.strength, relation) { return true }
             }
         }
@@ -76,6 +77,20 @@ extension Crowd {
         }
         for id in granted { checkOvertaking(id, before) }
         checkRings()
+        if log.count % 8 == 0 { checkRivals() }
+    }
+
+    /// Whom the index has found to exclude one another are those that do.
+    private mutating func checkRivals() {
+        for (id, entry) in arbiter.claims {
+            let rivals = arbiter.claims.values.filter { $0.claim.id != id && arbiter.conflict($0, entry) }.map(\.claim.id)
+            if Set(rivals) != entry.rivals { fault("\(id) excludes \(rivals), and is thought to exclude \(entry.rivals)") }
+        }
+        let wanted = arbiter.claims.values.filter { $0.isGranted && $0.claim.isPlain && arbiter.isWanted($0.claim.id) }
+        if Set(wanted.map(\.claim.id)) != Set(arbiter.wantedPlain) { fault("wanted: \(arbiter.wantedPlain)") }
+        let queued = arbiter.claims.values.filter { !$0.isGranted }
+        if Set(queued.filter { !$0.claim.within.isEmpty }.map(\.claim.id)) != arbiter.nested { fault("nested") }
+        if Set(queued.filter { $0.claim.handling != nil }.map(\.claim.id)) != arbiter.handled { fault("handled") }
     }
 
     /// A waiting claim waits for every earlier one that it excludes, unless that one waits for it.

@@ -34,6 +34,16 @@ struct WriterClaimsTests {
         #expect(claims.nextDeadline == nil)
     }
 
+    @Test("who has waited elsewhere waits no longer than until then") mutating func waitedElsewhere() {
+        #expect(open(1, editor) == .granted)
+        let admission = claims.open(id(2), item: document, actor: agent, truncates: true, until: 300 * ms, now: 100 * ms)
+        #expect(admission == .parked(until: 300 * ms))
+        claims.changed(document, at: 250 * ms)
+        #expect(claims.tick(now: 300 * ms) == [Resumption(id: id(2), reason: .timeout)])
+        // A time that is over does not count as none.
+        #expect(claims.open(id(3), item: document, actor: third, truncates: true, until: 0, now: 400 * ms) == .parked(until: 400 * ms))
+    }
+
     @Test("the matrix", arguments: PlainClaimKind.allCases, PlainClaimKind.allCases)
     func matrix(earlier: PlainClaimKind, later: PlainClaimKind) {
         func claim(_ kind: PlainClaimKind, _ actor: FileActor?, item: ItemID = document) -> PlainClaim {

@@ -20,9 +20,11 @@ extension Coordinator {
         mayWait: Bool, resume: @escaping @Sendable () -> Void
     ) -> Bool {
         var isAdmitted = false
+        // Before it changes anything, so that the first look finds out whether it has.
+        let stamp = descriptor.flatMap { Stamp(of: $0) }
         drive { state, now in
             let party = CoordinationParty(process: requester.author.process, program: requester.author.program)
-            state.opens[id] = PlainOpen(party: party, descriptor: descriptor, changed: now)
+            state.opens[id] = PlainOpen(party: party, descriptor: descriptor, stamp: stamp, changed: now)
             var effects = state.arbiter.request(
                 Claim(id: id, connection: nil, accesses: [access], actor: requester.actor, patience: patience), now: now)
             if !mayWait, !state.arbiter.isGranted(id) { effects += state.arbiter.hurry(id, now: now) }
@@ -48,18 +50,28 @@ extension Coordinator {
     }
 }
 
+extension Stamp {
+    /// Of an open file; nil if it cannot be looked at.
+    fileprivate init?(of descriptor: SharedDescriptor) {
+        guard let stat = try? Backing.stat(descriptor.raw) else { return nil }
+        self.init(stat)
+    }
+}
+
 extension Coordinator.State {
     /// Ends the claims of plain programs that somebody waits for, and whose files have not changed for a while: the
     /// kernel writes without telling.
     mutating func lapse(_ now: Int64) -> [Effect] {
         var effects: [Effect] = []
-        for (id, open) in opens.sorted(by: { $0.key < $1.key }) where open.resume == nil && arbiter.isWanted(id) {
-            guard let stamp = open.descriptor.flatMap({ try? Backing.stat($0.raw) }).map({ Stamp($0) }) else { continue }
-            if stamp != open.stamp {
+        for id in arbiter.wantedPlain {
+            guard let open = opens[id], open.resume == nil, let descriptor = open.descriptor else { continue }
+            // A file that cannot be looked at is as good as one that stays as it is.
+            if let stamp = Stamp(of: descriptor), stamp != open.stamp {
                 opens[id]?.stamp = stamp
-                if open.stamp != nil { opens[id]?.changed = now }
+                opens[id]?.changed = now
+                continue
             }
-            guard let changed = opens[id]?.changed, changed + Coordinator.lapseNanoseconds <= now else { continue }
+            guard open.changed + Coordinator.lapseNanoseconds <= now else { continue }
             forget(id)
             effects += arbiter.release(id, now: now)
         }

@@ -149,12 +149,9 @@ public final class Coordinator: Sendable {
         return state.withLock { $0.arbiter.origin(of: actor, at: path, from: from, item: item) }
     }
 
-    /// A program that waits for nobody does something. What is done in a claim on it was asked for then.
+    /// A program that waits for nobody does something.
     func notice(_ access: Access, by actor: FileActor?) {
-        drive { state, now in
-            guard actor.map({ !state.arbiter.hasClaimed(access, by: $0) }) ?? true else { return [] }
-            return state.arbiter.notice(access, as: ClaimID(state.takeNumber()), by: actor, now: now)
-        }
+        drive { state, now in state.arbiter.notice(access, as: ClaimID(state.takeNumber()), by: actor, now: now) }
     }
 
     /// A name was moved. Called with the names locked, so that moves come in their order.

@@ -15,7 +15,8 @@ extension Coordinator {
     struct PlainOpen {
         var party: CoordinationParty
         var descriptor: SharedDescriptor?
-        /// The file at the last look, and when it was seen to have changed.
+        /// The file at the last look, and when it was seen to have changed; nil if it has not been looked at since it
+        /// was let go on.
         var stamp: Stamp?
         var changed: Int64
         /// What goes on when it may; nil once it has.
@@ -57,7 +58,7 @@ extension Coordinator.State {
 
     /// How long until the scheduler is to call; nil if it is to call by then anyway.
     mutating func delay(_ now: Int64) -> Int64? {
-        let looks = opens.keys.contains { arbiter.isWanted($0) } ? now + Coordinator.lookNanoseconds : nil
+        let looks = arbiter.hasWantedPlain ? now + Coordinator.lookNanoseconds : nil
         let dues = [arbiter.nextDeadline, looks].compactMap { $0 }
         guard let due = dues.min(), called.map({ due < $0 }) ?? true else { return nil }
         called = due
@@ -70,7 +71,10 @@ extension Coordinator.State {
         case .granted(let id, let accesses, _):
             guard opens[id] == nil else {
                 opens[id]?.changed = Scheduler.now
-                if let resume = opens[id]?.resume.take() { resumed.append(resume) }
+                guard let resume = opens[id]?.resume.take() else { return }
+                // What others did meanwhile is none of its changes.
+                opens[id]?.stamp = nil
+                resumed.append(resume)
                 return
             }
             client(of: id)?.tell(.granted(id, accesses.map(\.path)))

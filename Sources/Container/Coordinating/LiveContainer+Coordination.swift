@@ -112,6 +112,9 @@ extension LiveContainer {
             path: path(of: name, in: parent), item: node.flatMap { identity(of: $0) }, kind: .writing(option))
     }
 
+    /// What somebody does who gives a free name to something: whoever has claimed it hears of that, as of a creation.
+    func taking(_ name: FileName, in parent: Node) -> Access? { deed(.updating, at: name, in: parent, nil) }
+
     /// Tells presenters and holders of claims of what was done without waiting for them.
     func tell(of deeds: [Access?], by caller: Caller) {
         for deed in deeds { if let deed { coordinator.notice(deed, by: requester(caller).actor) } }

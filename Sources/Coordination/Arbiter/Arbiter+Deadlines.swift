@@ -3,7 +3,7 @@
 extension Arbiter {
     /// Time has passed.
     public mutating func tick(now: Int64) -> [Effect] {
-        for id in inOrder(ungranted) {
+        for id in inOrder(plainWaiting) {
             guard let entry = claims[id], let patience = entry.claim.patience, entry.since + patience <= now else { continue }
             grant(id, .impatient)
         }
@@ -22,13 +22,11 @@ extension Arbiter {
             if !isNamed { consider(asked.since + limits.notice) }
         }
         for asked in outstanding.values where !revoked.contains(asked.presenter) { consider(asked.since + limits.deadline) }
-        if plainCount > 0 {
-            for entry in ungranted.lazy.compactMap({ claims[$0] }) {
-                if let patience = entry.claim.patience { consider(entry.since + patience) }
-            }
+        for entry in plainWaiting.lazy.compactMap({ claims[$0] }) {
+            if let patience = entry.claim.patience { consider(entry.since + patience) }
         }
-        for (holder, waiting) in dependents {
-            guard !waiting.isEmpty, let held = claims[holder], held.isGranted else { continue }
+        for (holder, waiting) in dependents where !ungranted.contains(holder) {
+            guard let held = claims[holder] else { continue }
             for other in waiting {
                 guard let entry = claims[other] else { continue }
                 guard entry.named.contains(.holder(holder)) else {
@@ -63,8 +61,8 @@ extension Arbiter {
     /// Tells a claim that has waited for a while who holds it up, and looks whether they run.
     private mutating func nameHolders(of id: ClaimID, _ now: Int64) {
         guard let entry = claims[id], entry.since + limits.notice <= now else { return }
-        for holder in inOrder(entry.blockers) {
-            guard let held = claims[holder], held.isGranted else { continue }
+        for holder in inOrder(entry.blockers.subtracting(ungranted)) {
+            guard let held = claims[holder] else { continue }
             if claims[id]?.named.insert(.holder(holder)).inserted == true { effects.append(.slow(id, .holder(holder))) }
             guard let connection = held.claim.connection else { continue }
             let pulse = pulses[connection, default: Pulse()]
@@ -79,7 +77,7 @@ extension Arbiter {
         let dead = pulses.filter { $0.value.asked.map { $0 + limits.deadline - limits.notice <= now } ?? false }
         for connection in dead.keys.sorted() {
             pulses[connection] = nil
-            let ids = claims.values.filter { $0.claim.connection == connection && !dependentsAreGone($0.claim.id) }
+            let ids = claims.values.filter { $0.claim.connection == connection && dependents[$0.claim.id] != nil }
             for id in inOrder(ids.map(\.claim.id)) {
                 guard let entry = claims[id] else { continue }
                 if entry.isGranted {
@@ -92,5 +90,4 @@ extension Arbiter {
         }
     }
 
-    private func dependentsAreGone(_ id: ClaimID) -> Bool { dependents[id]?.isEmpty ?? true }
 }

@@ -6,10 +6,16 @@ extension Arbiter {
     /// A program that did not claim anything does something that waits for nobody. Presenters hear what they would
     /// have been asked, all of it at once, and have their items back at once: nobody waits for their answers. Holders
     /// of claims that exclude it hear what has become of what they hold.
+    ///
+    /// Of what a program does in a claim those hear who were not asked when that was granted: a claim on a directory's
+    /// names leaves alone who is at something in it.
     /// - Parameter id: a number that no claim has; it stands for the access in what presenters are told.
     public mutating func notice(_ access: Access, as id: ClaimID, by actor: FileActor?, now: Int64) -> [Effect] {
         let claim = Claim(id: id, connection: nil, accesses: [access], actor: actor, patience: 0)
+        let entry = Entry(claim: claim, units: units(of: claim), arrival: 0, since: now)
+        let own = ownAccesses(of: actor, around: entry)
         for presenter in presenters.values.sorted(by: { $0.id < $1.id }) {
+            guard !own.contains(where: { $0.purpose == presenter.purpose || hasAsked($0, presenter) }) else { continue }
             var hasRelinquished = false
             for question in questions(of: claim, to: presenter) {
                 let number = takeQuestion()
@@ -19,10 +25,45 @@ extension Arbiter {
             }
             if hasRelinquished { effects.append(.reacquire(presenter.id, id)) }
         }
-        let entry = Entry(claim: claim, units: units(of: claim), arrival: 0, since: now)
-        for holder in inOrder(claims.filter { $0.value.isGranted && !$0.value.claim.isPlain && conflict($0.value, entry) }.keys) {
+        let purposes = Set(own.compactMap(\.purpose))
+        for holder in inOrder(findRivals(of: entry).intersection(held)) {
+            guard let other = claims[holder]?.claim, other.purpose.map({ !purposes.contains($0) }) ?? true else { continue }
             effects.append(.disturbed(holder, access))
         }
         return settle(now)
+    }
+
+    /// What a program has been granted for changes there, by a claim of its own or of who has started it.
+    private struct OwnAccess {
+        var purpose: Purpose?
+        var access: Access
+        /// Whether all that is done was claimed by it, not only something in the same directory.
+        var isWhole: Bool
+        var isPreparation: Bool
+    }
+
+    private func ownAccesses(of actor: FileActor?, around entry: Entry) -> [OwnAccess] {
+        guard let actor, let deed = entry.claim.accesses.first, let unit = entry.units.first else { return [] }
+        return held.compactMap { claims[$0] }.flatMap { own -> [OwnAccess] in
+            guard let holder = own.claim.actor, actor.isOrDescends(from: holder) else { return [] }
+            return zip(own.claim.accesses, own.units).compactMap { access, place in
+                guard access.kind.strength != .reads else { return nil }
+                let relation = ClaimMatrix.relation(ofLater: deed, on: unit, toEarlier: access, on: place)
+                guard relation == .same || relation == .laterIsInside else { return nil }
+                return OwnAccess(
+                    purpose: own.claim.purpose, access: access,
+                    isWhole: relation == .same || access.kind.strength == .takesTree,
+                    isPreparation: own.claim.isPreparation)
+            }
+        }
+    }
+
+    /// Whether a presenter was asked about what is being done when the access to it was granted.
+    private func hasAsked(_ own: OwnAccess, _ presenter: Presenter) -> Bool {
+        guard own.isWhole, let path = presenter.path else { return false }
+        let asked = PresenterRules.questions(
+            for: own.access, to: PresenterRules.relation(of: path, presenter.item, to: own.access, packages),
+            accommodatesSubitems: presenter.accommodatesSubitems, preparing: own.isPreparation)
+        return !asked.isEmpty
     }
 }

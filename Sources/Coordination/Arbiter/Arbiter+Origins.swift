@@ -13,7 +13,7 @@ extension Arbiter {
     ) -> UInt64? {
         let paths = [path] + (from.map { [$0] } ?? [])
         var last: (arrival: UInt64, purpose: Purpose)?
-        for entry in claims.values where entry.isGranted && entry.arrival >= last?.arrival ?? 0 {
+        for entry in held.lazy.compactMap({ claims[$0] }) where entry.arrival >= last?.arrival ?? 0 {
             guard let purpose = entry.claim.purpose, let holder = entry.claim.actor, actor.isOrDescends(from: holder),
                 entry.claim.accesses.contains(where: { $0.covers(paths, item) })
             else { continue }
@@ -33,30 +33,9 @@ extension Arbiter {
     }
 }
 
-extension Arbiter {
-    /// Whether a process has claimed what excludes something that it does just now: whom that concerns was asked when
-    /// the claim was made. A claim on a directory leaves those alone who are at what is in it, unless it takes that
-    /// along; so they have not been asked.
-    public func hasClaimed(_ access: Access, by actor: FileActor) -> Bool {
-        let unit = packages.unit(of: access.path)
-        return claims.values.contains { entry in
-            guard entry.isGranted, !entry.claim.isPlain, !entry.claim.isPreparation, let holder = entry.claim.actor,
-                actor.isOrDescends(from: holder)
-            else { return false }
-            return zip(entry.claim.accesses, entry.units).contains { own, ownUnit in
-                switch ClaimMatrix.relation(ofLater: access, on: unit, toEarlier: own, on: ownUnit) {
-                case .same: own.kind.strength != .reads
-                case .laterIsInside: own.kind.strength == .takesTree
-                case .earlierIsInside, .unrelated: false
-                }
-            }
-        }
-    }
-}
-
 extension FileActor {
     /// Whether it is the other's process, or one that that one has started.
-    fileprivate func isOrDescends(from other: FileActor) -> Bool { ref == other.ref || lineage.contains(other.ref) }
+    func isOrDescends(from other: FileActor) -> Bool { ref == other.ref || lineage.contains(other.ref) }
 }
 
 extension Access {

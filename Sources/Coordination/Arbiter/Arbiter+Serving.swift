@@ -9,10 +9,9 @@ extension Arbiter {
             refreshBlockers()
             while let id = first(of: attention) {
                 attention.remove(id)
-                look(at: id, now)
-                refreshBlockers()
+                if look(at: id, now) { refreshBlockers() }
             }
-        } while mayHaveRings && (passOverWaitingPresenters(now) || breakRing())
+        } while untie(now)
         defer { effects = [] }
         return effects
     }
@@ -22,26 +21,29 @@ extension Arbiter {
     }
 
     /// Takes a claim to its next phase if it may go there.
-    private mutating func look(at id: ClaimID, _ now: Int64) {
-        guard let entry = claims[id], !entry.isGranted, entry.blockers.isEmpty else { return }
-        if entry.phase == .waiting { beginAsking(id, now) }
+    /// - Returns: whether it has gone there.
+    private mutating func look(at id: ClaimID, _ now: Int64) -> Bool {
+        guard let entry = claims[id], !entry.isGranted, entry.blockers.isEmpty else { return false }
+        let isNew = entry.phase == .waiting
+        if isNew { beginAsking(id, now) }
         // Someone may have been let past while presenters were asked.
-        guard let entry = claims[id], entry.steps.isEmpty, entry.blockers.isEmpty else { return }
+        guard let entry = claims[id], entry.steps.isEmpty, entry.blockers.isEmpty else { return isNew }
         grant(id, .free)
+        return true
     }
 
     mutating func grant(_ id: ClaimID, _ grant: Grant) {
         guard let entry = claims[id] else { return }
-        for blocker in entry.blockers { dependents[blocker]?.remove(id) }
+        for blocker in entry.blockers { removeDependent(id, of: blocker) }
         if grant == .impatient {
-            for holder in inOrder(entry.blockers) where claims[holder]?.isGranted == true && claims[holder]?.claim.isPlain == false {
+            for holder in inOrder(entry.blockers.intersection(held)) {
                 effects.append(contentsOf: entry.claim.accesses.map { .disturbed(holder, $0) })
             }
         }
         claims[id]?.blockers = []
         claims[id]?.steps = [:]
         claims[id]?.phase = .granted
-        leaveQueue(id)
+        hold(entry.claim)
         for (question, asked) in questions where asked.claim == id { questions[question] = nil }
         effects.append(.granted(id, entry.claim.accesses, grant))
         // Those that it has passed wait for it now; those behind it do already.
@@ -59,10 +61,9 @@ extension Arbiter {
     /// Takes a claim out, whatever it was doing, and gives presenters back what they left to it.
     mutating func end(_ id: ClaimID) {
         guard let entry = claims.removeValue(forKey: id) else { return }
-        if entry.claim.isPlain { plainCount -= 1 }
-        leaveQueue(id)
+        letGo(entry)
         attention.remove(id)
-        for blocker in entry.blockers { dependents[blocker]?.remove(id) }
+        for blocker in entry.blockers { removeDependent(id, of: blocker) }
         for (question, asked) in questions where asked.claim == id { questions[question] = nil }
         for presenter in entry.owed { effects.append(.reacquire(presenter, id)) }
         dependents[id] = nil
@@ -119,7 +120,10 @@ extension Arbiter {
             attention.insert(id)
             return
         }
-        if case .relinquish = question { claims[id]?.owed.append(presenter) }
+        if case .relinquish = question {
+            claims[id]?.owed.append(presenter)
+            owing.insert(id)
+        }
         let number = takeQuestion()
         outstanding[number] = (presenter, now)
         questions[number] = Asked(presenter: presenter, claim: id, question: question, since: now)
@@ -144,8 +148,11 @@ extension Arbiter {
         revoked.remove(id)
         outstanding = outstanding.filter { $0.value.presenter != id }
         letBe(id)
-        for claim in claims.keys { claims[claim]?.owed.removeAll { $0 == id } }
-        for claim in ungranted where claims[claim]?.claim.handling == id { claims[claim]?.claim.handling = nil }
+        for claim in owing {
+            claims[claim]?.owed.removeAll { $0 == id }
+            if claims[claim]?.owed.isEmpty ?? true { owing.remove(claim) }
+        }
+        forgetHandling(of: id)
     }
 
     /// Nobody waits for what a presenter was asked.

@@ -2,51 +2,18 @@
 
 import VersionModel
 
+/// Why a claim waits for one that came later, or for one that is not before it in any queue.
+struct ForwardEdge {
+    /// Who waits: whom a presenter is asked for, or who holds what another is nested in.
+    var waiter: ClaimID
+    var other: ClaimID
+}
+
 extension Arbiter {
-    /// Whether two claims exclude one another, whichever came first.
-    func conflict(_ one: Entry, _ other: Entry) -> Bool {
-        if one.claim.isPreparation || other.claim.isPreparation { return false }
-        if let purpose = one.claim.purpose, purpose == other.claim.purpose { return false }
-        // Plain programs take turns by rules of their own (``WriterClaims``).
-        if one.claim.isPlain && other.claim.isPlain { return false }
-        for (first, unit) in zip(one.claim.accesses, one.units) {
-            for (second, otherUnit) in zip(other.claim.accesses, other.units) {
-                let relation = ClaimMatrix.relation(
-                    ofLater: second, on: otherUnit, toEarlier: first, on: unit)
-                guard ClaimMatrix.waits(later: second.kind.strength, forEarlier: first.kind.strength, relation)
-                else { continue }
-                return !((one.claim.isPlain || other.claim.isPlain) && Self.areKin(one.claim, other.claim))
-            }
-        }
-        return false
-    }
-
-    /// Whether one is the other's process, or of its lineage.
-    static func areKin(_ one: Claim, _ other: Claim) -> Bool {
-        guard let first = one.actor, let second = other.actor else { return false }
-        return first.isKin(of: second)
-    }
-
-    /// Finds out anew which claims exclude one: when it comes, and when its item has another place.
-    mutating func setRivals(of id: ClaimID) {
-        guard let entry = claims[id] else { return }
-        var rivals = Set<ClaimID>(minimumCapacity: claims.count)
-        // Not `indices`: they hold the dictionary, which would be copied when it is changed.
-        var place = claims.startIndex
-        while place != claims.endIndex {
-            defer { claims.formIndex(after: &place) }
-            guard claims.keys[place] != id, conflict(claims.values[place], entry) else { continue }
-            rivals.insert(claims.keys[place])
-            claims.values[place].rivals.insert(id)
-        }
-        for gone in entry.rivals.subtracting(rivals) { claims[gone]?.rivals.remove(id) }
-        claims[id]?.rivals = rivals
-    }
-
     /// Finds out anew whom a claim waits for: the granted ones that it excludes, and those before it, but for those
     /// that wait for it themselves.
     /// - Parameter above: who waits for it, whatever the order of arrival, or because those before it do.
-    private mutating func setBlockers(of id: ClaimID, above: Set<ClaimID>) {
+    mutating func setBlockers(of id: ClaimID, above: WaitGraph.Waiters?) {
         guard let entry = claims[id] else { return }
         var blockers = Set<ClaimID>(minimumCapacity: entry.rivals.count)
         var passed: Set<ClaimID> = []
@@ -54,10 +21,10 @@ extension Arbiter {
             guard let place = claims.index(forKey: rival) else { continue }
             let isGranted = claims.values[place].isGranted
             guard isGranted || claims.values[place].arrival < entry.arrival else { continue }
-            if !isGranted, above.contains(rival) { passed.insert(rival) } else { blockers.insert(rival) }
+            if !isGranted, above?.contains(rival) ?? false { passed.insert(rival) } else { blockers.insert(rival) }
         }
         guard blockers != entry.blockers || passed != entry.passed else { return }
-        for blocker in entry.blockers.subtracting(blockers) { dependents[blocker]?.remove(id) }
+        for blocker in entry.blockers.subtracting(blockers) { removeDependent(id, of: blocker) }
         for blocker in blockers.subtracting(entry.blockers) { dependents[blocker, default: []].insert(id) }
         claims[id]?.blockers = blockers
         claims[id]?.passed = passed
@@ -65,46 +32,30 @@ extension Arbiter {
         if blockers.isEmpty { attention.insert(id) }
     }
 
-    /// The blockers of a claim that has just come.
-    mutating func setBlockers(of id: ClaimID) {
-        if mayHaveRings { return refreshBlockers() }
-        setBlockers(of: id, above: [])
-    }
-
-    /// The blockers of all that wait, in the order of arrival, where more than that order counts: of each what those
-    /// before it have been found to wait for, and what anybody waits for whatever the order. Those behind it will pass
-    /// it, if need be.
+    /// The blockers of those for which more than the order of arrival counts: of each what those before it have been
+    /// found to wait for, and what anybody waits for whatever the order. Those behind it will pass it, if need be.
+    ///
+    /// Only they can be waited for by one before them. All others wait for whom they exclude before them, which stays
+    /// right by itself as claims come and go.
     mutating func refreshBlockers() {
-        guard mayHaveRings || hasPassed else { return }
-        var waiting: [ClaimID: [ClaimID]] = [:]
-        for id in ungranted { for other in certainDependencies(of: id, .possible) { waiting[other, default: []].append(id) } }
-        for id in claims.keys where claims[id]?.isGranted == true {
-            for other in certainDependencies(of: id, .possible) { waiting[other, default: []].append(id) }
+        let edges = forwardEdges(.possible)
+        guard !edges.isEmpty || !passers.isEmpty else { return }
+        guard !edges.isEmpty else {
+            for id in passers { setBlockers(of: id, above: nil) }
+            return
         }
-        for id in inOrder(ungranted) {
-            setBlockers(of: id, above: Self.closure(of: id, in: waiting))
-            for blocker in claims[id]?.blockers ?? [] where ungranted.contains(blocker) {
-                waiting[blocker, default: []].append(id)
-            }
+        var concerned = passers.union(edges.map(\.other))
+        let (waiting, holders) = (inOrder(ungranted), holdersOfNested)
+        var graph = WaitGraph(waiting + holders)
+        for edge in edges { graph.add(edge.waiter, waitsFor: edge.other) }
+        if !holders.isEmpty {
+            for id in waiting { graph.add(id, waitsFor: claims[id]?.blockers.intersection(holders) ?? []) }
         }
-    }
-
-    /// The same for all after a move.
-    mutating func setAllRivals() {
-        for id in claims.keys { setRivals(of: id) }
-        guard !mayHaveRings, !hasPassed else { return refreshBlockers() }
-        for id in ungranted { setBlockers(of: id, above: []) }
-    }
-
-    private var hasPassed: Bool { !passers.isEmpty }
-
-    private static func closure(of start: ClaimID, in edges: [ClaimID: [ClaimID]]) -> Set<ClaimID> {
-        var found: Set<ClaimID> = []
-        var open = [start]
-        while let id = open.popLast() {
-            for next in edges[id] ?? [] where found.insert(next).inserted { open.append(next) }
+        for id in waiting {
+            if concerned.remove(id) != nil { setBlockers(of: id, above: graph.waiters(for: id)) }
+            if concerned.isEmpty { return }
+            graph.add(id, waitsFor: claims[id]?.blockers ?? [])
         }
-        return found
     }
 
     mutating func addBlocker(_ blocker: ClaimID, to id: ClaimID) {
@@ -112,10 +63,13 @@ extension Arbiter {
         dependents[blocker, default: []].insert(id)
     }
 
-    // MARK: Rings
+    mutating func removeDependent(_ id: ClaimID, of blocker: ClaimID) {
+        guard let place = dependents.index(forKey: blocker) else { return }
+        dependents.values[place].remove(id)
+        if dependents.values[place].isEmpty { dependents.remove(at: place) }
+    }
 
-    /// Whether anything but the order of arrival keeps claims waiting: without it nothing can go round.
-    var mayHaveRings: Bool { !questions.isEmpty || !nested.isEmpty }
+    // MARK: Whatever the order of arrival
 
     /// How sure it is that a presenter's answer waits for a claim.
     enum Certainty {
@@ -125,24 +79,34 @@ extension Arbiter {
         case possible
     }
 
-    /// What a claim waits for to end or to be granted, whatever the order of arrival.
-    private func certainDependencies(of id: ClaimID, _ certainty: Certainty) -> [ClaimID] {
-        guard let entry = claims[id] else { return [] }
-        // Its holder waits for what it has asked for meanwhile.
-        if entry.isGranted { return ungranted.filter { claims[$0]?.claim.within.contains(id) == true } }
-        var found = entry.blockers.filter { claims[$0]?.isGranted ?? false }
-        guard !entry.steps.isEmpty else { return Array(found) }
-        let asked = questions.values.filter { $0.claim == id }.compactMap { presenters[$0.presenter] }
-        for other in ungranted where other != id {
-            guard let claim = claims[other]?.claim else { continue }
-            if asked.contains(where: { answer(of: $0, waitsFor: claim, certainty) }) { found.insert(other) }
+    /// Who waits for whom for another reason than the order of arrival. Without it nothing can go round, and nobody
+    /// may be passed.
+    func forwardEdges(_ certainty: Certainty) -> [ForwardEdge] {
+        var edges: [ForwardEdge] = []
+        for id in nested {
+            // A holder waits for what it has asked for meanwhile.
+            for holder in claims[id]?.claim.within ?? [] { edges.append(ForwardEdge(waiter: holder, other: id)) }
         }
-        return Array(found)
+        guard !questions.isEmpty, !handled.isEmpty || !plainWaiting.isEmpty || certainty == .possible else { return edges }
+        var asking: [PresenterID: Set<ClaimID>] = [:]
+        for asked in questions.values { asking[asked.presenter, default: []].insert(asked.claim) }
+        for (id, askers) in asking {
+            guard let presenter = presenters[id] else { continue }
+            var others = certainty == .possible ? waitingOfPurpose[presenter.purpose] ?? [] : []
+            for other in handled where claims[other]?.claim.handling == id { others.insert(other) }
+            for other in plainWaiting {
+                if let claim = claims[other]?.claim, answer(of: presenter, waitsFor: claim, .certain) { others.insert(other) }
+            }
+            for other in others {
+                for asker in askers where asker != other { edges.append(ForwardEdge(waiter: asker, other: other)) }
+            }
+        }
+        return edges
     }
 
-    /// What a claim waits for to end or to be granted.
-    private func dependencies(of id: ClaimID) -> [ClaimID] {
-        inOrder((claims[id]?.blockers ?? []).union(certainDependencies(of: id, .certain)))
+    /// Claims that are held and that others are nested in.
+    private var holdersOfNested: Set<ClaimID> {
+        nested.reduce(into: []) { $0.formUnion(claims[$1]?.claim.within ?? []) }
     }
 
     /// Whether a presenter's answer waits for the claim.
@@ -153,8 +117,21 @@ extension Arbiter {
         return actor.isKin(of: other)
     }
 
-    /// Whether one claim waits for another, however many others are between them.
-    func reaches(_ start: ClaimID, _ goal: ClaimID) -> Bool { path(from: start, to: goal) != nil }
+    // MARK: Rings
+
+    /// What a claim waits for to end or to be granted.
+    private func dependencies(of id: ClaimID) -> [ClaimID] {
+        guard let entry = claims[id] else { return [] }
+        // Its holder waits for what it has asked for meanwhile.
+        if entry.isGranted { return inOrder(nested.filter { claims[$0]?.claim.within.contains(id) == true }) }
+        var found = entry.blockers
+        let asked = questions.values.filter { $0.claim == id }.compactMap { presenters[$0.presenter] }
+        for other in handled.union(plainWaiting) where other != id && !asked.isEmpty {
+            guard let claim = claims[other]?.claim else { continue }
+            if asked.contains(where: { answer(of: $0, waitsFor: claim, .certain) }) { found.insert(other) }
+        }
+        return inOrder(found)
+    }
 
     /// The claims from one to another, each of which waits for the next, both ends included.
     func path(from start: ClaimID, to goal: ClaimID) -> [ClaimID]? {
@@ -176,14 +153,30 @@ extension Arbiter {
         return nil
     }
 
+    /// Lets go on what would wait for itself for ever.
+    /// - Returns: whether there was something.
+    mutating func untie(_ now: Int64) -> Bool {
+        let edges = forwardEdges(.certain)
+        guard !edges.isEmpty else { return false }
+        let waiting = inOrder(ungranted)
+        var graph = WaitGraph(waiting + holdersOfNested)
+        for edge in edges { graph.add(edge.waiter, waitsFor: edge.other) }
+        for id in waiting { graph.add(id, waitsFor: claims[id]?.blockers ?? []) }
+        if passOverWaitingPresenters(graph, now) { return true }
+        // Whatever goes round goes through one of these.
+        guard Set(edges.map(\.other)).contains(where: { graph.isTied($0) }) else { return false }
+        return breakRing(graph, waiting)
+    }
+
     /// Lets presenters be that wait for the very claim that asks them: what they show is not being touched meanwhile.
     /// - Returns: whether there was one.
-    mutating func passOverWaitingPresenters(_ now: Int64) -> Bool {
+    private mutating func passOverWaitingPresenters(_ graph: WaitGraph, _ now: Int64) -> Bool {
+        guard !handled.isEmpty else { return false }
         for (question, asked) in questions.sorted(by: { $0.key < $1.key }) {
-            let isStuck = ungranted.contains { id in
-                id != asked.claim && claims[id]?.claim.handling == asked.presenter && reaches(id, asked.claim)
-            }
-            guard isStuck else { continue }
+            let handling = handled.filter { $0 != asked.claim && claims[$0]?.claim.handling == asked.presenter }
+            guard !handling.isEmpty else { continue }
+            let waiters = graph.waiters(for: asked.claim)
+            guard handling.contains(where: { waiters.contains($0) }) else { continue }
             questions[question] = nil
             claims[asked.claim]?.steps[asked.presenter] = nil
             attention.insert(asked.claim)
@@ -194,8 +187,8 @@ extension Arbiter {
 
     /// Fails the youngest claim of a ring, unless it is a plain program's, whose patience ends anyway.
     /// - Returns: whether there was one.
-    mutating func breakRing() -> Bool {
-        for id in inOrder(ungranted).reversed() {
+    private mutating func breakRing(_ graph: WaitGraph, _ ungranted: [ClaimID]) -> Bool {
+        for id in ungranted.reversed() where graph.isTied(id) {
             guard let ring = path(from: id, to: id)?.dropLast() else { continue }
             let waiting = ring.filter { claims[$0].map { !$0.isGranted && !$0.claim.isPlain } ?? false }
             guard let youngest = inOrder(waiting).last else { continue }

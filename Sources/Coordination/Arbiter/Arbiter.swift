@@ -70,13 +70,25 @@ public struct Arbiter: Sendable {
     public let limits: Limits
     public private(set) var packages: Packages
     var claims: [ClaimID: Entry] = [:]
-    /// Those of them that are not granted.
+    /// Where they are.
+    private(set) var index = ClaimIndex()
+    /// Clients' claims that are granted.
+    private(set) var held: Set<ClaimID> = []
+    /// Those of all claims that are not granted.
     private(set) var ungranted: Set<ClaimID> = []
     /// Those that are not granted and nested in others.
     private(set) var nested: Set<ClaimID> = []
+    /// Those that are not granted and that a presenter makes in its handler.
+    private(set) var handled: Set<ClaimID> = []
+    /// Those that are not granted and plain programs'.
+    private(set) var plainWaiting: Set<ClaimID> = []
+    /// Those that are not granted, by their purpose.
+    private(set) var waitingOfPurpose: [Purpose: Set<ClaimID>] = [:]
     /// Those that are not granted and have passed others.
     var passers: Set<ClaimID> = []
-    /// For each claim those that wait for it.
+    /// Claims to which presenters have relinquished.
+    var owing: Set<ClaimID> = []
+    /// For each claim those that wait for it, if any do.
     var dependents: [ClaimID: Set<ClaimID>] = [:]
     var presenters: [PresenterID: Presenter] = [:]
     /// Presenters that did not answer in time.
@@ -109,26 +121,63 @@ public struct Arbiter: Sendable {
         claim.within = claim.within.filter { claims[$0]?.isGranted == true }
         if claim.isPlain {
             // Whoever runs a program under a claim waits for it.
-            for (id, entry) in claims where entry.isGranted && !entry.claim.isPlain {
-                if Self.areKin(entry.claim, claim) { claim.within.insert(id) }
+            for id in held {
+                if let holder = claims[id]?.claim, Self.areKin(holder, claim) { claim.within.insert(id) }
             }
         }
-        claims[claim.id] = Entry(claim: claim, units: units(of: claim), arrival: nextArrival, since: now)
+        let entry = Entry(claim: claim, units: units(of: claim), arrival: nextArrival, since: now)
+        claims[claim.id] = entry
         nextArrival += 1
-        ungranted.insert(claim.id)
-        if !claim.within.isEmpty { nested.insert(claim.id) }
+        index.insert(entry)
         if claim.isPlain { plainCount += 1 }
+        enterQueue(claim)
         setRivals(of: claim.id)
-        setBlockers(of: claim.id)
+        setBlockers(of: claim.id, above: nil)
         attention.insert(claim.id)
         return settle(now)
     }
 
+    private mutating func enterQueue(_ claim: Claim) {
+        ungranted.insert(claim.id)
+        if !claim.within.isEmpty { nested.insert(claim.id) }
+        if claim.handling != nil { handled.insert(claim.id) }
+        if claim.isPlain { plainWaiting.insert(claim.id) }
+        if let purpose = claim.purpose { waitingOfPurpose[purpose, default: []].insert(claim.id) }
+    }
+
     /// A claim waits no more.
-    mutating func leaveQueue(_ id: ClaimID) {
-        ungranted.remove(id)
-        nested.remove(id)
-        passers.remove(id)
+    mutating func leaveQueue(_ claim: Claim) {
+        guard ungranted.remove(claim.id) != nil else { return }
+        nested.remove(claim.id)
+        handled.remove(claim.id)
+        plainWaiting.remove(claim.id)
+        passers.remove(claim.id)
+        guard let purpose = claim.purpose, let place = waitingOfPurpose.index(forKey: purpose) else { return }
+        waitingOfPurpose.values[place].remove(claim.id)
+        if waitingOfPurpose.values[place].isEmpty { waitingOfPurpose.remove(at: place) }
+    }
+
+    /// A claim is granted from now on: no longer in the queue, and held if it is a client's.
+    mutating func hold(_ claim: Claim) {
+        leaveQueue(claim)
+        if !claim.isPlain { held.insert(claim.id) }
+    }
+
+    /// A claim has ended.
+    mutating func letGo(_ entry: Entry) {
+        if entry.claim.isPlain { plainCount -= 1 }
+        index.remove(entry)
+        held.remove(entry.claim.id)
+        owing.remove(entry.claim.id)
+        leaveQueue(entry.claim)
+    }
+
+    /// The presenter in whose handler claims are made is gone.
+    mutating func forgetHandling(of presenter: PresenterID) {
+        for id in handled where claims[id]?.claim.handling == presenter {
+            claims[id]?.claim.handling = nil
+            handled.remove(id)
+        }
     }
 
     /// A claim has ended that others may be nested in.
@@ -211,7 +260,8 @@ public struct Arbiter: Sendable {
         for (id, presenter) in presenters {
             if let path = presenter.path?.moved(old, to: new) { presenters[id]?.path = path }
         }
-        return relocate(now) { access in
+        guard !old.bytes.isEmpty else { return [] }
+        return relocate(index.claims(within: old), now) { access in
             access.kind.isOfName && access.path == old ? nil : access.path.moved(old, to: new)
         }
     }
@@ -219,7 +269,7 @@ public struct Arbiter: Sendable {
     /// An item has its old name again: what was moved away for a moment, as a backup, is another one from now on.
     public mutating func returned(_ item: ItemID, to path: TreePath, now: Int64) -> [Effect] {
         for (id, presenter) in presenters where presenter.item == item { presenters[id]?.path = path }
-        return relocate(now) { access in
+        return relocate(index.claims(of: item), now) { access in
             access.item == item && access.path != path && !access.kind.isOfName ? path : nil
         }
     }
@@ -228,30 +278,38 @@ public struct Arbiter: Sendable {
     public mutating func set(_ packages: Packages, now: Int64) -> [Effect] {
         guard packages != self.packages else { return [] }
         self.packages = packages
-        for (id, claim) in claims.mapValues(\.claim) {
-            let units = units(of: claim)
-            claims[id]?.units = units
+        for entry in claims.values {
+            index.remove(entry)
+            var entry = entry
+            entry.units = units(of: entry.claim)
+            index.insert(entry)
+            claims[entry.claim.id] = entry
         }
-        setAllRivals()
+        setRivals(ofAll: Array(claims.keys))
         return settle(now)
     }
 
     /// Gives accesses other places, and finds out anew who excludes whom.
-    /// - Parameter place: where an access is now; nil leaves it where it was.
-    private mutating func relocate(_ now: Int64, _ place: (Access) -> TreePath?) -> [Effect] {
-        var isConcerned = false
-        for id in Array(claims.keys) {
-            guard var entry = claims[id] else { continue }
-            for (index, access) in entry.claim.accesses.enumerated() {
-                guard let path = place(access) else { continue }
-                entry.claim.accesses[index].path = path
-                isConcerned = true
+    /// - Parameters:
+    ///   - ids: the claims that this may concern.
+    ///   - place: where an access is now; nil leaves it where it was.
+    private mutating func relocate(_ ids: Set<ClaimID>, _ now: Int64, _ place: (Access) -> TreePath?) -> [Effect] {
+        var moved: [ClaimID] = []
+        for id in ids {
+            guard let old = claims[id] else { continue }
+            var entry = old
+            for (number, access) in old.claim.accesses.enumerated() {
+                if let path = place(access) { entry.claim.accesses[number].path = path }
             }
+            guard entry.claim.accesses != old.claim.accesses else { continue }
             entry.units = units(of: entry.claim)
+            index.remove(old)
+            index.insert(entry)
             claims[id] = entry
+            moved.append(id)
         }
-        guard isConcerned else { return [] }
-        setAllRivals()
+        guard !moved.isEmpty else { return [] }
+        setRivals(ofAll: moved)
         return settle(now)
     }
 
@@ -260,54 +318,6 @@ public struct Arbiter: Sendable {
         guard pulses[connection] != nil else { return }
         pulses[connection] = Pulse(asked: nil, answered: now)
     }
-
-    // MARK: Questions
-
-    /// A claim as people may see it.
-    public struct Listed: Hashable, Sendable {
-        public var claim: Claim
-        /// When it was made.
-        public var since: Int64
-        public var isWaiting: Bool
-    }
-
-    /// A claim that has not ended.
-    public func claim(_ id: ClaimID) -> Claim? { claims[id]?.claim }
-
-    /// Who holds a claim, or waits for it; nil for plain programs.
-    public func connection(of id: ClaimID) -> ConnectionID? { claims[id]?.claim.connection }
-
-    public func isGranted(_ id: ClaimID) -> Bool { claims[id]?.isGranted ?? false }
-
-    /// Whether anyone waits for a claim to end: another claim, or a presenter that has relinquished to it.
-    public func isWanted(_ id: ClaimID) -> Bool {
-        guard let entry = claims[id], entry.isGranted else { return false }
-        return !entry.owed.isEmpty || dependents[id]?.isEmpty == false
-    }
-
-    public func presenter(_ id: PresenterID) -> Presenter? { presenters[id] }
-
-    /// Who was asked a question, also if nobody waits for the answer any more.
-    public func presenterAsked(_ id: QuestionID) -> Presenter? {
-        outstanding[id].flatMap { presenters[$0.presenter] }
-    }
-
-    /// All claims in the order of their arrival.
-    public var listed: [Listed] {
-        claims.values.sorted { $0.arrival < $1.arrival }
-            .map { Listed(claim: $0.claim, since: $0.since, isWaiting: !$0.isGranted) }
-    }
-
-    /// All presenters, the oldest first.
-    public var allPresenters: [(presenter: Presenter, isRevoked: Bool)] {
-        presenters.values.sorted { $0.id < $1.id }.map { ($0, revoked.contains($0.id)) }
-    }
-
-    /// Whether nothing is claimed or presented at all.
-    public var isEmpty: Bool { claims.isEmpty && presenters.isEmpty }
-
-    /// Whether any client takes part. Without one no plain program waits, and its claims need not be known.
-    public var hasClients: Bool { !presenters.isEmpty || claims.count > plainCount }
 
     /// Lets go of what plain programs hold, once no client takes part.
     public mutating func dropPlain() {

@@ -87,9 +87,11 @@ public struct WriterClaims: Sendable {
     // MARK: Events
 
     /// A program opens an item for writing.
-    /// - Parameter truncates: whether with O_TRUNC.
+    /// - Parameters:
+    ///   - truncates: whether with O_TRUNC.
+    ///   - end: when it has waited long enough in any case, for instance because it has waited elsewhere already.
     public mutating func open(
-        _ id: ClaimID, item: ItemID, actor: FileActor?, truncates: Bool, now: Int64
+        _ id: ClaimID, item: ItemID, actor: FileActor?, truncates: Bool, until end: Int64? = nil, now: Int64
     ) -> Admission {
         dropIdle(item, now: now)
         let claim = PlainClaim(id: id, kind: truncates ? .replacing : .writing, item: item, actor: actor)
@@ -105,8 +107,9 @@ public struct WriterClaims: Sendable {
             queue.holders.append(Holder(claim: claim, since: now))
             return .granted
         }
-        queue.waiters.append(Waiter(claim: claim, since: now, deadline: now + replaceWait))
-        return .parked(until: now + replaceWait)
+        let deadline = max(now, min(end ?? .max, now + replaceWait))
+        queue.waiters.append(Waiter(claim: claim, since: now, deadline: deadline))
+        return .parked(until: deadline)
     }
 
     /// A program has truncated an open file to nothing: it is replacing it from now on. This never waits.

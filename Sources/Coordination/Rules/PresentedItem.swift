@@ -60,6 +60,14 @@ public struct PresentedItem: Hashable, Sendable {
             }
             return .item
         }
+        if change.detail.isExchange {
+            // One change tells of both: what had the new name has the old one now. The other tells those around of it.
+            if change.event == .created, place == change.path || place.isWithin(change.path) { return nil }
+            if change.event == .renamed, let from = change.from, let moved = place.moved(change.path, to: from) {
+                (path, left) = (moved, nil)
+                return .item
+            }
+        }
         if let item, change.item == item, change.path == left, change.event == .created || change.event == .saved {
             path = change.path
             left = nil
