@@ -31,7 +31,7 @@ import Testing
             let terminal = try terminal(container, "resolve f", ["NO_COLOR": "1"])
             try terminal.wait(for: "[q]uit:")
             let shown = terminal.screen.text
-            var problems = ["code (", "claude (", "ago", "against the current version"].filter { !shown.contains($0) }
+            var problems = ["code (", "claude (", "SAVED", "against the current version: 1 line added, 1 removed"].filter { !shown.contains($0) }
                 .map { "it does not show \"\($0)\":\n\(shown)" }
             try terminal.type("nonsense\n")
             try terminal.wait("it to ask again") { $0.screen.text.components(separatedBy: "[q]uit:").count > 2 }
