@@ -97,6 +97,12 @@ struct CheckedSettings {
         }
     }
 
+    /// What is no setting, in clauses: a slip of the hand, or of another version.
+    var ignored: [String] {
+        guard let text, let file = try? Self.file(text) else { return [] }
+        return file.unknown.map { "config.toml: there is no setting \($0): it has no effect" }
+    }
+
     // MARK: Reading
 
     private static func file(_ text: String) throws(Mistake) -> SettingsFile {

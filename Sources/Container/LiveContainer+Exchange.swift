@@ -95,8 +95,11 @@ extension LiveContainer {
             }
         }
         // One after the other: the old name is free then, until the other comes to it.
-        let other = change(.created, in: move.source.parent, move.source.name, by: requester)
-        record(move.newParent, rows + [renamed(move, item: nil, requester), .change(other)])
+        var there = change(
+            .renamed, in: move.newParent, move.newName, from: (move.source.parent, move.source.name), by: requester)
+        var back = change(.created, in: move.source.parent, move.source.name, by: requester)
+        (there.detail.isExchange, back.detail.isExchange) = (true, true)
+        record(move.newParent, rows + [.change(there), .change(back)])
     }
 
     private func moveNodes(_ move: Move, _ target: Entry) {

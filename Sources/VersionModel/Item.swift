@@ -134,6 +134,19 @@ public struct Change: Hashable, Sendable {
     /// In whose coordinated access it was done (`Purpose.origin`); nil outside of any. Presenters do not hear of their
     /// own.
     public var origin: UInt64?
+    /// What else those need to know who bring back a time that has passed.
+    public var detail = Detail()
+
+    /// What is in no message, and only with few changes.
+    public struct Detail: Hashable, Sendable {
+        /// With this save a document has its name back that had been away. (Of a new one, `created` tells.)
+        public var isComingBack = false
+        /// The two names of this rename have changed places; the `created` behind it tells the same once more.
+        public var isExchange = false
+        /// How long the version was that this save has amended, by appending to it; `.max` if it has changed otherwise.
+        public var amended: UInt64?
+        public init() {}
+    }
 
     public init(
         event: ChangeEvent, path: TreePath, from: TreePath? = nil, item: ItemID? = nil, version: VersionID? = nil,

@@ -66,9 +66,11 @@ extension ByteWriter {
     }
 
     mutating func change(_ value: Change) {
+        let detail = value.detail == Change.Detail() ? nil : value.detail
         byte(
             value.event.code | (value.origin == nil ? 0 : ChangeEvent.originFollows)
-                | (value.directory == nil ? 0 : ChangeEvent.directoriesFollow))
+                | (value.directory == nil ? 0 : ChangeEvent.directoriesFollow)
+                | (detail == nil ? 0 : ChangeEvent.detailFollows))
         string(value.path.bytes)
         optional(value.from) { $0.string($1.bytes) }
         optional(value.item) { $0.identity($1) }
@@ -80,6 +82,9 @@ extension ByteWriter {
             fixed(directory.number)
             optional(value.fromDirectory) { $0.fixed($1.number) }
         }
+        guard let detail else { return }
+        byte((detail.isComingBack ? 1 : 0) | (detail.isExchange ? 2 : 0) | (detail.amended == nil ? 0 : 4))
+        if let amended = detail.amended { fixed(amended) }
     }
 }
 
@@ -148,7 +153,7 @@ extension ByteReader {
 
     mutating func change() throws(CodingError) -> Change {
         let code = try byte()
-        let flags = ChangeEvent.originFollows | ChangeEvent.directoriesFollow
+        let flags = ChangeEvent.originFollows | ChangeEvent.directoriesFollow | ChangeEvent.detailFollows
         guard let event = ChangeEvent(code: code & ~flags) else { throw CodingError() }
         var change = Change(
             event: event, path: try path(),
@@ -160,6 +165,12 @@ extension ByteReader {
         if code & ChangeEvent.directoriesFollow != 0 {
             change.directory = FileID(try fixed64())
             change.fromDirectory = try optional { (reader) throws(CodingError) in FileID(try reader.fixed64()) }
+        }
+        if code & ChangeEvent.detailFollows != 0 {
+            let detail = try byte()
+            change.detail.isComingBack = detail & 1 != 0
+            change.detail.isExchange = detail & 2 != 0
+            if detail & 4 != 0 { change.detail.amended = try fixed64() }
         }
         return change
     }
@@ -206,6 +217,8 @@ extension ChangeEvent {
     static let originFollows: UInt8 = 0x80
     /// Set beside the code of a change that says which directory it happened in.
     static let directoriesFollow: UInt8 = 0x40
+    /// The same for one that has a detail.
+    static let detailFollows: UInt8 = 0x20
 
     var code: UInt8 {
         switch self {

@@ -68,13 +68,17 @@ import Testing
             var problems: [String] = []
             let clock = ContinuousClock()
             let waited = try clock.measure { try stranger.save("new", to: "a") }
-            if waited < .milliseconds(490) { problems.append("the open went on after \(waited)") }
+            if waited < .milliseconds(490) || waited > replaceWaitIsOver {
+                problems.append("the open went on after \(waited)")
+            }
+            // What does not wait takes as long as a machine that others use makes it.
+            let atOnce: Duration = Workplace.isFull ? .milliseconds(400) : .seconds(8)
             // Names never wait: the kernel holds their directory.
             let moved = try clock.measure { _ = try stranger.must("rename", "a", "b") }
-            if moved > .milliseconds(400) { problems.append("a rename took \(moved)") }
+            if moved > atOnce { problems.append("a rename took \(moved)") }
             try shell("echo > ../go; while \(Workplace.control) claims | grep -q write; do :; done", in: container.path)
             let free = try clock.measure { try stranger.save("newer", to: "b") }
-            if free > .milliseconds(400) { problems.append("without a claim the open took \(free)") }
+            if free > atOnce { problems.append("without a claim the open took \(free)") }
             return problems
         }
     }

@@ -157,7 +157,7 @@ import Testing
             try shell("echo new > draft; mv draft doc", in: container.path)
             let told = try events(of: container).map(\.text)
             let ofDraft = told.filter { $0.hasSuffix(" draft") }
-            return ofDraft.first == "created draft" && ofDraft.last == "deleted draft" && told.last == "saved doc" ? [] : ["\(told)"]
+            return ofDraft.first == "created draft" && ofDraft.last == "renamed draft -> doc" && told.last == "saved doc" ? [] : ["\(told)"]
         }
     }
 }

@@ -13,6 +13,7 @@ public final class PresentingClient: @unchecked Sendable {
     private let descriptor: Int32
     private let changed = NSCondition()
     private var log: [String] = []
+    private var authors: [String] = []
     private var replies: [Int: [String: Any]] = [:]
     private var hasEnded = false
     private var next = 1
@@ -98,6 +99,9 @@ public final class PresentingClient: @unchecked Sendable {
     /// What it was told and asked so far, in order; presenters are called as what they present.
     public var told: [String] { changed.withLock { log } }
 
+    /// Who made the changes that it was told of, in their order: programs with their process ids.
+    public var origins: [String] { changed.withLock { authors } }
+
     /// Waits until it was told something, so many times, and gives all that it was told until then.
     @discardableResult
     public func wait(seconds: Double = 30, for what: String, times: Int = 1) throws -> [String] {
@@ -155,6 +159,10 @@ public final class PresentingClient: @unchecked Sendable {
                 changed.broadcast()
             }
             return
+        }
+        for change in parameters["changes"] as? [[String: Any]] ?? [] {
+            let event = change["event"] as? [String: Any] ?? [:]
+            changed.withLock { authors.append("\(event["program"] ?? "-") \(event["pid"] ?? "-")") }
         }
         let presenter = (parameters["presenter"] as? NSNumber)?.uint64Value ?? 0
         let name = changed.withLock { names[presenter] } ?? ""

@@ -21,7 +21,11 @@ extension ContainerBackend {
 
     func history(_ request: HistoryRequest, _ call: ControlCall) throws(ControlError) -> DocumentHistory {
         try answering {
-            let document = readable(try document(request.target, call), call)
+            let all = try document(request.target, call)
+            let document = readable(all, call)
+            guard all.versions.isEmpty || !document.versions.isEmpty else {
+                throw OperationError(.denied, "permission denied", path: document.path)
+            }
             return DocumentHistory(
                 path: Path(document.path), versions: infos(document.versions, of: document))
         }

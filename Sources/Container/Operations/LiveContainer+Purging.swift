@@ -163,7 +163,7 @@ extension LiveContainer {
     ) throws(OperationError) -> RemovalOutcome {
         defer { endUndeletes() }
         return try operation {
-            let going = removable(try store.deletions(within: path), before: before, principal)
+            let going = Self.contentsFirst(removable(try store.deletions(within: path), before: before, principal))
             var outcome = RemovalOutcome()
             for (done, deletion) in going.enumerated() {
                 try report(done, going.count)
@@ -176,6 +176,13 @@ extension LiveContainer {
             }
             return outcome
         }
+    }
+
+    /// A directory goes behind what was in it: whoever stops this can still bring back the rest with it.
+    private static func contentsFirst(_ deletions: [Deletion]) -> [Deletion] {
+        let directories = deletions.filter { $0.type == .directory }
+        return deletions.filter { $0.type != .directory }
+            + directories.sorted { $0.path.names.count > $1.path.names.count }
     }
 
     private func removable(_ all: [Deletion], before: Timestamp?, _ principal: Principal) -> [Deletion] {

@@ -115,10 +115,12 @@ struct CommandUnderClaim: ParsableArguments {
             report(error)
             throw ExitCode(125)
         }
+        let display = session.display
         session.client.watchClaims { notice in
             switch notice {
             case .disturbed(let notice):
-                Printer.note("\(notice.path) was \(notice.disturbance) by a program that does not wait for claims")
+                let path = Style.printable(display.shown(notice.path))
+                Printer.note("\(path) was \(notice.disturbance) by a program that does not wait for claims")
             case .revoked:
                 Printer.note("the claim is over: others waited for it, and this process did not answer; was it stopped?")
             }

@@ -25,7 +25,8 @@ struct MountCommand: AsyncParsableCommand {
             Printer.note("\(places): a dead mount was detached")
         }
         if let place = try? ContainerPlace.find(point), place.root == point, place.isMounted || place.isClosed {
-            throw ControlError(.busy, "already mounted", path: directory.path, advice: "versionsctl status shows it")
+            throw ControlError(
+                .busy, "already mounted", path: (mountpoint ?? directory).path, advice: "versionsctl status shows it")
         }
         let beneath = BusyProcess.using(source)
         let arguments =

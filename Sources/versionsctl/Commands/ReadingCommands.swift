@@ -121,7 +121,7 @@ struct ClaimsCommand: AsyncParsableCommand {
         let session = try await Session.open(path, container)
         let claims = try await session.call(ClaimsRequest())
         if json.json { return try Printer.json(claims) }
-        try Printer.text(statusText().claims(claims))
+        try Printer.text(statusText().claims(claims, shown: session.display.shown))
     }
 }
 
@@ -151,7 +151,7 @@ struct WatchCommand: AsyncParsableCommand {
                     try Printer.text(text.event(event, shown: display.shown))
                 }
             } catch {
-                Glibc.exit(1)
+                Printer.stop(error)
             }
         }
         throw end
