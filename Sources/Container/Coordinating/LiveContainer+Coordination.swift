@@ -38,7 +38,8 @@ extension LiveContainer {
         switch kind {
         case .reading:
             // Who may not list the directory does not learn, nor claim, which names are free in it.
-            if spot.stat != nil { try walk.require(.read, on: spot) } else { try walk.require(.read, on: spot.parent, spot.path) }
+            guard spot.stat == nil else { return try walk.require(.read, on: spot) }
+            try walk.require(.read, on: spot.parent, spot.path)
         case .writing(.updating), .writing(.forMerging), .writing(.contentIndependentMetadataOnly):
             if spot.stat == nil { try walk.requireChange(of: spot) } else { try walk.require(.write, on: spot) }
         case .writing(.forDeleting), .writing(.forMoving), .writing(.forReplacing):
