@@ -137,7 +137,7 @@ let package = Package(
                 "versionsfs", "versionsctl", "CrashLoad", "CrashWorker", "BlockRecorder", "FaultShim", "Container", "VersionStore", "VersionModel", "FUSE", "CLinux",
                 logging, system, crypto,
             ]),
-        tests("LoadTests", ["versionsfs", "versionsctl", "TestActor"]),
+        tests("LoadTests", ["versionsfs", "versionsctl", "TestActor", "CoordinationActor"]),
         tests("SecurityTests", ["versionsfs", "versionsctl", "TestActor"]),
     ]
 )

@@ -93,7 +93,7 @@ final class Shoebox: NSObject, NSFilePresenter, @unchecked Sendable {
     /// Reads a picture anew, or forgets it if it has gone. Called on the queue.
     @discardableResult
     private func load(_ url: URL) -> Bool {
-        guard url.pathExtension == Picture.pathExtension else { return false }
+        guard url.pathExtension == Picture.pathExtension, isHere(url) else { return false }
         let former = pictures[url]
         var error: NSError?
         NSFileCoordinator(filePresenter: self).coordinate(readingItemAt: url, options: [], error: &error) { place in
@@ -103,22 +103,28 @@ final class Shoebox: NSObject, NSFilePresenter, @unchecked Sendable {
         return pictures[url] != former
     }
 
-    private func reload(_ url: URL, _ what: String) { if load(url) { changed(self, "\(what): \(url.lastPathComponent)") } }
+    /// Messages come from any depth; the pictures are those of the directory itself.
+    private func isHere(_ url: URL) -> Bool { url.deletingLastPathComponent().path == directory.path }
+
+    private func reload(_ url: URL, _ what: String) {
+        guard load(url) else { return }
+        changed(self, "\(pictures[url] == nil ? "deleted" : what): \(url.lastPathComponent)")
+    }
 
     func presentedSubitemDidAppear(at url: URL) { reload(url, "new") }
 
     func presentedSubitemDidChange(at url: URL) { reload(url, "changed") }
 
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {
-        pictures[oldURL] = nil
-        load(newURL)
+        let wasShown = pictures.removeValue(forKey: oldURL) != nil
+        guard load(newURL) || wasShown else { return }
         changed(self, "renamed: \(oldURL.lastPathComponent) to \(newURL.lastPathComponent)")
     }
 
     func accommodatePresentedSubitemDeletion(
         at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        if pictures.removeValue(forKey: url) != nil { changed(self, "deleted: \(url.lastPathComponent)") }
+        // Nothing of it is open here. Whether it is deleted then is told as a change.
         completionHandler(nil)
     }
 

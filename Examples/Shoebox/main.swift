@@ -14,7 +14,10 @@ guard CommandLine.arguments.count == 2, CommandLine.arguments[1] != "--help" els
 }
 
 let isTyped = isatty(STDIN_FILENO) != 0
-let shoebox = Shoebox(URL(fileURLWithPath: CommandLine.arguments[1], isDirectory: true).standardizedFileURL) { shoebox, what in
+// A symbolic link to a directory is no directory: what is presented is where it leads.
+let directory = URL(fileURLWithPath: CommandLine.arguments[1], isDirectory: true)
+    .resolvingSymlinksInPath().standardizedFileURL
+let shoebox = Shoebox(directory) { shoebox, what in
     say("\(what)\n\(Gallery(shoebox: shoebox).list)")
 }
 do {

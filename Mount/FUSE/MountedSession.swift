@@ -17,7 +17,8 @@ public final class MountedSession: Sendable {
         case whenUnused
         /// It leaves the tree at once and is served until its last user is done.
         case detached
-        /// As detached; pending and later requests of its users fail. Needs root, without it the same as detached.
+        /// As detached; pending and later requests of its users fail, also of those that have the mount in a namespace
+        /// of their own. Needs root, or fusectl where systems mount it; without both the same as detached.
         case aborted
     }
 
@@ -27,6 +28,8 @@ public final class MountedSession: Sendable {
     private let device: DeviceTransport
     /// If everything that it takes is there.
     private let ring: RingTransport?
+    /// Cuts the kernel off, if it is within reach.
+    private let connection: ConnectionSwitch?
     /// Held until the kernel has taken the answer to INIT.
     private let ringSwitch: Mutex<RingSwitch?>
     private enum Stage { case mounted, running, over }
@@ -64,11 +67,13 @@ public final class MountedSession: Sendable {
             throw .notPermitted
         }
         let device = DeviceTransport(descriptor: fuse_session_fd(session)) { [unowned driver] in driver.serve($0) }
-        let ring = ringSwitch == nil ? nil : Self.newRing(device, self.mountpoint)
+        let connection = ConnectionSwitch(self.mountpoint)
+        let ring = ringSwitch == nil ? nil : Self.newRing(device, self.mountpoint, connection)
         driver.begin(session: session, transport: ring ?? device)
         self.driver = driver
         self.device = device
         self.ring = ring
+        self.connection = connection
         self.ringSwitch = Mutex(ringSwitch)
         guard Self.answerThroughDriver(session, descriptor: fuse_session_fd(session)) else {
             destroy()
@@ -138,16 +143,20 @@ public final class MountedSession: Sendable {
         return features
     }
 
-    private static func newRing(_ device: DeviceTransport, _ mountpoint: FilePath) -> RingTransport? {
+    private static func newRing(
+        _ device: DeviceTransport, _ mountpoint: FilePath, _ connection: ConnectionSwitch?
+    ) -> RingTransport? {
         guard let queues = ProcessorList.possible, ring_may_run_everywhere() != 0 else { return nil }
         // Threads that wait in the ring hear of an end that only the device has noticed when the mount is cut off.
-        return try? RingTransport(device, queues: queues) { try? Unmounting.unmount(mountpoint, .aborted) }
+        return try? RingTransport(device, queues: queues) {
+            try? Unmounting.unmount(mountpoint, .aborted, connection)
+        }
     }
 
     /// Takes the mount away; ``run()`` returns once the kernel has let go of it. Harmless when it is gone already.
     public func unmount(_ departure: Departure = .detached) throws(Errno) {
         guard stage.withLock({ $0 != .over }) else { return }
-        try Unmounting.unmount(mountpoint, departure)
+        try Unmounting.unmount(mountpoint, departure, connection)
     }
 
     /// Ends the session on our side. No thread of the transport is left by now.

@@ -4,7 +4,22 @@ import Glibc
 import SystemPackage
 
 enum Unmounting {
-    static func unmount(_ path: FilePath, _ departure: MountedSession.Departure) throws(Errno) {
+    /// - Parameter connection: the mount's, if it is known.
+    /// - Throws: `invalidArgument` if something else is mounted there by now, or nothing.
+    static func unmount(
+        _ path: FilePath, _ departure: MountedSession.Departure, _ connection: ConnectionSwitch?
+    ) throws(Errno) {
+        let isThere = connection?.isMounted(at: path) ?? true
+        if departure == .aborted, connection?.abort() == true {
+            // What is left is a name that nobody has to have, or to lose twice.
+            if isThere { try? take(path, .detached) }
+            return
+        }
+        guard isThere else { throw .invalidArgument }
+        try take(path, departure)
+    }
+
+    private static func take(_ path: FilePath, _ departure: MountedSession.Departure) throws(Errno) {
         if geteuid() == 0 {
             let result = path.withPlatformString { umount2($0, flags(departure)) }
             if result == 0 { return }

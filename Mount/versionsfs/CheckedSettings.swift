@@ -58,10 +58,11 @@ struct CheckedSettings {
         }
     }
 
-    /// What is accepted and kept, and has no effect before more is there.
+    /// What is accepted and kept, and has not all of its effect before more is there.
     private static let later = [
-        "scopes.documents": "no effect yet: it is about names that clash between devices",
-        "packages.extensions": "no effect yet but on claims: the files of packages have versions one by one",
+        "scopes.documents": "no effect yet but on queries: names clash between devices, and there is one",
+        "packages.extensions":
+            "no effect yet but on claims and presenters: the files of packages have versions one by one",
     ]
 
     /// Sets one setting; others that are wrong stay as they are, to be mended in turn.
@@ -94,6 +95,12 @@ struct CheckedSettings {
             if error.key.isEmpty { return "\(file)\(error.text): mend the file, or remove it for the defaults" }
             return "\(file)config.toml: \(error.text): versionsctl config --container \(directory) \(error.key) VALUE"
         }
+    }
+
+    /// What is no setting, in clauses: a slip of the hand, or of another version.
+    var ignored: [String] {
+        guard let text, let file = try? Self.file(text) else { return [] }
+        return file.unknown.map { "config.toml: there is no setting \($0): it has no effect" }
     }
 
     // MARK: Reading

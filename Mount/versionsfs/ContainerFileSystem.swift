@@ -49,6 +49,12 @@ final class ContainerFileSystem: FileSystem {
     // MARK: Names
 
     func lookup(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8]) throws(Errno) -> Entry {
+        // A `.versions` of the directory's own, from before it was mounted, is listed and can be removed.
+        if name == Browser.name, !Browser.owns(parent),
+            let own = try container.lookup(caller.inContainer, parent: parent, name: name)
+        {
+            return Entry(own)
+        }
         if Browser.owns(parent) || name == Browser.name {
             let found = try browser.lookup(caller.inContainer, parent: parent, name: name)
             return found.map { Entry($0) } ?? Entry(missingFor: Browser.missingNameValid)

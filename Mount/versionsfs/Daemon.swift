@@ -135,8 +135,10 @@ private final class Ending: Sendable {
         cover?.lift()
         do {
             try session.unmount(.detached)
-        } catch {
+        } catch where error != .invalidArgument {
             logger.error("cannot unmount: \(error)")
+        } catch {
+            // Somebody has unmounted it by its name already.
         }
         ThreadStart { [self] in
             // Ends with the process if that is sooner.
@@ -144,7 +146,13 @@ private final class Ending: Sendable {
             var time = timespec(tv_sec: Int(Self.patience.components.seconds), tv_nsec: 0)
             nanosleep(&time, nil)
             logger.warning("the mount is still in use: its users are cut off")
-            try? session.unmount(.aborted)
+            do {
+                try session.unmount(.aborted)
+            } catch {
+                // Nobody may be left who cannot be ended. What is acknowledged is there after a kill, too.
+                logger.error("they cannot be cut off (\(error)): it ends as if it were killed")
+                _exit(1)
+            }
         }.run()
     }
 }

@@ -52,6 +52,10 @@ struct OpenedContainer {
             store.close()
             throw StartError(text: complaint)
         }
+        for text in toleratesSettings ? [] : checked.ignored {
+            logger.warning("\(text)")
+            if arguments.readyDescriptor != nil { complain("\(path): \(text)") }
+        }
         do {
             container = try LiveContainer(
                 root: root, store: store,

@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -97,6 +98,18 @@ int linux_mknodat(int directory, const char *name, mode_t mode, unsigned major, 
 
 uint64_t linux_makedev(unsigned major, unsigned minor) { return makedev(major, minor); }
 int linux_gettid(void) { return (int)syscall(SYS_gettid); }
+int linux_fuse_control(void) {
+    int context = fsopen("fusectl", FSOPEN_CLOEXEC);
+    if (context < 0) return -1;
+    int root = -1;
+    if (fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+        root = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+    int error = errno;
+    close(context);
+    errno = error;
+    return root;
+}
+
 int linux_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 int linux_flock(int file, int operation) { return flock(file, operation); }
 int linux_fcntl(int file, int command, long argument) { return fcntl(file, command, argument); }

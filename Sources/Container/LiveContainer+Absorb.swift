@@ -71,6 +71,10 @@ extension LiveContainer {
         var isKept = false
         /// It goes without a trace.
         var forgotten: (state: Document.State, contents: Set<ContentID>)?
+        /// The change feed has told of its name, and nothing else tells that it is gone.
+        var isMissed = false
+        /// What it holds under its other names.
+        var goesOn: VersionID?
         /// Its rows, for the transaction of the save that has its content: without that it would be nowhere.
         var rows: [VersionStore.Mutation] = []
     }
@@ -81,12 +85,11 @@ extension LiveContainer {
         return former.state.withLock { state in
             state.places.removeAll { $0 == move.source.place }
             var result = Absorbed()
-            // Who was told of its name has to hear that it is gone.
-            let gone: [VersionStore.Mutation] = state.isNameTold
-                ? [.change(change(.deleted, in: move.source.parent, move.source.name, item: state.item, by: requester))] : []
             guard state.places.isEmpty, !state.isUnversioned, var current = state.current else {
                 // It goes on under its other names, or nobody has saved it.
-                result.rows = itemRows(state, move.source.stat) + gone
+                result.rows = itemRows(state, move.source.stat)
+                result.isMissed = state.isNameTold
+                if state.isRecorded, !state.places.isEmpty { result.goesOn = state.current?.id }
                 return result
             }
             if state.isUnannounced {
@@ -94,15 +97,13 @@ extension LiveContainer {
                 return result
             }
             if isScaffolding(state, move, requester) {
-                guard state.isRecorded else {
-                    result.rows = gone
-                    return result
-                }
+                result.isMissed = state.isNameTold
+                guard state.isRecorded else { return result }
                 // Another item's version may have its content in this file, which goes on.
                 if state.sharesContent, !state.isKept, !state.contentDiffers(from: move.source.stat) {
                     result.content = current.content
                 }
-                result.rows = [.forgetItem(state.item)] + gone
+                result.rows = [.forgetItem(state.item)]
                 result.forgotten = (state, ownContents(of: state))
                 return result
             }
@@ -146,7 +147,10 @@ extension LiveContainer {
         guard let current = state.current, current.parents.isEmpty,
             !observers.isBackup(move.newName, of: move.source.name)
         else { return state.maker != nil && state.current?.parents.isEmpty ?? true }
-        guard let saver = state.saver, let actor = requester.actor, saver.isOfOneFamily(with: actor) else { return false }
+        guard let saver = state.saver, let actor = requester.actor, saver.isOfOneFamily(with: actor),
+            // What somebody wants to keep is not scaffolding, nor is what has been there for long.
+            !current.flags.contains(.pinned), now.since(current.saved) <= Observers.makersTimeNanoseconds
+        else { return false }
         // It was saved, and is being written again: what was saved is in the file no more.
         if state.isKept || state.isAppendedTo, state.differs(from: move.source.stat) { return false }
         // What was written through a descriptor from before is a version too, and not an ancestor of the current one.
@@ -196,11 +200,22 @@ extension LiveContainer {
     private func handOver(
         _ former: Document?, _ absorbed: Absorbed, to target: inout Document.State, _ move: Move, _ requester: Requester
     ) -> [VersionStore.Mutation] {
-        if let forgotten = absorbed.forgotten {
-            return absorbed.content == nil ? [] : handOn(forgotten.state, to: &target)
+        guard let former else { return [] }
+        if absorbed.isKept { return leaveName(of: former, sharing: &target, move, requester) }
+        let missed = absorbed.isMissed ? [farewell(former, absorbed, target, move, requester)] : []
+        guard let forgotten = absorbed.forgotten, absorbed.content != nil else { return missed }
+        return handOn(forgotten.state, to: &target) + missed
+    }
+
+    /// Who was told of a name has to hear that it is gone, and where to: the version tells what it held, for whoever
+    /// brings it back. Of a target that nobody was told of they hear nothing now.
+    private func farewell(
+        _ former: Document, _ absorbed: Absorbed, _ target: Document.State, _ move: Move, _ requester: Requester
+    ) -> VersionStore.Mutation {
+        guard !target.isUnannounced, !target.isUnversioned, let version = target.current?.id else {
+            return .change(change(.deleted, in: move.source.parent, move.source.name, item: former.item, by: requester))
         }
-        guard absorbed.isKept, let former else { return [] }
-        return leaveName(of: former, sharing: &target, move, requester)
+        return renamed(move, item: former.item, replacing: absorbed.goesOn ?? version, requester)
     }
 
     /// Other items' versions had their content in the file of a document that is forgotten: it is another one's now.
@@ -227,7 +242,7 @@ extension LiveContainer {
             current.kind = .history
             return prefixes + [.version(current)]
         }
-        return rows + [renamed(move, item: former.item, requester)]
+        return rows + [renamed(move, item: former.item, replacing: target.current?.id, requester)]
     }
 
     /// If the name of what was renamed comes back, so does its item (DESIGN 5.1).

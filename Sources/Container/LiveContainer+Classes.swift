@@ -23,6 +23,28 @@ extension LiveContainer {
     /// Whether a name gets no versions by the settings.
     func isIgnored(_ name: FileName, in parent: Node) -> Bool { policy.ignores(path(of: name, in: parent)) }
 
+    /// Whether a document has versions. One that was ignored when it was made is asked about again: the patterns may
+    /// have gone since.
+    func isVersioned(_ state: inout Document.State, _ name: FileName, in parent: Node) -> Bool {
+        guard state.isUnversioned else { return true }
+        // A journal is part of its database, whatever the patterns say.
+        guard Databases.database(ofJournal: name) == nil, !isIgnored(name, in: parent) else { return false }
+        state.isUnversioned = false
+        if state.current == nil, state.maker == nil { state.created = now }
+        return true
+    }
+
+    /// Before somebody writes to a file that was ignored and is no more: what it holds is its first version.
+    func beginHistory(
+        _ state: inout Document.State, _ node: Node, _ name: Node.Name, file: Int32, _ stat: FileStat
+    ) throws(Errno) {
+        guard state.isUnversioned, isVersioned(&state, name.name, in: name.parent), stat.size > 0 else { return }
+        state.stamp = nil
+        try save(
+            &state, node, in: name.parent, name.name, file: file,
+            PendingSave(kind: .replacing, requester: nil, isSealed: !node.hasWriters), stat: stat)
+    }
+
     /// Reads `.versionsignore` if it is what was saved, renamed or removed.
     func noteIgnoreFile(_ name: FileName, in parent: Node) {
         guard parent.id == Node.rootID, name == Self.ignoreFileName else { return }

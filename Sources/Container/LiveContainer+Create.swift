@@ -167,6 +167,7 @@ extension LiveContainer {
             }
             state.places = [place]
             state.isReturning = true
+            state.isBackUntold = true
             state.isAbsorbed = false
             state.stamp = nil
             // What it was made as under the name it had meanwhile, a backup perhaps, is the other document's now.

@@ -73,7 +73,6 @@ extension LiveContainer {
         try Backing.rename(move)
         moveNodes(move, target)
         var rows: [VersionStore.Mutation] = []
-        var items: (first: ItemID?, second: ItemID?)
         if move.source.stat.isDirectory {
             rows += recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
         }
@@ -81,7 +80,6 @@ extension LiveContainer {
         try store(throwing: .ioError) { () throws(StoreError) in
             let first = try documents.document(at: move.source.place)
             let second = try documents.document(at: target.place)
-            items = (first?.state.withLock(\.item), second?.state.withLock(\.item))
             try documents.remove(at: move.source.place)
             try documents.remove(at: target.place)
             for (document, old, new, stat) in [
@@ -96,24 +94,12 @@ extension LiveContainer {
                 }
             }
         }
-        record(move.newParent, rows + exchanged(move, items.first, items.second, requester))
-    }
-
-    /// What the change feed is told: three renames by way of a name that nothing has, as whoever exchanges names without
-    /// this system call has to do. So those who follow it one by one find each where it is, with all that lies in it.
-    private func exchanged(
-        _ move: Move, _ first: ItemID?, _ second: ItemID?, _ requester: Requester
-    ) -> [VersionStore.Mutation] {
-        let name = FileName(".exchange-\(ItemID.random().hex)") ?? FileName(placeholder: ())
-        let aside = path(of: name, in: move.newParent)
-        let source = path(of: move.source.name, in: move.source.parent)
-        let target = path(of: move.newName, in: move.newParent)
-        return [
-            .change(change(.renamed, in: move.newParent, name, from: source, item: first, by: requester)),
-            .change(change(
-                .renamed, in: move.source.parent, move.source.name, from: target, item: second, by: requester)),
-            .change(change(.renamed, in: move.newParent, move.newName, from: aside, item: first, by: requester)),
-        ]
+        // One after the other: the old name is free then, until the other comes to it.
+        var there = change(
+            .renamed, in: move.newParent, move.newName, from: (move.source.parent, move.source.name), by: requester)
+        var back = change(.created, in: move.source.parent, move.source.name, by: requester)
+        (there.detail.isExchange, back.detail.isExchange) = (true, true)
+        record(move.newParent, rows + [.change(there), .change(back)])
     }
 
     private func moveNodes(_ move: Move, _ target: Entry) {

@@ -38,12 +38,14 @@ extension LiveContainer {
         }
         leave(entry, now: .gone)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
-        let rows = document.state.withLock { state in
-            lostName(&state, entry, isRecorded: note != nil)
+        let (rows, current) = document.state.withLock { state in
+            (lostName(&state, entry, isRecorded: note != nil), state.isRecorded ? state.current?.id : nil)
         }
         // Of a name that a program made up for itself nobody has heard.
-        let events: [VersionStore.Mutation] = isWork
-            ? [.change(change(.deleted, in: entry.parent, entry.name, item: note?.item, by: requester))] : []
+        // Without a note, the version tells what it held.
+        let version = note == nil ? current : nil
+        let gone = change(.deleted, in: entry.parent, entry.name, item: note?.item, version: version, by: requester)
+        let events: [VersionStore.Mutation] = isWork ? [.change(gone)] : []
         record(entry.parent, rows + (note.map { [.deletion($0)] } ?? []) + events)
     }
 

@@ -47,14 +47,25 @@ extension LiveContainer {
 
     /// A name as a request may use it in a directory; the state directory does not exist for anyone, and `.versions`
     /// cannot be made, removed or renamed (DESIGN 3.2).
-    func name(_ bytes: [UInt8], in parent: Node, forChange: Bool = false) throws(Errno) -> FileName {
+    /// - Parameter takesAway: it is to go from there: one that the directory had before it was mounted may.
+    func name(
+        _ bytes: [UInt8], in parent: Node, forChange: Bool = false, takesAway: Bool = false
+    ) throws(Errno) -> FileName {
         guard bytes.count <= 255 else { throw .fileNameTooLong }
         guard let name = FileName(bytes: bytes) else { throw .invalidArgument }
         if parent.id == Node.rootID, bytes == Self.stateName {
             throw forChange ? .permissionDenied : .noSuchFileOrDirectory
         }
-        if forChange, bytes == Self.browseName { throw .permissionDenied }
+        if forChange, bytes == Self.browseName, !takesAway || !hasOwnBrowseName(parent) { throw .permissionDenied }
         return name
+    }
+
+    /// Whether a directory has a `.versions` of its own, from before it was mounted: that is what is there.
+    private func hasOwnBrowseName(_ parent: Node) -> Bool {
+        let found = try? names.reading { () throws(Errno) in
+            try Backing.statIfPresent(Self.browseName, in: descriptor(of: parent).raw)
+        }
+        return (found ?? nil) != nil
     }
 
     /// The node with this number; ESTALE if the kernel should not have it.

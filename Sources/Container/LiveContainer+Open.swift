@@ -187,6 +187,9 @@ extension LiveContainer {
             // While it waited, another file took the name: the kernel looks it up again.
             throw Errno(rawValue: ESTALE)
         }
+        if let name, state.isUnversioned {
+            try beginHistory(&state, writing.node, name, file: writing.descriptor.raw, stat)
+        }
         if let name, writing.mayReplace {
             try refuseIfStale(&state, name.parent, name.name, writing.requester)
         }

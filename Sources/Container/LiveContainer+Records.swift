@@ -162,13 +162,15 @@ extension LiveContainer {
 
     /// A row of the change feed for a name in a directory.
     func change(
-        _ event: ChangeEvent, in parent: Node, _ name: FileName, from: TreePath? = nil, item: ItemID? = nil,
-        version: VersionID? = nil, by requester: Requester?
+        _ event: ChangeEvent, in parent: Node, _ name: FileName, from source: (parent: Node, name: FileName)? = nil,
+        item: ItemID? = nil, version: VersionID? = nil, by requester: Requester?
     ) -> Change {
         let path = path(of: name, in: parent)
+        let from = source.map { self.path(of: $0.name, in: $0.parent) }
         return Change(
             event: event, path: path, from: from, item: item, version: version, time: now, author: requester?.author,
-            origin: coordinator.origin(of: requester?.actor, at: path, from: from, item: item))
+            origin: coordinator.origin(of: requester?.actor, at: path, from: from, item: item), directory: parent.file,
+            fromDirectory: source?.parent.file)
     }
 
     /// The path of a name in a directory, for people.

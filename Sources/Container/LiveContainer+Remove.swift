@@ -11,7 +11,7 @@ import VersionStore
 extension LiveContainer {
     public func unlink(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) {
         let parent = try node(parent)
-        let name = try name(bytes, in: parent, forChange: true)
+        let name = try name(bytes, in: parent, forChange: true, takesAway: true)
         do throws(Errno) {
             try unlink(caller, name, in: parent, unprotected: nil)
         } catch {
@@ -67,7 +67,7 @@ extension LiveContainer {
 
     public func removeDirectory(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) {
         let parent = try node(parent)
-        let name = try name(bytes, in: parent, forChange: true)
+        let name = try name(bytes, in: parent, forChange: true, takesAway: true)
         try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             let stat = try Backing.stat(name.bytes, in: directory.raw)

@@ -16,7 +16,7 @@ extension LiveContainer {
     ) throws(Errno) {
         let parent = try node(parent)
         let newParent = try node(newParent)
-        let name = try name(bytes, in: parent, forChange: true)
+        let name = try name(bytes, in: parent, forChange: true, takesAway: flags & linux_RENAME_EXCHANGE == 0)
         let newName = try self.name(newBytes, in: newParent, forChange: true)
         let requester = requester(caller)
         if let replaced = try? documents.document(at: Place(directory: newParent.file, name: newName)) {

@@ -54,11 +54,14 @@ extension LiveContainer {
         return rows
     }
 
-    func renamed(_ move: Move, item: ItemID?, _ requester: Requester) -> VersionStore.Mutation {
+    /// - Parameter version: what it is in the document that it was renamed over.
+    func renamed(
+        _ move: Move, item: ItemID?, replacing version: VersionID? = nil, _ requester: Requester
+    ) -> VersionStore.Mutation {
         .change(
             change(
                 .renamed, in: move.newParent, move.newName,
-                from: path(of: move.source.name, in: move.source.parent), item: item, by: requester))
+                from: (move.source.parent, move.source.name), item: item, version: version, by: requester))
     }
 
     /// The same for what is no document: of a name that a program made up for itself nobody has heard.

@@ -53,7 +53,7 @@ extension LiveContainer {
             if save.isSealed { seal(&state) }
             return state.current?.id
         }
-        if state.isUnversioned {
+        if !isVersioned(&state, name, in: parent) {
             record(parent, save.accompanying + save.following(&state))
             state.stamp = Stamp(stat)
             return nil
@@ -98,6 +98,7 @@ extension LiveContainer {
         _ save: PendingSave
     ) {
         guard var version = state.current else { return }
+        let former = save.isAppend && stat.size >= version.size ? version.size : .max
         version.size = stat.size
         version.modified = stat.modified
         version.saved = now
@@ -115,15 +116,16 @@ extension LiveContainer {
             state.saver = actor
             observers.saved(version.id, of: state.item, by: actor, now: version.saved)
         }
-        record(save, version, &state, parent, name, stat)
+        record(save, version, &state, parent, name, stat, amending: former)
         hashLater(version)
     }
 
     /// Commits a version that has become the document's current one.
+    /// - Parameter former: how long the version was that was amended, if only by appending; `.max` otherwise.
     private func record(
         _ save: PendingSave, _ version: Version, _ state: inout Document.State, _ parent: Node, _ name: FileName,
         _ stat: FileStat, before: VersionStore.Mutation? = nil, _ others: [VersionStore.Mutation] = [],
-        behind: [VersionStore.Mutation] = []
+        behind: [VersionStore.Mutation] = [], amending former: UInt64? = nil
     ) {
         var rows = missingDirectories(parent)
         rows.reserveCapacity(rows.count + save.accompanying.count + others.count + behind.count + 5)
@@ -133,7 +135,10 @@ extension LiveContainer {
         if let before { rows.append(before) }
         rows.append(.version(version))
         if let row = itemRow(state, stat) { rows.append(row) }
-        let event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
+        var event = change(.saved, in: parent, name, item: state.item, version: version.id, by: save.requester)
+        event.detail.isComingBack = state.isBackUntold
+        event.detail.amended = former
+        state.isBackUntold = false
         rows.append(.change(event))
         rows += behind + save.following(&state)
         commit(rows)
@@ -243,8 +248,13 @@ extension LiveContainer {
     ) {
         var rows: [VersionStore.Mutation] = []
         // It has the version that it had, but the name was away: that was told.
-        let event: [VersionStore.Mutation] = state.isReturning
-            ? [.change(change(.saved, in: parent, name, item: state.item, version: current.id, by: save.requester))] : []
+        var event: [VersionStore.Mutation] = []
+        if state.isReturning {
+            var row = change(.saved, in: parent, name, item: state.item, version: current.id, by: save.requester)
+            row.detail.isComingBack = state.isBackUntold
+            event = [.change(row)]
+        }
+        state.isBackUntold = false
         state.stamp = Stamp(stat)
         state.current?.hash = current.hash
         if state.isReturning, !state.isKept {
@@ -347,54 +357,5 @@ extension LiveContainer {
         guard let current = state.current, state.isRecorded, !current.flags.contains(.sealed) else { return }
         state.current?.flags.insert(.sealed)
         store.seal(current.id, current.flags)
-    }
-
-    /// An edit that was made while the container was not mounted becomes a version of its own.
-    func adoptUnseenEdit(_ document: Document, _ node: Node, in parent: Node, _ stat: FileStat) {
-        guard let name = nodes.location(node).name, let directory = try? descriptor(of: name.parent),
-            let file = try? Backing.openQuietly(name.name.bytes, in: directory.raw)
-        else { return }
-        defer { Glibc.close(file) }
-        if hasLog(name.name, file, in: directory) {
-            let nobody = Requester(actor: nil, author: observers.owner(of: stat))
-            return captureLater(node, document.item, nobody)
-        }
-        document.state.withLock { state in
-            guard let current = state.current else { return }
-            let isWritten = node.openings.state.withLock(\.maybeMapped)
-            defer { state.provisional = isWritten ? state.current?.id : nil }
-            if state.provisional == current.id {
-                // What was found while somebody was still writing is one save with what they wrote since.
-                state.isRecorded = true
-                _ = try? save(
-                    &state, node, in: name.parent, name.name, file: file,
-                    PendingSave(kind: .appendOrInPlace, requester: nil, amends: current.id, isSealed: !isWritten))
-                return
-            }
-            let isAppended = !store.contents.contains(current.content) && begins(file, stat, with: current)
-            if !isAppended {
-                // The content that was current is gone, unless a copy was kept.
-                if !isElsewhere(current) { state.current?.flags.insert(.contentLost) }
-                state.isKept = true
-            }
-            _ = try? save(
-                &state, node, in: name.parent, name.name, file: file,
-                PendingSave(
-                    kind: isAppended ? .appendOrInPlace : .replacing, isAppend: isAppended, requester: nil,
-                    isSealed: !isWritten))
-        }
-    }
-
-    /// Whether a version's content is among the objects, or in the file of another item that shares it.
-    func isElsewhere(_ version: Version) -> Bool {
-        if store.contents.contains(version.content) { return true }
-        let sharing = (try? store.versions(sharing: version.content)) ?? []
-        return sharing.contains { $0.item != version.item && $0.kind == .current }
-    }
-
-    /// Whether a file is what a version was with something appended.
-    func begins(_ file: Int32, _ stat: FileStat, with version: Version) -> Bool {
-        guard stat.size >= version.size, let hash = version.hash else { return false }
-        return ContentHash.sha256(of: file, size: version.size) == hash
     }
 }

@@ -66,6 +66,13 @@ public struct SettingsFile {
         Self.standards.map { Entry(key: $0.key, value: text(of: $0.key) ?? $0.value, standard: $0.value) }
     }
 
+    /// What is in the file and is no setting: it has no effect.
+    public var unknown: [String] {
+        table.keys.flatMap { key in
+            table[key]?.table.map { inner in inner.keys.map { "\(key).\($0)" } } ?? [key]
+        }.filter { key in !Self.standards.contains { $0.key == key } }.sorted()
+    }
+
     /// Sets one setting; `value` is TOML, or for a text the bare text.
     public mutating func set(_ key: String, to value: String) throws(SettingsError) {
         guard Self.standards.contains(where: { $0.key == key }) else {

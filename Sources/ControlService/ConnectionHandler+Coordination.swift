@@ -8,16 +8,16 @@ import VersionModel
 extension ConnectionHandler {
     /// Serves a method of coordination.
     /// - Returns: whether it was one.
-    func coordinate(_ method: String, _ line: [UInt8], _ id: RequestID) -> Bool {
+    func coordinate(_ method: String, _ line: IncomingLine, _ id: RequestID) -> Bool {
         do throws(ControlError) {
             switch method {
-            case ClaimRequest.method: try claim(Wire.parameters(ClaimRequest.self, in: line), id)
-            case ReleaseRequest.method: try release(Wire.parameters(ReleaseRequest.self, in: line), id)
-            case CancelClaimRequest.method: try cancel(Wire.parameters(CancelClaimRequest.self, in: line), id)
-            case PresentRequest.method: try present(Wire.parameters(PresentRequest.self, in: line), id)
-            case PlacePresenterRequest.method: try place(Wire.parameters(PlacePresenterRequest.self, in: line), id)
-            case PresentersRequest.method: try presenters(Wire.parameters(PresentersRequest.self, in: line), id)
-            case WithdrawRequest.method: try withdraw(Wire.parameters(WithdrawRequest.self, in: line), id)
+            case ClaimRequest.method: try claim(line.parameters(ClaimRequest.self), id)
+            case ReleaseRequest.method: try release(line.parameters(ReleaseRequest.self), id)
+            case CancelClaimRequest.method: try cancel(line.parameters(CancelClaimRequest.self), id)
+            case PresentRequest.method: try present(line.parameters(PresentRequest.self), id)
+            case PlacePresenterRequest.method: try place(line.parameters(PlacePresenterRequest.self), id)
+            case PresentersRequest.method: try presenters(line.parameters(PresentersRequest.self), id)
+            case WithdrawRequest.method: try withdraw(line.parameters(WithdrawRequest.self), id)
             default: return false
             }
         } catch {
@@ -56,7 +56,8 @@ extension ConnectionHandler {
         }
         let purpose = try purpose(of: request)
         let claim = backend.newClaim()
-        participation?.add(claim, Participation.Waiting(request: id, key: request.key, purpose: purpose))
+        participation?.add(claim, Participation.Waiting(
+            request: id, key: request.key, purpose: purpose, accesses: request.accesses))
         inOrder {
             do throws(ControlError) {
                 try backend.claim(request, as: claim, for: purpose, of: connection, peer: peer)
@@ -91,7 +92,7 @@ extension ConnectionHandler {
         guard let context, let work = claimsToMake.first else { return }
         let loop = context.eventLoop
         let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(long: false) {
+        shared.run(on: .coordination) {
             let failure = work()
             loop.execute {
                 let handler = handler.value
@@ -142,7 +143,7 @@ extension ConnectionHandler {
         guard let presenter = message.presenter else { return send(message) }
         guard participation?.presenters[presenter] == nil else { return told(message, for: presenter) }
         // Withdrawn, or being presented just now; of the latter there are few.
-        if (participation?.early[presenter]?.count ?? 0) < 100 {
+        if participation?.begunPresenters ?? 0 > 0, (participation?.early[presenter]?.count ?? 0) < 100 {
             participation?.early[presenter, default: []].append(message)
         }
     }
@@ -157,8 +158,12 @@ extension ConnectionHandler {
                 return (try? Wire.line(replying: reply, to: waiting.request)) ?? []
             }
         case .failed(let claim, let refusal):
-            answer(claim) { Wire.line(failing: ControlError(refusal), to: $0.request) }
-        case .ask(let question, let presenter, let what, let claim): ask(question, presenter.number, what, claim.number)
+            let seesAll = peer.map { shared.trusts($0) } ?? false
+            answer(claim) { waiting in
+                let refusal = seesAll ? refusal : refusal.showing(Set(waiting.accesses.map(\.path)))
+                return Wire.line(failing: ControlError(refusal), to: waiting.request)
+            }
+        case .ask(let question, let presenter, let what, let claim): ask(question, presenter, what, claim.number)
         case .reacquire(let presenter, let claim):
             notify(ReacquireNotification(presenter: presenter.number, claim: claim.number))
         case .heldUp(let claim, let party, let isHolder):
@@ -169,11 +174,34 @@ extension ConnectionHandler {
         case .claimRevoked(let claim):
             participation?.held.remove(claim)
             notify(ClaimRevokedNotification(claim: claim.number))
-        case .disturbed(let claim, let access):
-            notify(ClaimDisturbedNotification(
-                claim: claim.number, path: Path(access.path), disturbance: ClaimDisturbedNotification.Disturbance(access)))
+        case .disturbed(let claim, let access): disturbed(claim, access)
         case .probe: ask(ProbeRequest()) { _ in }
         }
+    }
+
+    /// What the client has claimed was changed. What it may not know of it is not told; a claim on what it may not use
+    /// is over.
+    private func disturbed(_ claim: ClaimID, _ access: Access) {
+        let notification = ClaimDisturbedNotification(
+            claim: claim.number, path: Path(access.path), disturbance: ClaimDisturbedNotification.Disturbance(access))
+        guard let peer, !shared.trusts(peer), let context, let backend = shared.backend as? any CoordinationBackend
+        else { return notify(notification) }
+        let loop = context.eventLoop
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        shared.run(on: .coordination) {
+            let (mayKnow, mayHold) = backend.disturbance(of: claim, at: access.path, peer: peer)
+            loop.execute {
+                let handler = handler.value
+                guard handler.participation?.held.contains(claim) ?? false else { return }
+                if mayKnow { handler.notify(notification) }
+                if !mayHold { handler.revoke(claim, backend) }
+            }
+        }
+    }
+
+    private func revoke(_ claim: ClaimID, _ backend: any CoordinationBackend) {
+        guard let connection = participation?.connection, backend.release(claim, of: connection) else { return }
+        send(.claimRevoked(claim))
     }
 
     /// Whether the client takes none of what it is told: it is cut off then, and what it has is free.
@@ -188,27 +216,33 @@ extension ConnectionHandler {
         return true
     }
 
-    private func ask(_ question: QuestionID, _ presenter: UInt64, _ what: Question, _ claim: UInt64) {
+    private func ask(_ question: QuestionID, _ presenter: PresenterID, _ what: Question, _ claim: UInt64) {
+        let number = presenter.number
+        let answer: (Result<[UInt8], ControlError>) -> Void = { [self] in answered(question, what, presenter, $0) }
         switch what {
         case .relinquish(let toWriter):
-            ask(RelinquishRequest(presenter: presenter, claim: claim, toWriter: toWriter), for: question)
-        case .save: ask(SaveRequest(presenter: presenter, claim: claim), for: question)
-        case .accommodateDeletion: ask(AccommodateDeletionRequest(presenter: presenter, claim: claim), for: question)
+            ask(RelinquishRequest(presenter: number, claim: claim, toWriter: toWriter), answer)
+        case .save: ask(SaveRequest(presenter: number, claim: claim), answer)
+        case .accommodateDeletion: ask(AccommodateDeletionRequest(presenter: number, claim: claim), answer)
         case .accommodateSubitemDeletion(let path):
-            ask(AccommodateDeletionRequest(presenter: presenter, claim: claim, path: Path(path)), for: question)
+            ask(AccommodateDeletionRequest(presenter: number, claim: claim, path: Path(path)), answer)
         }
     }
 
-    private func ask(_ request: some ControlRequest, for question: QuestionID) {
-        ask(request) { [self] result in
-            guard let participation, let backend = shared.backend as? any CoordinationBackend else { return }
-            let answer: Answer =
-                switch result {
-                case .success: .done
-                case .failure(let error) where error.code == .unknownMethod: .done  // It has nothing to say to it.
-                case .failure(let error): .refused(error.message)
-                }
-            backend.answer(question, answer, of: participation.connection)
+    /// A presenter has answered. A refusal counts if it may write what it was asked about, by now and where that is now.
+    private func answered(
+        _ question: QuestionID, _ what: Question, _ presenter: PresenterID, _ result: Result<[UInt8], ControlError>
+    ) {
+        guard let connection = participation?.connection, let backend = shared.backend as? any CoordinationBackend,
+            let peer
+        else { return }
+        // One that does not know the method has nothing to say to it.
+        guard case .failure(let error) = result, error.code != .unknownMethod else {
+            return backend.answer(question, .done, of: connection)
+        }
+        shared.run(on: .coordination) {
+            let counts = backend.mayRefuse(what, of: presenter, peer: peer)
+            backend.answer(question, counts ? .refused(error.message) : .done, of: connection)
         }
     }
 
@@ -225,6 +259,22 @@ extension CoordinationMessage {
         switch self {
         case .ask(_, let presenter, _, _), .reacquire(let presenter, _), .presenterRevoked(let presenter): presenter
         case .granted, .failed, .heldUp, .claimRevoked, .disturbed, .probe: nil
+        }
+    }
+}
+
+extension ClaimRefusal {
+    /// The same for a client that may not see everything: of others' paths those that it has named itself.
+    fileprivate func showing(_ paths: Set<Path>) -> ClaimRefusal {
+        func party(_ party: CoordinationParty) -> CoordinationParty {
+            var party = party
+            if let path = party.path, !paths.contains(Path(path)) { party.path = nil }
+            return party
+        }
+        return switch self {
+        case .cancelled, .unresponsive: self
+        case .deadlock(let ring): .deadlock(ring.map(party))
+        case .refused(let by, let reason): .refused(by: party(by), reason)
         }
     }
 }

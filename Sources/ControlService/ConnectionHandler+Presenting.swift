@@ -13,7 +13,8 @@ extension ConnectionHandler {
             throw ControlError(.busy, "too many presenters of this connection", advice: "withdraw some")
         }
         let parcel = Parcel<Presented>()
-        run(long: false, id) { _ in
+        participation?.begunPresenters += 1
+        run(on: .coordination, id) { _ in
             do throws(ControlError) {
                 let presented = try backend.present(request, of: connection, peer: peer)
                 parcel.put(presented)
@@ -24,6 +25,7 @@ extension ConnectionHandler {
                 return Wire.line(failing: error, to: id)
             }
         } then: { handler in
+            defer { handler.participation?.presenterHasBegun() }
             guard let presented = parcel.take(), handler.participation != nil else { return }
             let presenter = presented.presenter
             handler.participation?.presenters[presenter] = PresenterFeed(presented)
@@ -36,7 +38,7 @@ extension ConnectionHandler {
     func place(_ request: PlacePresenterRequest, _ id: RequestID) throws(ControlError) {
         let (backend, peer, connection) = try takePart()
         let parcel = Parcel<(path: TreePath?, item: ItemID?)>()
-        run(long: false, id) { _ in
+        run(on: .coordination, id) { _ in
             do throws(ControlError) {
                 parcel.put(try backend.place(request, of: connection, peer: peer))
                 return try Wire.line(replying: Done(), to: id)
@@ -53,7 +55,7 @@ extension ConnectionHandler {
         guard let backend = shared.backend as? any CoordinationBackend else {
             throw ControlError(.unknownMethod, "no coordination here")
         }
-        run(long: false, id) { call in
+        run(on: .quick, id) { call in
             do throws(ControlError) {
                 return try Wire.line(replying: backend.presenters(request, call), to: id)
             } catch {
@@ -68,7 +70,6 @@ extension ConnectionHandler {
             throw ControlError(.notFound, "no presenter \(request.presenter) of this connection")
         }
         participation?.presenters[PresenterID(request.presenter)] = nil
-        participation?.early = [:]
         write(try Wire.line(replying: Done(), to: id))
     }
 
@@ -76,6 +77,9 @@ extension ConnectionHandler {
 
     /// A message for a presenter: at once, or in its turn behind the changes that it is to hear of first.
     func told(_ message: CoordinationMessage, for presenter: PresenterID) {
+        if case .ask(let question, _, let what, _) = message, let peer, !shared.trusts(peer) {
+            return ask(question, what, of: presenter, message, peer)
+        }
         guard case .reacquire = message else {
             if participation?.presenters[presenter]?.mayGo(message) ?? false { send(message) }
             return
@@ -83,7 +87,7 @@ extension ConnectionHandler {
         guard let number = participation?.presenters[presenter]?.hold(message), let context else { return }
         let (backend, loop) = (shared.backend, context.eventLoop)
         let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(long: false) {
+        shared.run(on: .coordination) {
             // If the feed cannot be read, nothing in it can be waited for.
             let sequence = (try? backend.lastSequence()) ?? 0
             loop.execute {
@@ -92,6 +96,32 @@ extension ConnectionHandler {
                 handler.participation?.presenters[presenter]?.cursor.changesHappened()
                 handler.sendDue(presenter)
                 handler.pump(presenter)
+            }
+        }
+    }
+
+    /// Asks somebody who may not see everything, if it may know what it is asked about by now. Who may not is not waited
+    /// for.
+    private func ask(
+        _ question: QuestionID, _ what: Question, of presenter: PresenterID, _ message: CoordinationMessage, _ peer: Peer
+    ) {
+        guard let number = participation?.presenters[presenter]?.hold(message), let context,
+            let backend = shared.backend as? any CoordinationBackend
+        else { return }
+        let loop = context.eventLoop
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        shared.run(on: .coordination) {
+            let mayAsk = backend.mayAsk(what, of: presenter, peer: peer)
+            loop.execute {
+                let handler = handler.value
+                guard let connection = handler.participation?.connection else { return }
+                if mayAsk {
+                    handler.participation?.presenters[presenter]?.settle(number, until: 0)
+                } else {
+                    handler.participation?.presenters[presenter]?.withhold(number)
+                    backend.answer(question, .done, of: connection)
+                }
+                handler.sendDue(presenter)
             }
         }
     }
@@ -120,7 +150,7 @@ extension ConnectionHandler {
         let (limit, loop) = (shared.limits.changesPerPage, context.eventLoop)
         let handler = NIOLoopBound(self, eventLoop: loop)
         let (feedBackend, logger) = (shared.backend, shared.logger)
-        shared.run(long: false) {
+        shared.run(on: .feeds) {
             let fetched: (page: PresentedPage, isWhole: Bool)
             do throws(ControlError) {
                 fetched = (

@@ -38,12 +38,12 @@ struct QueryPlace {
 extension ConnectionHandler {
     /// Serves a method of queries.
     /// - Returns: whether it was one.
-    func query(_ method: String, _ line: [UInt8], _ id: RequestID) -> Bool {
+    func query(_ method: String, _ line: IncomingLine, _ id: RequestID) -> Bool {
         do throws(ControlError) {
             switch method {
-            case QueryRequest.method: try beginQuery(Wire.parameters(QueryRequest.self, in: line), id)
+            case QueryRequest.method: try beginQuery(line.parameters(QueryRequest.self), id)
             case EndQueryRequest.method:
-                let request = try Wire.parameters(EndQueryRequest.self, in: line)
+                let request = try line.parameters(EndQueryRequest.self)
                 guard queries.removeValue(forKey: request.query) != nil else {
                     throw ControlError(.notFound, "no query \(request.query) of this connection")
                 }
@@ -70,7 +70,7 @@ extension ConnectionHandler {
         let number = nextQuery
         nextQuery += 1
         let parcel = Parcel<any RunningQuery>()
-        run(long: false, id) { _ in
+        run(on: .feeds, id) { _ in
             do throws(ControlError) {
                 let query = try backend.query(request, peer: peer)
                 parcel.put(query)
@@ -104,7 +104,7 @@ extension ConnectionHandler {
         guard mayFetch else { return }
         let loop = context.eventLoop
         let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(long: false) { [query = place.query] in
+        shared.run(on: .feeds) { [query = place.query] in
             let page = Result { () throws(ControlError) in try query.next() }
             loop.execute { handler.value.fetched(page, forQuery: number) }
         }

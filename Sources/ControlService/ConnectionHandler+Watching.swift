@@ -5,29 +5,42 @@ import NIOCore
 
 extension ConnectionHandler {
     func watch(_ line: [UInt8], _ id: RequestID) {
+        guard subscriptions.count + begunWatches < shared.limits.subscriptionCountPerConnection else {
+            let error = ControlError(.busy, "too many subscriptions of this connection", advice: "end some with unwatch")
+            return write(Wire.line(failing: error, to: id))
+        }
+        begunWatches += 1
         let number = nextCall
         let backend = shared.backend
         let parcel = Parcel<Subscription>()
-        run(long: false, id) { _ in
+        run(on: .feeds, id) { _ in
             do throws(ControlError) {
                 let request = try Wire.parameters(WatchRequest.self, in: line)
-                let sequence = if let after = request.after { after } else { try backend.lastSequence() }
-                parcel.put(Subscription(target: request.target, sequence: sequence))
+                let last = try backend.lastSequence()
+                let sequence = request.after ?? last
+                // Numbers behind the end come again, for other changes: a power cut may take the feed's last rows.
+                guard sequence <= last else {
+                    throw ControlError(
+                        .notFound, "the change feed ends before \(sequence)", advice: "ask again without it")
+                }
+                parcel.put(Subscription(
+                    target: request.target, depth: request.depth ?? .subtree, sequence: sequence))
                 return try Wire.line(
                     replying: WatchRequest.Reply(subscription: number, sequence: sequence), to: id)
             } catch {
                 return Wire.line(failing: error, to: id)
             }
         } then: { handler in
+            handler.begunWatches -= 1
             guard let subscription = parcel.take() else { return }
             handler.subscriptions[number] = subscription
             handler.pump(number)
         }
     }
 
-    func unwatch(_ line: [UInt8], _ id: RequestID) {
+    func unwatch(_ line: IncomingLine, _ id: RequestID) {
         do throws(ControlError) {
-            let request = try Wire.parameters(UnwatchRequest.self, in: line)
+            let request = try line.parameters(UnwatchRequest.self)
             guard subscriptions.removeValue(forKey: request.subscription) != nil else {
                 throw ControlError(.notFound, "no subscription \(request.subscription)")
             }
@@ -56,10 +69,11 @@ extension ConnectionHandler {
         guard mayFetch else { return }
         let (backend, limit, loop) = (shared.backend, shared.limits.changesPerPage, context.eventLoop)
         let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(long: false) { [subscription] in
+        shared.run(on: .feeds) { [subscription] in
             let page = Result { () throws(ControlError) in
                 try backend.changes(
-                    after: subscription.cursor.sequence, limit: limit, within: subscription.target, peer: peer)
+                    after: subscription.cursor.sequence, limit: limit, within: subscription.target, subscription.depth,
+                    peer: peer)
             }
             loop.execute { handler.value.fetched(page, for: number) }
         }

@@ -17,12 +17,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private(set) var peer: Peer?
     /// Lines that were read and wait for their turn; reading pauses while there are any.
     private var backlog: [LineFramer.Frame] = []
+    /// A long line is being read on a thread of its own; those behind it wait.
+    private var isReadingLine = false
     /// Whether a read was asked for while reading paused.
     private var readIsPending = false
     private var inputIsClosed = false
     private var calls: [UInt64: ControlCall] = [:]
     var nextCall: UInt64 = 1
     var subscriptions: [UInt64: Subscription] = [:]
+    /// Subscriptions that are being made.
+    var begunWatches = 0
     var queries: [UInt64: QueryPlace] = [:]
     var nextQuery: UInt64 = 1
     /// Its part in coordination, if it takes one.
@@ -88,7 +92,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: - Lines in
 
     func read(context: ChannelHandlerContext) {
-        if backlog.isEmpty { context.read() } else { readIsPending = true }
+        if backlog.isEmpty, !isReadingLine { context.read() } else { readIsPending = true }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -117,7 +121,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Takes lines from the backlog while answers can go out, then lets reading go on.
     private func work() {
         var taken = 0
-        while let context, context.channel.isWritable, taken < backlog.count,
+        while let context, context.channel.isWritable, taken < backlog.count, !isReadingLine,
             calls.count < shared.limits.callCountPerConnection
         {
             handle(backlog[taken])
@@ -125,7 +129,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
         backlog.removeFirst(min(taken, backlog.count))
         if taken > 0 { context?.flush() }
-        if backlog.isEmpty, readIsPending {
+        if backlog.isEmpty, !isReadingLine, readIsPending {
             readIsPending = false
             context?.read()
         }
@@ -142,7 +146,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func closeIfDone() {
-        guard inputIsClosed, backlog.isEmpty, calls.isEmpty, subscriptions.isEmpty, queries.isEmpty, let context,
+        guard inputIsClosed, backlog.isEmpty, !isReadingLine, calls.isEmpty, subscriptions.isEmpty, queries.isEmpty, let context,
             participation.map({ $0.waiting.isEmpty && $0.presenters.isEmpty }) ?? true
         else { return }
         // Behind what is still to be written, not before it.
@@ -156,16 +160,32 @@ final class ConnectionHandler: ChannelDuplexHandler {
             let limit = shared.limits.lineByteCount
             return write(Wire.line(failing: ControlError(.invalidRequest, "a line over \(limit) bytes"), to: nil))
         }
-        do {
-            switch try Message(line: line) {
-            case .request(let id, WatchRequest.method): watch(line, id)
-            case .request(let id, UnwatchRequest.method): unwatch(line, id)
-            case .request(let id, let method): call(method, line, id)
-            case .notification: break  // None is defined from client to daemon; JSON-RPC has them ignored.
-            case .reply(let id, let error): answered(id, error, line)
+        guard line.count > shared.limits.shortLineByteCount, let loop = context?.eventLoop else {
+            return handle(IncomingLine(line))
+        }
+        isReadingLine = true
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        shared.run(on: .lines) {
+            let read = IncomingLine(readingAll: line)
+            loop.execute {
+                let handler = handler.value
+                handler.isReadingLine = false
+                guard handler.context != nil else { return }
+                handler.handle(read)
+                handler.context?.flush()
+                handler.work()
             }
-        } catch {
-            write(Wire.line(failing: error.error, to: error.id))
+        }
+    }
+
+    private func handle(_ line: IncomingLine) {
+        switch line.message {
+        case .success(.request(let id, WatchRequest.method)): watch(line.bytes, id)
+        case .success(.request(let id, UnwatchRequest.method)): unwatch(line, id)
+        case .success(.request(let id, let method)): call(method, line, id)
+        case .success(.notification): break  // None is defined from client to daemon; JSON-RPC has them ignored.
+        case .success(.reply(let id, let error)): answered(id, error, line.bytes)
+        case .failure(let error): write(Wire.line(failing: error.error, to: error.id))
         }
     }
 
@@ -176,14 +196,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     // MARK: - Calls of the client
 
-    private func call(_ method: String, _ line: [UInt8], _ id: RequestID) {
+    private func call(_ method: String, _ line: IncomingLine, _ id: RequestID) {
         if coordinate(method, line, id) || query(method, line, id) { return }
         guard let route = shared.router[method] else {
             return write(Wire.line(failing: ControlError(.unknownMethod, "no method \(method.prefix(64))"), to: id))
         }
-        run(long: route.isLong, id) { call in
+        run(on: route.isLong ? .long : .quick, id) { call in
             do throws(ControlError) {
-                return try route.answer(line, id, call)
+                return try route.answer(line.bytes, id, call)
             } catch {
                 return Wire.line(failing: error, to: id)
             }
@@ -193,7 +213,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Runs work for the client on a backend's thread and writes the line it gives.
     /// - Parameter next: is called once it is written, before anything else is.
     func run(
-        long isLong: Bool, _ id: RequestID, _ work: @escaping @Sendable (ControlCall) -> [UInt8],
+        on threads: ServiceThreads.Kind, _ id: RequestID, _ work: @escaping @Sendable (ControlCall) -> [UInt8],
         then next: @escaping (ConnectionHandler) -> Void = { _ in }
     ) {
         guard let context, let peer else { return }
@@ -208,7 +228,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let number = nextCall
         nextCall += 1
         calls[number] = call
-        shared.run(long: isLong) {
+        shared.run(on: threads) {
             let reply = work(call)
             loop.execute {
                 let handler = handler.value

@@ -13,9 +13,7 @@ final class ConnectionShared: Sendable {
     let router: Router
     let limits: ControlServer.Limits
     let logger: Logger
-    /// Quick calls, and long ones apart from them, so that checks cannot keep a `status` waiting.
-    private let quick = NIOThreadPool(numberOfThreads: 4)
-    private let long = NIOThreadPool(numberOfThreads: 2)
+    private let threads = ServiceThreads()
     /// Set while a wake-up is on its way to the loop: changes in between need none of their own.
     private let wakeIsScheduled = Atomic(false)
     /// The open connections. Taken alone, never while another lock is held; only the event loop changes it.
@@ -31,16 +29,13 @@ final class ConnectionShared: Sendable {
         self.limits = limits
         self.logger = logger
         router = Router(backend)
-        quick.start()
-        long.start()
     }
 
     /// Runs a backend's method on a thread of its kind; not at all once the server stops.
-    func run(long isLong: Bool, _ work: @escaping @Sendable () -> Void) {
-        (isLong ? long : quick).submit { state in
-            if case .active = state { work() }
-        }
-    }
+    func run(on kind: ServiceThreads.Kind, _ work: @escaping @Sendable () -> Void) { threads.run(on: kind, work) }
+
+    /// Whether the peer may know all names: root, and whoever the daemon runs as.
+    func trusts(_ peer: Peer) -> Bool { peer.isRoot || peer.userID == geteuid() }
 
     /// Why the peer may not connect; nil if it may.
     func refusal(of peer: Peer) -> ControlError? {
@@ -81,10 +76,7 @@ final class ConnectionShared: Sendable {
         for handler in handlers() { handler.close() }
     }
 
-    func stopThreads() {
-        try? quick.syncShutdownGracefully()
-        try? long.syncShutdownGracefully()
-    }
+    func stopThreads() { threads.stop() }
 
     /// Call on the event loop.
     private func handlers() -> [ConnectionHandler] {

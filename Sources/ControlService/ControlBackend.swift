@@ -51,10 +51,10 @@ public protocol ControlBackend: Sendable {
 
     /// The sequence number of the last change.
     func lastSequence() throws(ControlError) -> UInt64
-    /// The changes behind `sequence` at or below the target that the peer may know of, at most `limit` rows looked
+    /// The changes behind `sequence` at the target, or as far below it as is asked for, that the peer may know of, at most `limit` rows looked
     /// at. Throws `notFound` if the feed no longer reaches back so far.
     func changes(
-        after sequence: UInt64, limit: Int, within target: Target, peer: Peer
+        after sequence: UInt64, limit: Int, within target: Target, _ depth: WatchDepth, peer: Peer
     ) throws(ControlError) -> ChangePage
     /// Has `handler` called after changes were recorded; it returns at once. Calls may be coalesced.
     func observeChanges(_ handler: @escaping @Sendable () -> Void) -> any ChangeObservation

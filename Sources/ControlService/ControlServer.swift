@@ -11,8 +11,10 @@ import Synchronization
 public final class ControlServer: Sendable {
     /// Bounds on what clients can take.
     public struct Limits: Sendable {
-        /// The longest line, in bytes.
-        public var lineByteCount = LineFramer.standardLimit
+        /// The longest line, in bytes: a claim of 256 of the longest paths fits.
+        public var lineByteCount = 4 << 20
+        /// Lines up to here are read on the event loop; longer ones, which take long, on a thread of their own.
+        public var shortLineByteCount = 8 << 10
         /// Connections at once.
         public var connectionCount = 512
         /// Connections at once of one user that is neither root nor the daemon's.
@@ -22,6 +24,7 @@ public final class ControlServer: Sendable {
         /// Claims of one connection that wait or are held at once.
         public var claimCountPerConnection = 1024
         public var presenterCountPerConnection = 1024
+        public var subscriptionCountPerConnection = 256
         /// Queries of one connection that have not ended.
         public var queryCountPerConnection = 64
         /// Questions and notices to a client that does not read; with more it is cut off.

@@ -5,8 +5,8 @@ import Coordination
 import VersionModel
 
 /// Coordinates clients. What looks at the tree (``claim(_:as:for:of:peer:)``, ``present(_:of:peer:)``,
-/// ``place(_:of:peer:)``, ``changes(after:limit:for:peer:)``,
-/// ``presenters(_:_:)``) and ``cancel(_:of:)`` are called on the service's threads; all others
+/// ``place(_:of:peer:)``, ``changes(after:limit:for:peer:)``, ``mayAsk(_:of:peer:)``, ``mayRefuse(_:of:peer:)``,
+/// ``disturbance(of:at:peer:)``, ``presenters(_:_:)``) and ``cancel(_:of:)`` are called on the service's threads; all others
 /// on its event loop, and return at once.
 public protocol CoordinationBackend: Sendable {
     /// A client takes part from now on.
@@ -37,6 +37,13 @@ public protocol CoordinationBackend: Sendable {
     /// False if it is none of the client's.
     func withdraw(_ presenter: PresenterID, of connection: ConnectionID) -> Bool
     func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID)
+    /// Whether a presenter of the peer may be asked this now: its item may have come where the peer may not look.
+    func mayAsk(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool
+    /// Whether the peer's refusal counts: it could write what it is asked about.
+    func mayRefuse(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool
+    /// What the peer may know of something that was done to what it has claimed: where, if it may know the name, and
+    /// whether it may still hold the claim.
+    func disturbance(of claim: ClaimID, at path: TreePath, peer: Peer) -> (mayKnow: Bool, mayHold: Bool)
     /// The client has shown that it runs.
     func alive(_ connection: ConnectionID)
     /// The presenters that a caller may know of.

@@ -12,6 +12,8 @@ struct Participation {
         var request: RequestID
         var key: UInt64?
         var purpose: Purpose
+        /// What the client has named itself.
+        var accesses: [AccessRequest] = []
     }
 
     let connection: ConnectionID
@@ -21,6 +23,8 @@ struct Participation {
     var held: Set<ClaimID> = []
     /// The presenters that the client knows of.
     var presenters: [PresenterID: PresenterFeed] = [:]
+    /// Presenters that are being made.
+    var begunPresenters = 0
     /// Messages for presenters whose number is on its way to the client.
     var early: [PresenterID: [CoordinationMessage]] = [:]
 
@@ -31,6 +35,12 @@ struct Participation {
     mutating func add(_ id: ClaimID, _ claim: Waiting) {
         waiting[id] = claim
         if let key = claim.key { keys[key] = id }
+    }
+
+    /// A presenter was made, or could not be. With the last of them, nothing is early any more.
+    mutating func presenterHasBegun() {
+        begunPresenters -= 1
+        if begunPresenters == 0 { early = [:] }
     }
 
     /// A claim is answered now.

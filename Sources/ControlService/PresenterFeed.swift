@@ -19,6 +19,8 @@ struct PresenterFeed: Sendable {
     var cursor: FeedCursor
     private var held: [Held] = []
     private var next: UInt64 = 0
+    /// Claims that it was not asked to leave its item to, and does not get it back from.
+    private var withheld: Set<ClaimID> = []
     /// How often the client has said where its item is.
     private(set) var placements: UInt64 = 0
 
@@ -48,11 +50,21 @@ struct PresenterFeed: Sendable {
         held[index].until = sequence
     }
 
+    /// A question that was kept is not for its client.
+    mutating func withhold(_ number: UInt64) {
+        guard let index = held.firstIndex(where: { $0.number == number }) else { return }
+        if case .ask(_, _, .relinquish, let claim) = held.remove(at: index).message { withheld.insert(claim) }
+    }
+
     /// The messages that may go out now, in order.
     mutating func due() -> [CoordinationMessage] {
         let count = held.prefix { $0.until.map { $0 <= cursor.sequence } ?? false }.count
-        defer { held.removeFirst(count) }
-        return held.prefix(count).map(\.message)
+        let due = held.prefix(count).map(\.message)
+        held.removeFirst(count)
+        guard !withheld.isEmpty else { return due }
+        return due.filter { message in
+            if case .reacquire(_, let claim) = message { withheld.remove(claim) == nil } else { true }
+        }
     }
 
     mutating func place(at path: TreePath?, _ item: ItemID?) {

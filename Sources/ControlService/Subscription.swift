@@ -35,10 +35,12 @@ struct FeedCursor: Sendable {
 /// Who watches a target.
 struct Subscription: Sendable {
     let target: Target
+    let depth: WatchDepth
     var cursor: FeedCursor
 
-    init(target: Target, sequence: UInt64) {
+    init(target: Target, depth: WatchDepth, sequence: UInt64) {
         self.target = target
+        self.depth = depth
         cursor = FeedCursor(sequence: sequence)
     }
 }

@@ -121,6 +121,11 @@ public struct Change: Hashable, Sendable {
     public var path: TreePath
     /// For a rename, the path before it.
     public var from: TreePath?
+    /// The directory that `path` names something in, wherever it is now: who may know of the change is asked there. nil
+    /// where it is not known, as in rows of former releases.
+    public var directory: FileID?
+    /// The same of `from`.
+    public var fromDirectory: FileID?
     public var item: ItemID?
     public var version: VersionID?
     public var time: Timestamp
@@ -129,10 +134,24 @@ public struct Change: Hashable, Sendable {
     /// In whose coordinated access it was done (`Purpose.origin`); nil outside of any. Presenters do not hear of their
     /// own.
     public var origin: UInt64?
+    /// What else those need to know who bring back a time that has passed.
+    public var detail = Detail()
+
+    /// What is in no message, and only with few changes.
+    public struct Detail: Hashable, Sendable {
+        /// With this save a document has its name back that had been away. (Of a new one, `created` tells.)
+        public var isComingBack = false
+        /// The two names of this rename have changed places; the `created` behind it tells the same once more.
+        public var isExchange = false
+        /// How long the version was that this save has amended, by appending to it; `.max` if it has changed otherwise.
+        public var amended: UInt64?
+        public init() {}
+    }
 
     public init(
         event: ChangeEvent, path: TreePath, from: TreePath? = nil, item: ItemID? = nil, version: VersionID? = nil,
-        time: Timestamp, author: Author? = nil, origin: UInt64? = nil
+        time: Timestamp, author: Author? = nil, origin: UInt64? = nil, directory: FileID? = nil,
+        fromDirectory: FileID? = nil
     ) {
         self.event = event
         self.path = path
@@ -142,5 +161,7 @@ public struct Change: Hashable, Sendable {
         self.time = time
         self.author = author
         self.origin = origin
+        self.directory = directory
+        self.fromDirectory = fromDirectory
     }
 }

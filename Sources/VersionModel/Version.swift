@@ -86,7 +86,8 @@ public struct Version: Hashable, Sendable, Identifiable {
         public static let unfinished = Flags(rawValue: 4)
         /// The content could not be kept, or was lost outside the mount.
         public static let contentLost = Flags(rawValue: 8)
-        /// Saved to a file that had lost its name: it never was what the name showed, however late it was saved.
+        /// Saved to a file that had lost its name, or added from elsewhere: it never was what the name showed, however
+        /// late it was saved.
         public static let beside = Flags(rawValue: 16)
     }
 

@@ -33,6 +33,14 @@ enum Query {
         ).rows(bareItem).map { try withPlaces($0, database) }
     }
 
+    /// The names recorded in a directory, with the files that they had.
+    static func files(in directory: FileID, _ database: Database) throws -> [(name: FileName, file: FileID)] {
+        try SQLStatement(
+            database, "SELECT place.name, item.file FROM place JOIN item ON item.id = place.item WHERE directory = ?",
+            .number(directory.number)
+        ).rows { row in FileName(bytes: row.blob(0)).map { ($0, FileID(row.number(1))) } }
+    }
+
     static func allItems(_ database: Database) throws -> [Item] {
         let items = try SQLStatement(database, "SELECT \(itemColumns) FROM item").rows(bareItem)
         return try items.map { try withPlaces($0, database) }

@@ -136,6 +136,15 @@ final class Catalog: Sendable {
         try commitStaged()
     }
 
+    /// Has the change feed of an empty catalog go on behind a number.
+    func beginFeed(after sequence: UInt64) throws {
+        try access { database in
+            try SQLStatement.run(
+                database, "INSERT INTO sqlite_sequence (name, seq) VALUES ('change', ?)",
+                .integer(Int64(clamping: sequence)))
+        }
+    }
+
     // MARK: Access
 
     func access<Result>(_ body: (Database) throws -> Result) throws -> Result {

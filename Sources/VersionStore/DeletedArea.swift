@@ -10,6 +10,9 @@ public final class DeletedArea: Sendable {
     let shelf: Shelf
     private let contents: Shelf
 
+    /// For what is made to be moved in.
+    var staging: FileDescriptor { shelf.staging }
+
     init(shelf: Shelf, contents: Shelf) {
         self.shelf = shelf
         self.contents = contents
@@ -130,6 +133,23 @@ public final class DeletedArea: Sendable {
         }
         shelf.removeSidecar(of: entry)
         shelf.space.removed(entry, allocated: allocated)
+    }
+
+    /// Makes a kept content a deleted file: what is left of a document whose file somebody else removed.
+    public func moveFromContents(_ content: ContentID, _ label: Deletion) throws(Errno) {
+        let (object, entry) = (Shelf.name(content), Shelf.name(label.id))
+        let (allocated, former) = (contents.allocated(object), try contents.label(of: object))
+        do throws(Errno) {
+            try shelf.put(object, of: contents.directory, as: entry, label: LabelCoding.encode(label)) {
+                () throws(Errno) in
+                try System.rename(object, in: self.contents.directory, to: entry, in: self.shelf.directory)
+            }
+        } catch {
+            try? contents.relabel(object, former)
+            throw error
+        }
+        contents.removeSidecar(of: object)
+        contents.space.removed(object, allocated: allocated)
     }
 
     /// Opens a deleted file for reading; the caller closes it.

@@ -66,7 +66,11 @@ extension ByteWriter {
     }
 
     mutating func change(_ value: Change) {
-        byte(value.event.code | (value.origin == nil ? 0 : ChangeEvent.originFollows))
+        let detail = value.detail == Change.Detail() ? nil : value.detail
+        byte(
+            value.event.code | (value.origin == nil ? 0 : ChangeEvent.originFollows)
+                | (value.directory == nil ? 0 : ChangeEvent.directoriesFollow)
+                | (detail == nil ? 0 : ChangeEvent.detailFollows))
         string(value.path.bytes)
         optional(value.from) { $0.string($1.bytes) }
         optional(value.item) { $0.identity($1) }
@@ -74,6 +78,13 @@ extension ByteWriter {
         time(value.time)
         optional(value.author) { $0.author($1) }
         if let origin = value.origin { fixed(origin) }
+        if let directory = value.directory {
+            fixed(directory.number)
+            optional(value.fromDirectory) { $0.fixed($1.number) }
+        }
+        guard let detail else { return }
+        byte((detail.isComingBack ? 1 : 0) | (detail.isExchange ? 2 : 0) | (detail.amended == nil ? 0 : 4))
+        if let amended = detail.amended { fixed(amended) }
     }
 }
 
@@ -142,7 +153,8 @@ extension ByteReader {
 
     mutating func change() throws(CodingError) -> Change {
         let code = try byte()
-        guard let event = ChangeEvent(code: code & ~ChangeEvent.originFollows) else { throw CodingError() }
+        let flags = ChangeEvent.originFollows | ChangeEvent.directoriesFollow | ChangeEvent.detailFollows
+        guard let event = ChangeEvent(code: code & ~flags) else { throw CodingError() }
         var change = Change(
             event: event, path: try path(),
             from: try optional { (reader) throws(CodingError) in try reader.path() },
@@ -150,6 +162,16 @@ extension ByteReader {
             version: try optional { (reader) throws(CodingError) in try reader.identity() },
             time: try time(), author: try optional { (reader) throws(CodingError) in try reader.author() })
         if code & ChangeEvent.originFollows != 0 { change.origin = try fixed64() }
+        if code & ChangeEvent.directoriesFollow != 0 {
+            change.directory = FileID(try fixed64())
+            change.fromDirectory = try optional { (reader) throws(CodingError) in FileID(try reader.fixed64()) }
+        }
+        if code & ChangeEvent.detailFollows != 0 {
+            let detail = try byte()
+            change.detail.isComingBack = detail & 1 != 0
+            change.detail.isExchange = detail & 2 != 0
+            if detail & 4 != 0 { change.detail.amended = try fixed64() }
+        }
         return change
     }
 }
@@ -193,6 +215,10 @@ extension EntryType {
 extension ChangeEvent {
     /// Set beside the code of a change that has an origin.
     static let originFollows: UInt8 = 0x80
+    /// Set beside the code of a change that says which directory it happened in.
+    static let directoriesFollow: UInt8 = 0x40
+    /// The same for one that has a detail.
+    static let detailFollows: UInt8 = 0x20
 
     var code: UInt8 {
         switch self {

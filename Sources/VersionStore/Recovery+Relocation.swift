@@ -1,4 +1,5 @@
-// What becomes of items whose files are elsewhere than the catalog says, after a crash between a rename and its record.
+// What becomes of items whose files are elsewhere than the catalog says: after a crash between a rename and its record,
+// or after somebody renamed them while the container was not mounted.
 
 import Logging
 import SystemPackage
@@ -25,8 +26,9 @@ extension Recovery {
         return recovery
     }
 
-    private func settle(
-        _ displaced: Relocation.Displaced, _ strays: [Relocation.Stray], _ now: Timestamp
+    /// - Parameter isOrderly: nobody looks at the live files next; what was edited is noticed when it is touched.
+    func settle(
+        _ displaced: Relocation.Displaced, _ strays: [Relocation.Stray], _ now: Timestamp, isOrderly: Bool = false
     ) throws -> [VersionStore.Mutation] {
         // Another item may have gone first, and have taken the place or given it up.
         guard var item = try catalog.access({ try Query.item(displaced.item.id, $0) }),
@@ -46,9 +48,11 @@ extension Recovery {
             // The name has another file by now, as after a save by way of a backup: the one it had is a document of its
             // own, whose first version is the current one of this.
             guard isWhole, !free.isEmpty || !taken.isEmpty else { return mutations }
+            // A copy of it is it.
+            if isOrderly, try displaced.replaced.contains(where: { try has(item.file, at: $0) }) { return mutations }
             if let stray = free.first { mutations += parted(current, at: free.map(\.place), stray.file, isWhole: true) }
             item.places.removeAll { displaced.absent.contains($0) }
-            item.file = Item.LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0))
+            if !isOrderly { item.file = Item.LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0)) }
             return mutations + [.item(item)]
         }
         item.places.removeAll { displaced.absent.contains($0) }
@@ -56,6 +60,13 @@ extension Recovery {
         if item.places.isEmpty, !taken.isEmpty { return mutations + (try absorbed(item, current, isWhole: isWhole)) }
         if let stray = free.first { item.file.id = stray.file.id }
         return mutations + [.item(item)]
+    }
+
+    private func has(_ file: Item.LiveFile, at place: Place) throws -> Bool {
+        guard let path = try catalog.access({ try Query.path(of: place.directory, $0) }),
+            let live = tree.file(path.appending(place.name))?.file
+        else { return false }
+        return live.size == file.size && live.modified == file.modified
     }
 
     /// A file was renamed over another item's: a save of that one, with the content of the one that came.
@@ -80,7 +91,8 @@ extension Recovery {
         old.kind = .history
         if try !isFound(former) { old.flags.insert(.contentLost) }
         let event = Change(
-            event: .saved, path: stray.path, item: other.id, version: version.id, time: now, author: version.author)
+            event: .saved, path: stray.path, item: other.id, version: version.id, time: now, author: version.author,
+            directory: stray.place.directory)
         return [.version(old), .version(version), .item(other), .change(event)]
     }
 

@@ -1,4 +1,5 @@
-// After a disorderly end: finds where files and directories are whose renaming the catalog has not heard of.
+// Finds where files and directories are whose renaming the catalog has not heard of: after a disorderly end, or after
+// the tree was changed while nobody had it mounted.
 
 import CLinux
 import Glibc
@@ -45,11 +46,17 @@ struct Relocation {
     private var known: [FileID: Int] = [:]
     private var strays: [FileID: [Stray]] = [:]
     private var displaced: [ItemID: Displaced] = [:]
+    /// What is beneath these is not seen: another file system is mounted there, or they may not be read. Nobody can
+    /// tell that anything has left them.
+    private var hidden: [TreePath] = []
+    /// Before this nothing happened that the catalog has not heard of; nil if that is to be told from what it knows.
+    private let since: Timestamp?
 
-    init(root: FileDescriptor, identity: FileIdentity, catalog: Catalog) throws(Errno) {
+    init(root: FileDescriptor, identity: FileIdentity, catalog: Catalog, since: Timestamp? = nil) throws(Errno) {
         self.root = root
         self.identity = identity
         self.catalog = catalog
+        self.since = since
         device = try System.extendedStatus("", in: root).device
     }
 
@@ -61,13 +68,15 @@ struct Relocation {
     ) throws -> Int {
         let recorded = try catalog.access { try Query.recordedDirectories($0) }
         // A clock that was set back says nothing of what came later.
-        if let last = try catalog.access({ try Query.lastChange($0) }), last.time <= now {
+        if let since {
+            horizon = since
+        } else if let last = try catalog.access({ try Query.lastChange($0) }), last.time <= now {
             horizon = last.time.advanced(byNanoseconds: -Self.slackNanoseconds)
         }
         try walk(recorded)
         let directories = try directoryRows()
         try catalog.applyNow(directories)
-        for directory in recorded where known[directory] == nil {
+        for directory in recorded where try known[directory] == nil && !isHidden(directory) {
             for item in try catalog.access({ try Query.items(in: directory, $0) }) {
                 for place in item.places where place.directory == directory { note(item) { $0.absent.insert(place) } }
             }
@@ -105,9 +114,15 @@ struct Relocation {
 
     private mutating func visit(_ index: Int, _ recorded: Set<FileID>) throws {
         // What cannot be opened any more is not there as it was listed.
-        guard let directory = try? open(index) else { return }
+        let directory: FileDescriptor
+        do throws(Errno) { directory = try open(index) } catch {
+            if error != .noSuchFileOrDirectory { hidden.append(path(index)) }
+            return
+        }
         defer { System.close(directory) }
-        guard let status = try? System.extendedStatus("", in: directory), status.device == device else { return }
+        guard let status = try? System.extendedStatus("", in: directory), status.device == device else {
+            return hidden.append(path(index))
+        }
         let id = index == 0 ? .root : identity.id(device: status.device, inode: status.inode, born: status.birth)
         folders[index].id = id
         known[id] = index
@@ -147,6 +162,12 @@ struct Relocation {
             strays[file, default: []].append(stray)
         }
         for (name, item) in items { note(item) { $0.absent.insert(Place(directory: id, name: name)) } }
+    }
+
+    private func isHidden(_ directory: FileID) throws -> Bool {
+        guard !hidden.isEmpty else { return false }
+        let path = try catalog.access { try Query.path(of: directory, $0) }
+        return path.map { path in hidden.contains { path.isWithin($0) } } ?? true
     }
 
     private mutating func note(_ item: Item, _ body: (inout Displaced) -> Void) {

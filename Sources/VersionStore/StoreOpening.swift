@@ -13,6 +13,10 @@ struct StoreOpening {
     /// news.
     private static let lastChangeKey = "unsettled-since"
     static let spaceKey = "space"
+    /// When the container was last closed in order, by the clock of its files: what changed later, changed unseen.
+    static let closedKey = "closed"
+    /// So many events an epoch has at most; with 13 bits of epochs the numbers are whole ones in JavaScript, too.
+    private static let epochBits: UInt64 = 40
     private static let containerKey = "container"
     private static let catalogName = "catalog.sqlite"
     /// Left when damage is noticed while the catalog is in use.
@@ -83,6 +87,8 @@ struct StoreOpening {
         do {
             if !identity.cleanShutdown, !identity.rebuilt { try redo() }
             if identity.isUnsettled { try noteLastChange() }
+            // Its numbers are in the lost one: above all that it can have given, whoever names one of those is told.
+            if identity.rebuilt { try catalog.beginFeed(after: (max(1, identity.epoch) - 1) << Self.epochBits) }
             var recovery = Recovery(opening: self)
             applied = number(RedoLog.appliedKey)
             if identity.wasCopied, !identity.rebuilt { try recovery.translateFileIDs() }
@@ -91,6 +97,10 @@ struct StoreOpening {
                     recovery = try recovery.relocated(now: options.clock.now())
                 }
                 try recovery.readLabels()
+            } else if !identity.wasCreated {
+                try recovery.follow(since: time(Self.closedKey), now: options.clock.now()) {
+                    try catalog.setMeta(Self.cleanKey, [0])
+                }
             }
             try catalog.setMeta(Self.containerKey, identity.container.bytes)
             if identity.isUnsettled { try catalog.setMeta(Self.unsettledKey, [1]) }
@@ -136,6 +146,12 @@ struct StoreOpening {
         guard let bytes = try? catalog.access({ try Query.setting(key, $0) }) else { return 0 }
         var reader = ByteReader(bytes)
         return (try? reader.fixed64()) ?? 0
+    }
+
+    private func time(_ key: String) throws -> Timestamp? {
+        guard let bytes = try catalog.meta(key) else { return nil }
+        var reader = ByteReader(bytes)
+        return try? Timestamp(nanoseconds: reader.signed64())
     }
 
     private func restoreSpace() {

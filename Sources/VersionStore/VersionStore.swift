@@ -111,10 +111,18 @@ public final class VersionStore: Sendable {
         if !options.readOnly {
             saveSpace()
             try? synchronizeRecent()
+            noteClosing()
             if !queue.isStuck { try? catalog.setMeta(StoreOpening.cleanKey, [1]) }
         }
         catalog.close()
         directory.close()
+    }
+
+    /// What changes in the tree from now on nobody here hears of. A file's clock runs a tick behind.
+    private func noteClosing() {
+        var writer = ByteWriter(capacity: 8)
+        writer.fixed(SystemClock().now().advanced(byNanoseconds: -100_000_000).nanoseconds)
+        try? catalog.setMeta(StoreOpening.closedKey, writer.bytes)
     }
 
     // MARK: Writing

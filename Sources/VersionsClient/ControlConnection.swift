@@ -81,7 +81,7 @@ public final class ControlConnection: Sendable {
     public func call<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (ProgressNotification) -> Void)? = nil
     ) async throws(ControlError) -> Request.Reply {
-        let line = try await reply(to: request, progress: progress) { _ in }
+        let line = try await reply(to: request, progress: progress)
         return try Wire.result(Request.Reply.self, in: line)
     }
 
@@ -105,12 +105,21 @@ public final class ControlConnection: Sendable {
     }
 
     /// Subscribes; the watcher is in place before the first event is read.
-    func watch(_ request: WatchRequest, _ watcher: Watcher) async throws(ControlError) -> WatchRequest.Reply {
-        let line = try await reply(to: request, progress: nil) { [weak self] line in
-            guard let reply = try? Wire.result(WatchRequest.Reply.self, in: line) else { return }
-            self?.state.withLock { $0.watchers[reply.subscription] = watcher }
+    /// - Parameter then: called once, on the reading thread.
+    func watch(
+        _ request: WatchRequest, _ watcher: Watcher,
+        then: @escaping @Sendable (Result<WatchRequest.Reply, ControlError>) -> Void
+    ) {
+        call(request) { [weak self] result in
+            if case .success(let reply) = result { self?.state.withLock { $0.watchers[reply.subscription] = watcher } }
+            then(result)
         }
-        return try Wire.result(WatchRequest.Reply.self, in: line)
+    }
+
+    /// Ends a subscription: nothing more is told of it.
+    func unwatch(_ subscription: UInt64) {
+        guard state.withLock({ $0.watchers.removeValue(forKey: subscription) }) != nil else { return }
+        post(UnwatchRequest(subscription: subscription))
     }
 
     /// Calls the daemon and does not care for the answer.
@@ -140,17 +149,13 @@ public final class ControlConnection: Sendable {
     }
 
     private func reply(
-        to request: some ControlRequest, progress: (@Sendable (ProgressNotification) -> Void)?,
-        arrived: @escaping @Sendable ([UInt8]) -> Void
+        to request: some ControlRequest, progress: (@Sendable (ProgressNotification) -> Void)?
     ) async throws(ControlError) -> [UInt8] {
         let number = newNumber(progress)
         let line = try Wire.line(calling: request, id: .number(number))
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<[UInt8], ControlError>, Never>) in
-                expect(number) { result in
-                    if case .success(let line) = result { arrived(line) }
-                    continuation.resume(returning: result)
-                }
+                expect(number) { continuation.resume(returning: $0) }
                 if Task.isCancelled { complete(number, .failure(ControlError(.cancelled, "cancelled"))) }
                 write(line)
             }

@@ -19,9 +19,14 @@ public enum MountTable {
         public var source: Path
         /// Who mounted it, where the file system says so: those of FUSE do.
         public var owner: UInt32?
+        /// Whether its owner lets other users in.
+        public var isOpen = false
 
         /// Whether it is a mount of VersionsFS.
         public var isOurs: Bool { type == "fuse.versionsfs" }
+
+        /// Whether its owner lets this user in. The daemon is not asked.
+        public var mayBeEntered: Bool { isOpen || owner == nil || owner == geteuid() }
 
         /// Whether an absolute path lies at or below the mount point, by its text.
         public func contains(_ path: Path) -> Bool {
@@ -66,17 +71,22 @@ public enum MountTable {
         guard fields.count > 6, let dash = fields.dropFirst(6).firstIndex(where: { $0.elementsEqual([45]) }),
             fields.count > dash + 2, let id = Int(String(decoding: fields[0], as: UTF8.self))
         else { return nil }
+        let options = fields.count > dash + 3 ? words(fields[dash + 3]) : []
         return Mount(
             id: id, device: String(decoding: fields[2], as: UTF8.self), root: unescape(fields[3]),
             point: unescape(fields[4]),
             type: String(decoding: fields[dash + 1], as: UTF8.self), source: unescape(fields[dash + 2]),
-            owner: fields.count > dash + 3 ? owner(fields[dash + 3]) : nil)
+            owner: owner(options), isOpen: options.contains("allow_other"))
     }
 
-    /// `user_id=` among the options of the file system.
-    private static func owner(_ options: ArraySlice<UInt8>) -> UInt32? {
-        String(decoding: options, as: UTF8.self).split(separator: ",").first { $0.hasPrefix("user_id=") }
-            .flatMap { UInt32($0.dropFirst("user_id=".count)) }
+    /// The options of the file system.
+    private static func words(_ field: ArraySlice<UInt8>) -> [Substring] {
+        String(decoding: field, as: UTF8.self).split(separator: ",")
+    }
+
+    /// `user_id=` among them.
+    private static func owner(_ options: [Substring]) -> UInt32? {
+        options.first { $0.hasPrefix("user_id=") }.flatMap { UInt32($0.dropFirst("user_id=".count)) }
     }
 
     /// Blanks, newlines and backslashes are written as `\040`.

@@ -17,16 +17,9 @@ extension ControlConnection {
         _ request: QueryRequest, _ watcher: QueryWatcher,
         then: @escaping @Sendable (Result<QueryRequest.Reply, ControlError>) -> Void
     ) {
-        begin(request) { [weak self] result in
-            then(result.flatMap { line in
-                do throws(ControlError) {
-                    let reply = try Wire.result(QueryRequest.Reply.self, in: line)
-                    self?.state.withLock { $0.queries[reply.query] = watcher }
-                    return .success(reply)
-                } catch {
-                    return .failure(error)
-                }
-            })
+        call(request) { [weak self] result in
+            if case .success(let reply) = result { self?.state.withLock { $0.queries[reply.query] = watcher } }
+            then(result)
         }
     }
 
@@ -72,12 +65,13 @@ extension VersionsClient {
     public func endQuery(_ query: UInt64) { connection.endQuery(query) }
 
     /// Asks for what a predicate is true of, and tells each step on the reading thread; a live query ends with its
-    /// connection, or if the daemon cannot go on from where it was.
+    /// connection, or if the daemon cannot go on from where it was. A task that is cancelled has it ended.
     /// - Returns: why it ended; nil if it was not live, and is complete.
     public func query(
         _ request: QueryRequest, _ body: @escaping @Sendable (QueryResultsNotification) -> Void
     ) async throws(ControlError) -> ControlError? {
         let (ends, end) = AsyncStream.makeStream(of: Result<ControlError?, ControlError>.self)
+        let running = Running { [weak connection] in connection?.endQuery($0) }
         query(
             request, results: body,
             ended: { error in
@@ -85,12 +79,18 @@ extension VersionsClient {
                 end.finish()
             },
             then: { result in
+                running.began(result.map(\.query))
                 guard case .failure(let error) = result else { return }
                 end.yield(.failure(error))
                 end.finish()
             })
-        for await result in ends { return try result.get() }
-        throw ControlError(.cancelled, "cancelled")
+        let last = await withTaskCancellationHandler {
+            await ends.first { _ in true }
+        } onCancel: {
+            running.end()
+        }
+        guard let last else { throw ControlError(.cancelled, "cancelled") }
+        return try last.get()
     }
 
     /// The entries at or below a target that a predicate is true of, in the order of their paths.

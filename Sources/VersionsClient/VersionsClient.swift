@@ -34,7 +34,12 @@ public final class VersionsClient: Sendable {
         socket: CInt, program: String, version: String
     ) async throws(ControlError) -> VersionsClient {
         let connection = ControlConnection(socket: socket)
-        return try agreed(connection, try await connection.call(Handshake(program: program, version: version)))
+        do throws(ControlError) {
+            return try agreed(connection, try await connection.call(Handshake(program: program, version: version)))
+        } catch {
+            connection.close()
+            throw error
+        }
     }
 
     /// The same for a caller that is no task; the thread waits.
@@ -45,7 +50,13 @@ public final class VersionsClient: Sendable {
         let connection = ControlConnection(socket: try socket(of: place))
         let answer = Awaited<Result<Handshake.Reply, ControlError>>()
         connection.call(Handshake(program: program, version: version)) { answer.set($0) }
-        return try agreed(connection, try answer.wait().get())
+        do throws(ControlError) {
+            return try agreed(connection, try answer.wait().get())
+        } catch {
+            // Who is refused is not hung up on: the reading thread would wait for ever.
+            connection.close()
+            throw error
+        }
     }
 
     private static func socket(of place: ContainerPlace) throws(ControlError) -> CInt {
@@ -70,7 +81,6 @@ public final class VersionsClient: Sendable {
         _ connection: ControlConnection, _ daemon: Handshake.Reply
     ) throws(ControlError) -> VersionsClient {
         guard daemon.protocolVersion == Handshake.protocolVersion else {
-            connection.close()
             throw ControlError(
                 .incompatible, "the daemon is of version \(daemon.version) and speaks another protocol",
                 advice: "unmount and mount again with this version")
@@ -104,42 +114,5 @@ public final class VersionsClient: Sendable {
         _ request: Request, progress: (@Sendable (ProgressNotification) -> Void)? = nil
     ) async throws(ControlError) -> Request.Reply {
         try await connection.call(request, progress: progress)
-    }
-
-    /// Changes at or below a target, from now on or behind the last sequence number seen. Ends with an error if the
-    /// connection does, or if the consumer falls 65,536 events behind: watch again after the last event's number.
-    public func events(
-        of target: Target, after sequence: UInt64? = nil
-    ) async throws(ControlError) -> AsyncThrowingStream<WatchEvent, any Error> {
-        let (stream, continuation) = AsyncThrowingStream.makeStream(
-            of: WatchEvent.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(65_536))
-        let watcher = ControlConnection.Watcher(
-            events: { notification in
-                for event in notification.events {
-                    guard case .dropped = continuation.yield(event) else { continue }
-                    let error = ControlError(.failed, "events came faster than they were taken", advice: "watch again")
-                    return continuation.finish(throwing: error)
-                }
-            },
-            ended: { continuation.finish(throwing: $0) })
-        _ = try await connection.watch(WatchRequest(target, after: sequence), watcher)
-        return stream
-    }
-
-    /// The same without a buffer: `body` is called on the reading thread, and while it takes its time the daemon waits.
-    /// Returns the error that ended it.
-    public func watch(
-        _ target: Target, after sequence: UInt64? = nil, _ body: @escaping @Sendable (WatchEvent) -> Void
-    ) async throws(ControlError) -> ControlError {
-        let (ends, end) = AsyncStream.makeStream(of: ControlError.self)
-        let watcher = ControlConnection.Watcher(
-            events: { $0.events.forEach(body) },
-            ended: { error in
-                end.yield(error)
-                end.finish()
-            })
-        _ = try await connection.watch(WatchRequest(target, after: sequence), watcher)
-        for await error in ends { return error }
-        return ControlError(.cancelled, "cancelled")
     }
 }

@@ -20,12 +20,17 @@ struct TypedPath: ExpressibleByArgument, Hashable, Sendable {
 }
 
 /// A moment as typed: TIME of DESIGN 3.3.
-struct TypedTime: ExpressibleByArgument, Hashable, Sendable {
+struct TypedTime: Hashable, Sendable {
+    /// What may be typed, for people.
+    static let forms = "RFC 3339, '2026-11-21 10:33' (local) or an age such as 2h"
+
     var moment: Timestamp
 
-    init?(argument: String) {
-        guard let time = TimeText.parse(argument, now: Words.now().nanoseconds) else { return nil }
-        moment = Timestamp(nanoseconds: time)
+    static func parse(_ argument: String) throws -> TypedTime {
+        guard let time = TimeText.parse(argument, now: Words.now().nanoseconds) else {
+            throw ValidationError("a time is \(forms)")
+        }
+        return TypedTime(moment: Timestamp(nanoseconds: time))
     }
 }
 

@@ -83,6 +83,19 @@ struct Session {
         if case .path(let path) = target { path } else { nil }
     }
 
+    /// The same for what was typed as a path, where it was taken for an id.
+    /// - Returns: nil if it was not, or lies in another container.
+    func named(_ typed: TypedPath) -> Session? {
+        guard targetPath == nil, let found = try? ContainerPlace.find(typed.path, followingLastLink: false),
+            found.root == place.root
+        else { return nil }
+        var session = self
+        session.place = found
+        session.target = .path(found.path)
+        session.display = PathDisplay(typed: typed.path, place: found)
+        return session
+    }
+
     /// Throws if there is nothing at a path that was typed.
     func requireThere(_ typed: TypedPath?, advice: String? = nil) throws(ControlError) {
         guard let typed, targetPath != nil, !Files.exists(typed.path), errno == ENOENT || errno == ENOTDIR else {

@@ -5,4 +5,6 @@ import Glibc
 
 // Else the first file that is opened would be taken for one of them.
 linux_open_standard_streams()
-exit(await Tool.run(ArgumentBytes.commandLine()))
+let status = await Tool.run(ArgumentBytes.commandLine())
+Daemon.endOffline()
+exit(status)

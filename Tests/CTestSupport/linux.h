@@ -27,6 +27,11 @@ extern int umount2(const char *, int flags);
 static const int VFS_MNT_FORCE = 1, VFS_MNT_DETACH = 2;
 static const unsigned long VFS_FICLONE = 0x40049409;
 
+// With the kernel's own calls a thread takes other rights for itself alone.
+#include <sys/syscall.h>
+extern long vfs_call3(long number, long, long, long) __asm__("syscall");
+static const long VFS_SETGROUPS = SYS_setgroups, VFS_SETRESUID = SYS_setresuid, VFS_SETRESGID = SYS_setresgid;
+
 extern int pidfd_open(pid_t, unsigned int flags);
 
 extern int setxattr(const char *, const char *name, const void *value, size_t, int flags);

@@ -84,6 +84,10 @@ struct ContainerPlaceTests {
         #expect(mount.device == "0:98")
         #expect(mount.place(of: Path(#"/mnt/a\b/c"#), state: .dead).path == Path("part one/c"))
         #expect(!mount.contains(Path(#"/mnt/a\bc"#)))
+        // Another user's is this one's to enter only where it is open to all.
+        let others = "36 35 0:50 / /mnt/c rw - fuse.versionsfs /c rw,user_id=4294967294,group_id=0"
+        #expect(MountTable.parse(others.utf8)?.mayBeEntered == false)
+        #expect(MountTable.parse((others + ",allow_other").utf8)?.mayBeEntered == true)
         #expect(MountTable.parse("nonsense".utf8) == nil)
     }
 }

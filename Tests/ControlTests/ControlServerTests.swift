@@ -179,6 +179,62 @@ struct ControlServerTests {
         #expect(raw.text() == #"{"id":1,"jsonrpc":"2.0","result":[]}"#)
     }
 
+    @Test("a connection has so many subscriptions and no more; one that is ended makes room")
+    func subscriptions() throws {
+        var limits = ControlServer.Limits()
+        limits.subscriptionCountPerConnection = 2
+        let service = try FakeService(limits: limits)
+        defer { service.stop() }
+        let raw = try RawClient(service.socket)
+        func watch(_ id: Int) -> String? {
+            raw.send(#"{"jsonrpc":"2.0","id":\#(id),"method":"watch","params":{"target":{"path":""}}}"# + "\n")
+            return raw.text()
+        }
+        for number in 1...3 { #expect(watch(number)?.contains("too many subscriptions") == (number == 3)) }
+        raw.send(#"{"jsonrpc":"2.0","id":4,"method":"unwatch","params":{"subscription":1}}"# + "\n")
+        #expect(raw.text() == #"{"id":4,"jsonrpc":"2.0","result":{}}"#)
+        #expect(watch(5)?.contains("result") == true)
+    }
+
+    @Test("who names a change that is not in the feed yet is told that the feed ends before")
+    func beyondTheEnd() throws {
+        let service = try FakeService()
+        defer { service.stop() }
+        let raw = try RawClient(service.socket)
+        raw.send(#"{"jsonrpc":"2.0","id":1,"method":"watch","params":{"target":{"path":""},"after":999999}}"# + "\n")
+        #expect(raw.text()?.contains("the change feed ends before 999999") == true)
+    }
+
+    @Test("while a long line is read others are served; its own connection's lines are answered in their order")
+    func longLines() throws {
+        let service = try FakeService()
+        defer { service.stop() }
+        let (flooding, other) = (try RawClient(service.socket), try RawClient(service.socket))
+        let accesses = Array(repeating: #"{"path":"\#(String(repeating: "a/", count: 1000))","mode":"reading"}"#, count: 1500)
+        let claim = #"{"jsonrpc":"2.0","id":1,"method":"claim","params":{"accesses":["# + accesses.joined(separator: ",") + "]}}\n"
+        let release = #"{"jsonrpc":"2.0","id":2,"method":"release","params":{"claim":77}}"# + "\n"
+        let clock = ContinuousClock()
+        let began = clock.now
+        flooding.send(claim + release)
+        // The last of the bytes are in the daemon, or on their way to it.
+        var longest = Duration.zero
+        var count = 0
+        var hasAnswered = false
+        while !hasAnswered {
+            longest = max(longest, clock.measure {
+                other.send(#"{"jsonrpc":"2.0","id":1,"method":"claims"}"# + "\n")
+                #expect(other.text() == #"{"id":1,"jsonrpc":"2.0","result":[]}"#)
+            })
+            count += 1
+            var poll = pollfd(fd: flooding.socket, events: Int16(POLLIN), revents: 0)
+            hasAnswered = Glibc.poll(&poll, 1, 0) > 0
+        }
+        let all = clock.now - began
+        #expect(longest < all / 3, "of \(all), \(longest) in one call of another connection, of \(count)")
+        let answers = [flooding.text(), flooding.text()]
+        #expect(answers.contains { $0?.contains(#""id":1"#) ?? false } && answers.contains { $0?.contains("no claim 77") ?? false })
+    }
+
     @Test("malformed lines are each answered, nothing crashes and no descriptor is left")
     func malformed() async throws {
         // In a process of its own, where nobody else opens descriptors.

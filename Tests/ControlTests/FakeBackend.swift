@@ -140,9 +140,9 @@ final class FakeBackend: ControlBackend {
     func setConfig(_ request: SetConfigRequest, _ call: ControlCall) throws(ControlError) -> Setting {
         throw ControlError(.invalidValue, "stale-writes cannot be \(request.value)", advice: "keep, merge or refuse")
     }
-    func lastSequence() throws(ControlError) -> UInt64 { state.withLock { $0.changes.last?.sequence ?? 0 } }
+    func lastSequence() throws(ControlError) -> UInt64 { state.withLock { $0.changes.last?.sequence ?? $0.pruned } }
     func changes(
-        after sequence: UInt64, limit: Int, within target: Target, peer: Peer
+        after sequence: UInt64, limit: Int, within target: Target, _ depth: WatchDepth, peer: Peer
     ) throws(ControlError) -> ChangePage {
         let (rows, pruned) = state.withLock { state in
             (Array(state.changes.drop { $0.sequence <= sequence }.prefix(limit)), state.pruned)

@@ -163,7 +163,7 @@ extension FakeBackend: CoordinationBackend {
     func changes(
         after sequence: UInt64, limit: Int, for item: PresentedItem, peer: Peer
     ) throws(ControlError) -> PresentedPage {
-        let page = try changes(after: sequence, limit: limit, within: .path(Path("")), peer: peer)
+        let page = try changes(after: sequence, limit: limit, within: .path(Path("")), .subtree, peer: peer)
         var presented = PresentedPage(changes: [], upTo: page.upTo, item: item)
         for event in page.events {
             guard let path = event.path.tree else { continue }
@@ -180,5 +180,8 @@ extension FakeBackend: CoordinationBackend {
         coordination.answer(question, answer)
     }
     func alive(_ connection: ConnectionID) { coordination.alive(connection) }
+    func mayAsk(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool { true }
+    func mayRefuse(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool { true }
+    func disturbance(of claim: ClaimID, at path: TreePath, peer: Peer) -> (mayKnow: Bool, mayHold: Bool) { (true, true) }
     func presenters(_ request: PresentersRequest, _ call: ControlCall) throws(ControlError) -> [PresenterInfo] { [] }
 }

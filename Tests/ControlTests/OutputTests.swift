@@ -171,7 +171,7 @@ struct ArgumentBytesTests {
         let style = Style(isColoured: false, width: width)
         let text = VersionText(style: style, now: Samples.noon, shown: { $0 })
         let status = StatusText(style: style, now: Samples.noon)
-        for printed in [text.versions([version]), text.deleted([entry]), status.claims([claim])] {
+        for printed in [text.versions([version]), text.deleted([entry]), status.claims([claim], shown: { $0 })] {
             let lines = printed.split(separator: "\n")
             guard let width else {
                 #expect(printed.contains(program) && !printed.contains("\u{2026}"), "\(printed)")

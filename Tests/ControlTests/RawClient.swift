@@ -21,6 +21,13 @@ final class RawClient {
         guard result == 0 else { throw ControlError(.system, "connect: errno \(errno)") }
     }
 
+    /// Takes over a connected socket, from which nothing is awaited for longer than two minutes.
+    init(taking socket: CInt) {
+        self.socket = socket
+        var limit = timeval(tv_sec: 120, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
     deinit { close() }
 
     func close() {

@@ -77,6 +77,16 @@ final class Editor: NSObject, NSFilePresenter, Sendable {
     }
 
     func presentedItemDidChange() { say("changed") }
+    func presentedItemDidGain(_ version: NSFileVersion) {
+        say("gained \(version.isConflict ? "conflict" : "version") \(text(of: version.url))")
+    }
+    func presentedItemDidResolveConflict(_ version: NSFileVersion) {
+        say("resolved")
+        // It shows the losers until there is none.
+        let left = presentedItemURL.flatMap { NSFileVersion.unresolvedConflictVersionsOfItem(at: $0) } ?? []
+        if left.isEmpty { say("view closed") }
+    }
+    func presentedItemDidLose(_ version: NSFileVersion) { say("lost") }
     func presentedSubitemDidAppear(at url: URL) { say("appeared \(url.lastPathComponent)") }
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {
         say("moved \(oldURL.lastPathComponent) to \(newURL.lastPathComponent)")

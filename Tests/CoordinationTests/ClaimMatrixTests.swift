@@ -5,10 +5,14 @@ import VersionModel
 
 @testable import Coordination
 
-/// All kinds of access.
+/// All kinds of access: reads with each option, and writes.
 let allAccessKinds: [AccessKind] =
     [[], .withoutChanges, .resolvesSymbolicLink, .immediatelyAvailableMetadataOnly, .forUploading]
     .map { AccessKind.reading($0) } + WritingOption.allCases.map { AccessKind.writing($0) }
+
+/// The same, and reads with every set of options.
+let allAccessKindsAndSets: [AccessKind] =
+    (0..<16).map { AccessKind.reading(ReadingOptions(rawValue: $0)) } + WritingOption.allCases.map { AccessKind.writing($0) }
 
 func path(_ text: String) -> TreePath { TreePath(bytes: Array(text.utf8)) ?? .root }
 
@@ -24,8 +28,6 @@ func path(_ text: String) -> TreePath { TreePath(bytes: Array(text.utf8)) ?? .ro
 
     /// Rows: the earlier claim r, w, t; columns: the later one. `x` waits.
     private static let same = ["r": "-xx", "w": "xxx", "t": "xxx"]
-    /// Rows: a claim on a plain directory; columns: one on something in it, in either order.
-    private static let contained = ["r": "--x", "w": "--x", "t": "xxx"]
 
     private func cell(_ table: [String: String], _ row: Character, _ column: Character) -> Character? {
         guard let line = table[String(row)], let index = Array("rwt").firstIndex(of: column) else { return nil }
@@ -61,8 +63,8 @@ func path(_ text: String) -> TreePath { TreePath(bytes: Array(text.utf8)) ?? .ro
     func everyPair(pair: Pair) {
         let packages = Packages(extensions: ["pack"])
         let isContained = pair.other.hasPrefix(pair.one.isEmpty ? "" : pair.one + "/") && pair.expected == nil
-        for first in allAccessKinds {
-            for second in allAccessKinds {
+        for first in allAccessKindsAndSets {
+            for second in allAccessKindsAndSets {
                 let one = Access(path: path(pair.one), kind: first)
                 let other = Access(path: path(pair.other), kind: second)
                 // In a directory the row is the directory's: what is in it waits for one that takes the tree, and
@@ -96,8 +98,8 @@ func path(_ text: String) -> TreePath { TreePath(bytes: Array(text.utf8)) ?? .ro
     @Test("the machine agrees with the matrix", arguments: places)
     func machine(pair: Pair) {
         let packages = Packages(extensions: ["pack"])
-        for first in allAccessKinds {
-            for second in allAccessKinds {
+        for first in allAccessKindsAndSets {
+            for second in allAccessKindsAndSets {
                 for isOnePurpose in [false, true] {
                     let one = Access(path: path(pair.one), kind: first)
                     let other = Access(path: path(pair.other), kind: second)

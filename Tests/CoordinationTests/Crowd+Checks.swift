@@ -13,8 +13,8 @@ extension Crowd {
         // Two that are in one package are at the package; what claims are on is the matrix's test.
         for (first, unit) in zip(one.accesses, units(one)) {
             for (second, other) in zip(other.accesses, units(other)) {
-                let isSame = first.item != nil && first.item == second.item
-                let relation = isSame ? .same : ClaimMatrix.relation(ofLater: other, toEarlier: unit)
+                let isOneItem = first.item != nil && first.item == second.item
+                let relation = isOneItem ? .same : ClaimMatrix.relation(ofLater: other, toEarlier: unit)
                 if ClaimMatrix.waits(later: second.kind.strength, forEarlier: first.kind.strength, relation) { return true }
             }
         }

@@ -24,8 +24,13 @@ struct Crowd {
     var stopped: [ConnectionID: Int64] = [:]
     /// Since when a claim waits for one that is granted.
     var blockedSince: [ClaimID: [ClaimID: Int64]] = [:]
-    private static let paths = ["a", "b", "d", "d/a", "d/b", "d/e", "d/e/a", "p.pack", "p.pack/x", "p.pack/y"].map(path)
-    private static let clients: ClosedRange<UInt64> = 1...6
+    /// What has which name, as far as anybody has asked.
+    var items: [TreePath: ItemID] = [:]
+    var nextItem: UInt64 = 1
+    /// What has lost its name, and which that was.
+    var away: [(item: ItemID, path: TreePath)] = []
+    static let paths = ["a", "b", "d", "d/a", "d/b", "d/e", "d/e/a", "p.pack", "p.pack/x", "p.pack/y"].map(path)
+    static let clients: ClosedRange<UInt64> = 1...6
 
     init(seed: UInt64) {
         dice = Dice(state: seed)
@@ -35,19 +40,25 @@ struct Crowd {
 
     // MARK: Steps
 
-    mutating func step() {
+    /// Has somebody do something. Says whether there was anything to do.
+    mutating func step() -> Bool {
+        let before = log.count
         switch dice.below(100) {
         case 0..<34: if waiting.count + granted.count < 20 { claim() } else { release() }
         case 34..<54: release()
-        case 54..<58: cancel()
-        case 58..<78: answer()
-        case 78..<83: present()
-        case 83..<85: withdraw()
-        case 85..<88: move()
+        case 54..<57: cancel()
+        case 57..<58: hurry()
+        case 58..<76: answer()
+        case 76..<81: present()
+        case 81..<83: withdraw()
+        case 83..<85: move()
+        case 85..<87: delete()
+        case 87..<88: comeBack()
         case 88..<91: stopOrGoOn()
         case 91..<92: disconnect()
         default: pass(Int64(dice.below(4000)))
         }
+        return log.count > before
     }
 
     /// Everybody does what they owe, until nothing is left.
@@ -86,9 +97,9 @@ struct Crowd {
         let own = arbiter.allPresenters.map(\.presenter).filter { $0.connection == connection }
         let presenter = dice.below(3) == 0 ? dice.element(own) : nil
         let accesses = (0...(dice.below(4) == 0 ? 2 : 0)).map { _ in
-            Access(
-                path: dice.element(Self.paths) ?? .root, item: dice.below(3) == 0 ? item() : nil,
-                kind: isPlain
+            access(
+                dice.element(Self.paths) ?? .root,
+                isPlain
                     ? dice.element([.reading([]), .writing(.updating)]) ?? .reading([])
                     : dice.element(allAccessKinds) ?? .reading([]))
         }
@@ -107,9 +118,6 @@ struct Crowd {
         if waiting.contains(id) { seen.note("waited") }
     }
 
-    /// One of a few: two names may be one file's.
-    private mutating func item() -> ItemID { ItemID(high: 0, low: UInt64(dice.below(4))) }
-
     mutating func release() {
         guard let id = dice.element(granted.sorted()), !isStopped(id) else { return }
         take("release \(id.number)") { $0.release(id, now: $1) }
@@ -119,6 +127,14 @@ struct Crowd {
         guard let id = dice.element(waiting.sorted()) else { return }
         seen.note("cancelled")
         take("cancel \(id.number)") { $0.cancel(id, now: $1) }
+    }
+
+    /// A plain program that waits is interrupted, and goes on.
+    mutating func hurry() {
+        guard let id = dice.element(waiting.sorted().filter { arbiter.claims[$0]?.claim.isPlain == true }) else { return }
+        seen.note("hurried")
+        take("hurry \(id.number)") { $0.hurry(id, now: $1) }
+        if waiting.contains(id) { fault("\(id) was interrupted, and still waits") }
     }
 
     mutating func answer() {
@@ -136,9 +152,10 @@ struct Crowd {
         nextPresenter += 1
         guard arbiter.allPresenters.count < 12 else { return }
         let client = dice.element(Self.clients) ?? 1
+        let place = dice.below(10) == 0 ? nil : dice.element(Self.paths)
         arbiter.present(Presenter(
-            id: id, connection: ConnectionID(client), purpose: Purpose(high: 3, low: id.number),
-            path: dice.below(10) == 0 ? nil : dice.element(Self.paths),
+            id: id, connection: ConnectionID(client), purpose: Purpose(high: 3, low: id.number), path: place,
+            item: place.flatMap { item(at: $0) },
             actor: FileActor(ActorRef(process: Int32(client), started: 0)), mayRefuse: dice.below(4) > 0,
             accommodatesSubitems: dice.below(2) == 0))
         log.append("present \(id.number) of \(client)")
@@ -166,34 +183,6 @@ struct Crowd {
         questions = questions.filter { $0.value.presenter != presenter }
     }
 
-    mutating func move() {
-        guard let old = dice.element(Self.paths), let new = dice.element(Self.paths), !new.isWithin(old), !old.isWithin(new)
-        else { return }
-        if dice.below(2) == 0 { notice(Access(path: old, kind: .writing(.forMoving))) }
-        seen.note("moved")
-        if dice.below(4) == 0 {
-            let item = item()
-            seen.note("returned")
-            return take("\(item) returns to \(new)") { $0.returned(item, to: new, now: $1) }
-        }
-        take("move \(old) to \(new)") { $0.moved(old, to: new, now: $1) }
-    }
-
-    /// A plain program does something without waiting; those who run answer before long.
-    mutating func notice(_ access: Access) {
-        let actor = FileActor(ActorRef(process: Int32(dice.element(Self.clients) ?? 1), started: 0))
-        let id = ClaimID(nextClaim)
-        nextClaim += 1
-        seen.note("noticed")
-        take("notice \(id.number): \(access.kind.strength) \(access.path)") { $0.notice(access, as: id, by: actor, now: $1) }
-        for (question, asked) in arbiter.outstanding.sorted(by: { $0.key < $1.key }) where questions[question] == nil {
-            let isStopped = arbiter.presenter(asked.presenter).map { stopped[$0.connection] != nil } ?? true
-            if !isStopped, asked.presenter.number % 7 != 0 {
-                take("answer \(question.number)") { $0.answer(question, .done, now: $1) }
-            }
-        }
-    }
-
     mutating func stopOrGoOn() {
         let connection = ConnectionID(dice.element(Self.clients) ?? 1)
         if stopped[connection] != nil { return goOn(connection) }
@@ -208,6 +197,7 @@ struct Crowd {
     }
 
     mutating func pass(_ duration: Int64) {
+        log.append("\(now): pass \(duration)")
         let end = now + duration
         while faults.isEmpty, let next = arbiter.nextDeadline, next <= end {
             let before = arbiter
@@ -226,7 +216,7 @@ struct Crowd {
     }
 
     func describe(_ claim: Claim) -> String {
-        let accesses = claim.accesses.map { "\($0.kind.strength) \($0.path)" }.joined(separator: ", ")
+        let accesses = claim.accesses.map { "\($0.kind.strength) \($0.path)\($0.item.map { " = item \($0.low)" } ?? "")" }.joined(separator: ", ")
         return "\(claim.id) of \(claim.actor?.ref.process ?? 0): \(accesses)\(claim.isPlain ? ", plain" : "")"
             + "\(claim.isPreparation ? ", preparing" : ""), purpose \(claim.purpose.map { "\($0.high).\($0.low)" } ?? "none")"
             + ", within \(claim.within.sorted()), handling \(claim.handling.map(\.description) ?? "none")"

@@ -36,10 +36,10 @@ private final class Editor: DocumentSessionDelegate {
         changed.signal()
     }
 
-    /// Waits until something has been noted.
-    func wait(for what: String) throws {
+    /// Waits until something has been noted, so many times.
+    func wait(for what: String, times: Int = 1) throws {
         let deadline = DispatchTime.now() + 60
-        while !log.contains(what) {
+        while log.filter({ $0 == what }).count < times {
             guard changed.wait(timeout: deadline) == .success else { throw Failure("it was never told: \(what); \(log)") }
         }
     }
@@ -146,6 +146,90 @@ private final class Editor: DocumentSessionDelegate {
             #expect(try container.history(of: "a.txt").versions.map(\.pinned) == [true, false])
             session.close()
             #expect(try container.history(of: "a.txt").versions.map(\.pinned) == [false, false])
+        }
+    }
+
+    /// Does something while the session hears nothing.
+    private func whileDeaf(_ session: DocumentSession, _ body: () throws -> Void) throws {
+        let gate = Gate()
+        session.presentedItemOperationQueue.addOperation { gate.pass() }
+        defer { gate.open() }
+        try body()
+    }
+
+    @Test("a save finds what others have just put there, asks, and writes over that alone") func overtaken() throws {
+        try play { container, url, editor, session in
+            try whileDeaf(session) {
+                editor.edit("mine\n")
+                try shell("echo theirs > t; mv t a.txt", in: container.path)
+                try session.save()
+                #expect(try text(url) == "theirs\n" && session.situation == .changed)
+                #expect(editor.log.last == "choose: changed" && editor.hasUnsavedChanges)
+                // Somebody else is quicker than the decision.
+                try shell("echo others > t; mv t a.txt", in: container.path)
+                try session.resolve(.save)
+                #expect(try text(url) == "others\n" && editor.log.last == "choose: changed" && editor.log.count == 3)
+                try session.resolve(.save)
+                #expect(try text(url) == "mine\n" && editor.log.last == "saved")
+            }
+            #expect(NSFileVersion.unresolvedConflictVersionsOfItem(at: url) == [])
+        }
+    }
+
+    @Test("who is asked to save before it is told of others' content leaves that, and its editor is asked once")
+    func overtakenWhenAsked() throws {
+        try play { container, url, editor, session in
+            try whileDeaf(session) {
+                editor.edit("mine\n")
+                try shell("echo theirs > t; mv t a.txt", in: container.path)
+                let answer = Collected<Bool>()
+                session.savePresentedItemChanges { answer.add($0 == nil) }
+                #expect(try answer.all == [true] && text(url) == "theirs\n")
+            }
+            try editor.wait(for: "choose: changed")
+            try shell("echo again > t; mv t a.txt", in: container.path)
+            try editor.wait(for: "choose: changed", times: 2)
+            #expect(editor.log.dropFirst() == ["choose: changed", "choose: changed"])
+        }
+    }
+
+    @Test("a save that is renamed at once is no deletion: the session shows it by its new name")
+    func renamedAtOnce() throws {
+        try play { container, url, editor, session in
+            try whileDeaf(session) { try shell("echo new > t; mv t a.txt; mv a.txt b.txt", in: container.path) }
+            try editor.wait(for: "show new\n")
+            #expect(session.url.lastPathComponent == "b.txt" && !editor.log.contains("closed"))
+        }
+    }
+
+    @Test("sessions of one file share the pin of their base until the last one goes") func sharing() throws {
+        try play { container, url, editor, session in
+            func isPinned() throws -> [Bool] { try container.history(of: "a.txt").versions.map(\.pinned) }
+            let other = try DocumentSession(opening: url, for: editor)
+            #expect(try isPinned() == [true])
+            try session.reload()
+            #expect(try isPinned() == [true])
+            other.close()
+            #expect(try isPinned() == [true])
+            session.close()
+            #expect(try isPinned() == [false])
+            // What somebody else has pinned stays so.
+            try container.must("pin", "a.txt", "--version", container.history(of: "a.txt").versions[0].id)
+            let third = try DocumentSession(opening: url, for: editor)
+            third.close()
+            #expect(try isPinned() == [true])
+        }
+    }
+
+    @Test("the base can be merged with after its version was removed for good") func removedBase() throws {
+        try play { container, url, editor, session in
+            editor.edit("1 mine\n2\n3\n4\n5\n")
+            try shell("sed 's/5/5 theirs/' a.txt > t; mv t a.txt", in: container.path)
+            try editor.wait(for: "choose: changed")
+            try NSFileVersion.removeOtherVersionsOfItem(at: url)
+            #expect(NSFileVersion.otherVersionsOfItem(at: url) == [])
+            try session.resolve(.merge)
+            #expect(try text(url) == "1 mine\n2\n3\n4\n5 theirs\n")
         }
     }
 

@@ -79,6 +79,52 @@ import Testing
         }
     }
 
+    @Test("a loser can be read when it is resolved, and when its document is renamed")
+    func movedLoser() throws {
+        try withContainer(named: "fileversion", files: ["a.txt": "mine\n", "other.txt": "other\n"]) { container in
+            guard container.isVersioned else { return [] }
+            try container.must("simulate", "conflict", "a.txt")
+            let loser = try #require(NSFileVersion.unresolvedConflictVersionsOfItem(at: url(container, "a.txt"))?.first)
+            let content = try #require(text(loser))
+            loser.isResolved = true
+            #expect(text(loser) == content)
+            try shell("mv a.txt b.txt", in: container.path)
+            #expect(text(loser) == content)
+            try loser.replaceItem(at: url(container, "other.txt"))
+            #expect(try String(contentsOf: url(container, "other.txt"), encoding: .utf8) == content)
+            return []
+        }
+    }
+
+    @Test("a version goes to the file of that name, though its own document had the name before")
+    func takenName() throws {
+        try withContainer(named: "fileversion") { container in
+            guard container.isVersioned else { return [] }
+            try shell("echo 1 > d.txt; echo 2 > d.txt", in: container.path)
+            let old = try #require(NSFileVersion.otherVersionsOfItem(at: url(container, "d.txt"))?.first)
+            try shell("mv d.txt e.txt", in: container.path)
+            func content(_ name: String) throws -> String { try String(contentsOf: url(container, name), encoding: .utf8) }
+            // Nothing is there: a new file.
+            try old.replaceItem(at: url(container, "d.txt"))
+            #expect(try content("d.txt") == "1\n" && content("e.txt") == "2\n")
+            // Another one is.
+            try shell("rm d.txt; echo new > d.txt", in: container.path)
+            try old.replaceItem(at: url(container, "d.txt"))
+            #expect(try content("d.txt") == "1\n" && content("e.txt") == "2\n")
+            #expect(NSFileVersion.otherVersionsOfItem(at: url(container, "d.txt"))?.first.map { text($0) } == "new\n")
+            // Its own, by the name that it has now.
+            try old.replaceItem(at: url(container, "e.txt"))
+            #expect(try content("e.txt") == "1\n")
+            #expect(NSFileVersion.otherVersionsOfItem(at: url(container, "e.txt"))?.count == 2)
+            // Deleted: it comes back with its versions.
+            try shell("rm e.txt", in: container.path)
+            try old.replaceItem(at: url(container, "e.txt"))
+            #expect(try content("e.txt") == "1\n")
+            #expect((NSFileVersion.otherVersionsOfItem(at: url(container, "e.txt"))?.count ?? 0) >= 2)
+            return try container.checkFindings()
+        }
+    }
+
     @Test("what nobody has resolved is not removed with the other versions")
     func unresolvedStay() throws {
         try withContainer(named: "fileversion", files: ["a.txt": "mine\n"]) { container in
@@ -134,6 +180,10 @@ import Testing
             let moved = try NSFileVersion.addOfItem(at: file, withContentsOf: made, options: .byMoving)
             #expect(!FileManager.default.fileExists(atPath: made.path))
             #expect([same, other, moved].map { text($0) } == ["current\n", "from b\n", "made\n"])
+            // A version of the one becomes one of the other.
+            let beside = url(container, "b.txt")
+            let again = try NSFileVersion.addOfItem(at: beside, withContentsOf: moved.url, options: .byMoving)
+            #expect(text(again) == "made\n" && text(moved) == "made\n")
             #expect([same, other, moved].allSatisfy { !$0.isConflict && $0.isResolved })
             #expect(Set(try #require(NSFileVersion.otherVersionsOfItem(at: file))) == [same, other, moved])
             #expect(try String(contentsOf: file, encoding: .utf8) == "current\n")

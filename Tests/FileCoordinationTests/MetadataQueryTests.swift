@@ -206,9 +206,12 @@ private final class Listener: @unchecked Sendable {
             var seen: [String] = []
             listener.query.enumerateResults { item, index, stop in
                 seen.append("\(index) \((item as? NSMetadataItem).map { listener.path($0) } ?? "")")
-                stop = index == 1
+                stop.pointee = ObjCBool(index == 1)
             }
             #expect(seen == ["0 d/c.sicd", "1 b.txt"])
+            var places: [Int] = []
+            listener.query.enumerateResults(options: .reverse) { _, index, _ in places.append(index) }
+            #expect(places == [2, 1, 0])
             #expect(listener.query.value(ofAttribute: NSMetadataItemFSNameKey, forResultAt: 1) as? String == "b.txt")
             #expect(listener.query.value(ofAttribute: NSMetadataItemFSNameKey, forResultAt: 9) == nil)
         }
@@ -238,15 +241,42 @@ private final class Listener: @unchecked Sendable {
                 ([NSMetadataQueryUbiquitousDocumentsScope, NSMetadataQueryUbiquitousDataScope], ["Documents/a", "b"]),
                 ([], ["Documents/a", "b"]), ([URL(fileURLWithPath: container.file("Documents"))], ["Documents/a"]),
                 ([container.file("Documents"), URL(fileURLWithPath: container.path)], ["Documents/a", "b"]),
+                ([NSMetadataQueryUbiquitousDocumentsScope, container.file("Documents")], ["Documents/a"]),
+                ([NSMetadataQueryUbiquitousDataScope, container.file("Documents")], ["Documents/a", "b"]),
                 ([NSMetadataQueryAccessibleUbiquitousExternalDocumentsScope], []), (["/no/such/directory"], []),
+                ([NSMetadataQueryNetworkScope, NSMetadataQueryIndexedNetworkScope], []),
             ]
             for (scopes, expected) in rows {
                 let listener = try Listener(scopes, "type = file AND (name = a OR name = b)")
                 listener.query.start()
                 listener.waitForResults(expected)
+                let names = (0..<expected.count).map {
+                    listener.query.value(ofAttribute: NSMetadataUbiquitousItemContainerDisplayNameKey, forResultAt: $0) as? String
+                }
+                let root = URL(fileURLWithPath: container.path).lastPathComponent
+                #expect(names.allSatisfy { $0 == root }, "\(names)")
             }
+            // Containers of other tests may be mounted, too.
+            let everywhere = try Listener([NSMetadataQueryLocalComputerScope], "name = b AND type = file")
+            everywhere.query.start()
+            everywhere.wait("b") { _ in everywhere.results.contains("b") }
+            try overlap(in: container)
             return []
         }
+    }
+
+    /// What lies in two scopes is one result, and goes when it lies in neither.
+    private func overlap(in container: TestContainer) throws {
+        try shell("mkdir Documents/Sub; mv Documents/a Documents/Sub/a", in: container.path)
+        let scopes = [NSMetadataQueryUbiquitousDocumentsScope, container.file("Documents/Sub")]
+        let listener = try Listener(scopes, "type = file")
+        listener.query.start()
+        listener.waitForResults(["Documents/Sub/a"])
+        try shell("mv Documents/Sub/a Documents/a; echo 2 > Documents/Sub/c", in: container.path)
+        listener.waitForResults(["Documents/a", "Documents/Sub/c"])
+        try shell("mv Documents/a a; rm Documents/Sub/c", in: container.path)
+        listener.waitForResults([])
+        #expect(listener.all.flatMap(\.added).count == 2)
     }
 
     @Test("a daemon that is killed and comes back: nothing is missed, and nothing told twice")
@@ -255,6 +285,8 @@ private final class Listener: @unchecked Sendable {
             let listener = try Listener([container.path], "name LIKE '*.sicd'")
             listener.query.start()
             listener.waitForResults(["a.sicd", "d/c.sicd"])
+            // It is told behind the results.
+            listener.wait("the end of gathering") { $0.last?.name == "NSMetadataQueryDidFinishGatheringNotification" }
             let before = listener.all.count
             try container.kill()
             try container.mount()
@@ -291,7 +323,11 @@ private final class Listener: @unchecked Sendable {
             let values = try file.ubiquitousItemValues()
             #expect(values.ubiquitousItemHasUnresolvedConflicts == true && values.ubiquitousItemDownloadingStatus == .current)
             #expect(values.isUbiquitousItem && values.ubiquitousItemContainerDisplayName == root.lastPathComponent)
+            let presenter = RecordingPresenter(file)
+            NSFileCoordinator.addFilePresenter(presenter)
+            defer { NSFileCoordinator.removeFilePresenter(presenter) }
             try manager.setUbiquitous(false, itemAt: file, destinationURL: outside)
+            presenter.await("reacquire from writer")
             #expect(try !manager.isUbiquitousItem(at: outside) && !outside.ubiquitousItemValues().isUbiquitousItem)
             #expect(throws: CocoaError.self) { try manager.setUbiquitous(false, itemAt: outside, destinationURL: file) }
             try manager.setUbiquitous(true, itemAt: outside, destinationURL: file)

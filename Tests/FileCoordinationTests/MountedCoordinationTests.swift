@@ -111,6 +111,25 @@ struct MountedCoordinationTests {
         }
     }
 
+    @Test("a key of purposes that was not written to its end is made anew, the same for all")
+    func brokenKey() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let state = URL(fileURLWithPath: container.path).deletingLastPathComponent().path + "/state"
+            let key = state + "/versionsfs/purposes"
+            try FileManager.default.createDirectory(atPath: state + "/versionsfs", withIntermediateDirectories: true)
+            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+            _ = FileManager.default.createFile(atPath: key, contents: Data(count: 7), attributes: attributes)
+            let processes = [try CoordinationProcess(state: state), try CoordinationProcess(state: state)]
+            for process in processes { try process.ask("purpose com.example.sync") }
+            try processes[0].ask("hold \(container.file("a"))", "holding")
+            let written = try processes[1].ask("write \(container.file("a")) 22", "done")
+            try processes[0].ask("release")
+            let names = try FileManager.default.contentsOfDirectory(atPath: state + "/versionsfs")
+            let size = try Data(contentsOf: URL(fileURLWithPath: key)).count
+            return written == "done" && size == 32 && names == ["purposes"] ? [] : ["\(written) \(size) \(names)"]
+        }
+    }
+
     @Test("an access that waits for another process is cancelled from another thread")
     func cancelling() throws {
         try withContainer(files: ["a": "1"]) { container in
@@ -231,58 +250,6 @@ struct MountedCoordinationTests {
         }
     }
 
-    @Test("the client library's own presenters and claims, on a daemon")
-    func client() async throws {
-        try await inContainer(["a": "1"]) { container in
-            let root = container.path
-            return try waiting {
-                let place = try ContainerPlace.find(Path(root + "/a"))
-                let one = try await VersionsClient.connect(to: place, program: "one", version: "1")
-                let other = try await VersionsClient.connect(to: place, program: "other", version: "1")
-                let listener = Listener()
-                let presentation = try await one.present(place.path, listener)
-                try await other.coordinate([AccessRequest(.writing, place.path)]) { paths in
-                    try Data("22".utf8).write(to: URL(fileURLWithPath: root + "/" + paths[0].description))
-                }
-                let told = await listener.next(3)
-                await presentation.withdraw()
-                return told == ["relinquish", "saved a", "reacquire"] ? [] : told
-            }
-        }
-    }
-
-    @Test("tasks: a write waits for a presenter, a cancelled one gives up, and changes are followed in their order")
-    func tasks() async throws {
-        try await inContainer(["d/a": "1"]) { container in
-            let (file, directory) = (URL(fileURLWithPath: container.file("d/a")), URL(fileURLWithPath: container.file("d")))
-            return try waiting {
-                var changes = FileChanges(of: directory).makeAsyncIterator()
-                try await withCoordinatedWrite(of: file) { url in
-                    try Data("22".utf8).write(to: url)
-                    let nested = try await withCoordinatedRead(of: directory) { $0.path }
-                    #expect(nested == directory.path)
-                }
-                let new = directory.appendingPathComponent("b")
-                let move: [NSFileAccessIntent] = [
-                    .writingIntent(with: file, options: .forMoving), .writingIntent(with: new, options: .forReplacing),
-                ]
-                try await withCoordinatedAccess(to: move) { try FileManager.default.moveItem(at: $0[0], to: $0[1]) }
-                var told: [String] = []
-                while told.count < 2, let change = try await changes.next() {
-                    told.append("\(change.kind) \(change.url.lastPathComponent)")
-                }
-                try await withCoordinatedWrite(of: new) { url in
-                    let waiting = Task {
-                        try await withCoordinatedRead(of: url, by: NSFileCoordinator()) { _ in }
-                    }
-                    waiting.cancel()
-                    await #expect(throws: (any Error).self) { try await waiting.value }
-                }
-                return told == ["saved a", "moved b"] ? [] : told
-            }
-        }
-    }
-
     @Test("a conflict, and its resolution by the command line, are told to presenters of the file and of the directory")
     func conflicts() throws {
         try withContainer(files: ["d/a": "1"]) { container in
@@ -305,44 +272,40 @@ struct MountedCoordinationTests {
         }
     }
 
-    /// Runs a test of tasks on a thread that none of them needs.
-    private func inContainer(
-        _ files: [String: String], _ body: @escaping @Sendable (TestContainer) throws -> [String]
-    ) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            Thread.detachNewThread {
-                continuation.resume(with: Result { try withContainer(files: files, body: body) })
-            }
+    @Test("two programs' conflict appears while a presenter runs, is resolved by the command line, and its view closes")
+    func conflictStory() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let viewer = try CoordinationProcess()
+            try viewer.ask("present \(container.file("a"))", "presenting")
+            let one = try ActorProcess("code", in: container.path)
+            let other = try ActorProcess("claude", in: container.path)
+            for actor in [one, other] { try actor.load("a") }
+            try one.save("ours", to: "a")
+            try other.save("theirs", to: "a")
+            let gained = try viewer.hear("gained")
+            var problems = viewer.lines.contains("view closed") ? ["its view closed too early"] : []
+            if gained != "gained conflict ours" { problems.append(gained) }
+            try container.must("resolve", "a", "--keep", "current")
+            try viewer.hear("resolved")
+            try viewer.hear("view closed")
+            if container.text(of: "a") != "theirs" { problems.append("a has \(container.text(of: "a") ?? "gone")") }
+            return problems
         }
     }
 
-    /// Waits, on the calling thread, for what tasks do.
-    @Sendable private func waiting(_ body: @escaping @Sendable () async throws -> [String]) throws -> [String] {
-        let done = Awaited<Result<[String], any Error>>()
-        Task {
-            do {
-                done.set(.success(try await body()))
-            } catch {
-                done.set(.failure(error))
-            }
-        }
-        return try done.wait().get()
-    }
-
-    private final class Listener: ItemPresenter {
-        let told: AsyncStream<String>
-        private let say: AsyncStream<String>.Continuation
-        init() { (told, say) = AsyncStream.makeStream(of: String.self) }
-        func relinquish(toWriter: Bool, claim: UInt64) async { say.yield("relinquish") }
-        func reacquire(claim: UInt64) async { say.yield("reacquire") }
-        func changed(_ change: PresentedChange) async { say.yield("\(change.event.event.rawValue) \(change.place)") }
-        func next(_ count: Int) async -> [String] {
-            var words: [String] = []
-            for await word in told {
-                words.append(word)
-                if words.count == count { break }
-            }
-            return words
+    @Test("a version that goes for good is told as lost to presenters of the file and of the directory")
+    func losing() throws {
+        try withContainer(files: ["d/a": "1"]) { container in
+            let editor = RecordingPresenter(URL(fileURLWithPath: container.file("d/a")))
+            let around = RecordingPresenter(URL(fileURLWithPath: container.file("d")))
+            for presenter in [editor, around] { NSFileCoordinator.addFilePresenter(presenter) }
+            defer { for presenter in [editor, around] { NSFileCoordinator.removeFilePresenter(presenter) } }
+            try mustRun("sh", ["-c", "echo 22 > d/a; echo 333 > d/a"], in: container.path)
+            let old = try container.history(of: "d/a").versions.filter { $0.kind == "history" }
+            try container.must("purge", "d/a", "--version", old.first?.id ?? "")
+            editor.await("lost")
+            around.await("a lost")
+            return []
         }
     }
 }

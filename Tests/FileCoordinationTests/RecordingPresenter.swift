@@ -163,3 +163,11 @@ func inDirectory(_ body: (URL) throws -> Void) throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     try body(directory)
 }
+
+/// The same for a test that is a task.
+func inDirectory(_ body: (URL) async throws -> Void) async throws {
+    let directory = URL(fileURLWithPath: "/var/tmp/coordination-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    try await body(directory)
+}

@@ -58,4 +58,21 @@ import Testing
             lacks 1 conflict; lacks 2 conflict
             """)
     }
+
+    @Test("a deletion that does not come changes nothing, pictures further down are not shown, a link is followed")
+    func others() throws {
+        try play("""
+            echo 'add sunset 3 ~~o~~' >&3
+            expect 1 sunset; expect 2 sunset
+            "$CTL" coordinate write --for-deleting sunset.picture -- true
+            echo 'rate sunset 4' >&3
+            expect 1 'sunset *★★★★☆'; expect 2 'sunset *★★★★☆'
+            mkdir sub; printf 'rating 1\\n' > sub/deep.picture
+            mv sub sub2; printf 'rating 2\\n' > last.picture
+            expect 1 last; expect 2 last
+            if last 1 | grep deep || last 2 | grep deep; then exit 1; fi
+            ln -s "$PWD" ../link
+            "$SHOEBOX" ../link < /dev/null > ../out3; grep -q '^2 pictures' ../out3 || { cat ../out3; exit 1; }
+            """)
+    }
 }

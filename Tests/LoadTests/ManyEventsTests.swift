@@ -116,6 +116,82 @@ import Testing
         }
     }
 
+    /// A client in a process of its own, `versionsctl watch`, and what it has said in whole lines.
+    private final class Watcher {
+        private let child: Child
+        private let output: Int32
+        private var received: [UInt8] = []
+
+        init(_ container: TestContainer, _ place: String, after sequence: UInt64) throws {
+            let (output, writing) = try makePipe()
+            defer { close(writing) }
+            var start = Child.Start(Workplace.control, ["watch", place, "--json", "--after", "\(sequence)"])
+            start.directory = container.path
+            start.descriptors = [0, writing, 2]
+            child = try Child(start)
+            self.output = output
+        }
+
+        deinit {
+            child.kill()
+            close(output)
+        }
+
+        func next(_ deadline: Deadline) throws -> [String: Any] {
+            while true {
+                if let end = received.firstIndex(of: 10) {
+                    defer { received.removeSubrange(...end) }
+                    return try JSONSerialization.jsonObject(with: Data(received[..<end])) as? [String: Any] ?? [:]
+                }
+                guard deadline.poll([(output, POLLIN)]) != nil else { throw Failure("the watcher says no more") }
+                let bytes = try readSome(from: output)
+                if bytes.isEmpty { throw Failure("the watcher has ended") }
+                received += bytes
+            }
+        }
+    }
+
+    @Test("a client that is killed and started again, from the last change that it told, misses nothing and repeats nothing")
+    func killedClient() throws {
+        let rounds = Workplace.count(1000)
+        try withContainer(named: "killed", seconds: 300) { container in
+            guard container.isVersioned else { return [] }
+            var start = Child.Start("bash", ["-c", """
+                mkdir d
+                for w in 1 2 3 4; do (for i in $(seq \(rounds)); do echo $i > d/w$w; done) & done
+                wait
+                echo > d/end
+                """])
+            start.directory = container.path
+            let writers = try Child(start)
+            let deadline = Deadline.after(seconds: 250)
+            var (last, kills, isDone): (UInt64, Int, Bool) = (0, 0, false)
+            var (sequences, saved): ([UInt64], [String: Int]) = ([], [:])
+            while !isDone {
+                // The last one is let live; the others go while they tell, and with them what nobody has read.
+                let watcher = try Watcher(container, ".", after: last)
+                var left = kills < 20 ? Int.random(in: 1...rounds / 10) : Int.max
+                while left > 0, !isDone {
+                    left -= 1
+                    let event = try watcher.next(deadline)
+                    last = (event["sequence"] as? NSNumber)?.uint64Value ?? 0
+                    sequences.append(last)
+                    let path = event["path"] as? String ?? ""
+                    if event["event"] as? String == "saved" { saved[path, default: 0] += 1 }
+                    isDone = path == "d/end"
+                }
+                kills += 1
+            }
+            var problems = try writers.wait(deadline) == 0 ? [] : ["the writers failed"]
+            if kills < 5 { problems.append("only \(kills) clients") }
+            if !zip(sequences, sequences.dropFirst()).allSatisfy({ $0 < $1 }) { problems.append("not in order, or twice") }
+            for writer in 1...4 where saved["d/w\(writer)"] != rounds {
+                problems.append("\(saved["d/w\(writer)"] ?? 0) saves of w\(writer), not \(rounds)")
+            }
+            return problems
+        }
+    }
+
     private func residentBytes(of container: TestContainer) -> Int {
         guard let pid = container.daemon?.pid,
             let text = try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8),

@@ -209,7 +209,19 @@ import Testing
                 mounted.errors.contains("oldshell (\(actor.pid))") && mounted.errors.contains("cd . again"),
                 "\(mounted.errors)")
             #expect(!mounted.errors.contains("\n"), "\(mounted.errors)")
+            // Where it stands is the directory itself, with the state in it; what it does there is done.
+            #expect(try actor.load("f") == "one\n")
+            try actor.save("beneath", to: "g")
+            #expect(try actor.load("g") == "beneath")
+            try actor.must("stat", ".versionsfs")
+            // As it was told: entered again, it is the container.
+            try actor.must("cd", place + "/c")
+            #expect(try actor.ask("stat", ".versionsfs") == .failed(ENOENT))
+            try actor.save("two", to: "f")
+            #expect(try ctl("history", "c/f", in: place).text.contains("2 versions"))
+            try actor.must("cd", "/")
             try mustUnmount("c", in: place)
+            #expect(text(place + "/c/g") == "beneath")
         }
     }
 

@@ -72,9 +72,25 @@ import Testing
             #expect(try keys(of: lines, isList: false).isSubset(
                 of: ["sequence", "event", "path", "from", "version", "pid", "program"]))
             #expect(try keys(of: place.bash("$CTL claims --container c --json"), isList: true).isEmpty)
+            let held = try place.bash("$CTL coordinate write c/f -- $CTL claims --container c --json")
+            #expect(try keys(of: held, isList: true)
+                == ["id", "paths", "kind", "options", "pid", "program", "since", "waiting"])
+            try presenters(of: place)
             #expect(try keys(of: place.bash("$CTL unmount c --json"), isList: false) == ["mountpoints", "ended"])
             #expect(try keys(of: place.bash("$CTL forget c --yes --json"), isList: false) == Self.status)
         }
+    }
+
+    /// None at first; then one, which people are shown as well.
+    private func presenters(of place: Place) throws {
+        #expect(try keys(of: place.bash("$CTL presenters --container c --json"), isList: true).isEmpty)
+        let client = try PresentingClient(of: TestContainer(existing: place.path + "/c"))
+        defer { client.close() }
+        try client.present("d/x")
+        let listed = try place.bash("$CTL presenters c --json")
+        #expect(try keys(of: listed, isList: true) == ["id", "path", "pid", "program", "silent"])
+        let shown = try place.bash("$CTL presenters c")
+        #expect(shown.status == 0 && shown.text.contains("c/d/x") && shown.text.contains("(\(getpid()))"), "\(shown.text)")
     }
 
     private func keys(of output: Output, isList: Bool) throws -> Set<String> {

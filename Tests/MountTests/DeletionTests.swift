@@ -166,6 +166,26 @@ import Testing
     }
 
     @Test(
+        "A directory that an ordinary user removes by itself comes back for the same user, as it was",
+        .enabled(if: getuid() == 0, "only root may become another user"))
+    func directoryOfAUser() throws {
+        let nobody: UInt32 = 65534
+        try withContainer(named: "userdir") { container in
+            chown(container.path, nobody, nobody)
+            let make = "mkdir -m 2750 d; setfattr -n user.note -v hello d; touch -d '2020-01-02 03:04:05.678901234' d"
+            let look = "stat -c '%F %a %u %y' d; getfattr --only-values -n user.note d"
+            let before = try mustRun("bash", ["-ec", make + "; " + look], in: container.path, asUser: nobody).text
+            try mustRun("rmdir", ["d"], in: container.path, asUser: nobody)
+            guard container.isVersioned else { return [] }
+            let listed = try container.deleted().map { "\($0.type) \($0.path)" }
+            let output = try container.ctl(["undelete", container.file("d")], asUser: nobody)
+            guard output.status == 0 else { return ["undelete: \(output.errors)"] }
+            let after = try mustRun("bash", ["-ec", look], in: container.path, asUser: nobody).text
+            return (listed == ["directory d"] ? [] : ["deleted: \(listed)"]) + (after == before ? [] : ["\(before), then \(after)"])
+        }
+    }
+
+    @Test(
         "A tree that an ordinary user removes comes back for the same user, further names of files included",
         .enabled(if: getuid() == 0, "only root may become another user"))
     func treeOfAUser() throws {

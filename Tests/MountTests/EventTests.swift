@@ -16,17 +16,73 @@ import Testing
     }
 
     /// All events since the container was made.
-    private func events(of container: TestContainer) throws -> [Event] {
-        try shell("echo > the-end", in: container.path)
+    /// - Parameter directory: whose events, with the options of `watch`.
+    private func events(
+        of container: TestContainer, in directory: String = "", _ options: String = ""
+    ) throws -> [Event] {
+        let path = container.path + "/" + directory
+        try shell("echo > the-end", in: path)
         let output = try run(
             "bash",
             [
                 "-c",
-                "exec 3< <(exec \"$CTL\" watch --json --after 0); watcher=$!; sed '/saved.*the-end/q; /the-end.*saved/q' <&3; kill $watcher",
+                """
+                exec 3< <(exec "$CTL" watch . --json --after 0 \(options)); watcher=$!
+                sed '/saved.*the-end/q; /the-end.*saved/q' <&3; kill $watcher
+                """,
             ],
-            in: container.path, environment: ["CTL": Workplace.control], seconds: 30)
+            in: path, environment: ["CTL": Workplace.control], seconds: 30)
         return try output.text.split(separator: "\n").map { try JSONDecoder().decode(Event.self, from: Data($0.utf8)) }
-            .filter { $0.path != "the-end" }
+            .filter { !$0.path.hasSuffix("the-end") }
+    }
+
+    @Test("watch --shallow tells of a directory and its own entries, and of what comes to it or leaves it")
+    func shallow() throws {
+        try withContainer(named: "events", files: ["d/f": "one", "d/e/g": "two", "h": "three"]) { container in
+            guard container.isVersioned else { return [] }
+            try shell(
+                """
+                cat d/f d/e/g h; echo 2 > d/f; echo 2 > d/e/g; echo 2 > h; chmod 700 d; chmod 700 d/e
+                mv h d/i; mv d/f d/e/f; mv d/e/g d/e/k
+                """,
+                in: container.path)
+            let deep = try events(of: container, in: "d").map(\.text)
+            let told = try events(of: container, in: "d", "--shallow").map(\.text)
+            let expected = [
+                "saved d/f", "attributes d", "attributes d/e", "renamed h -> d/i", "renamed d/f -> d/e/f",
+            ]
+            var problems = told == expected ? [] : ["shallow: \(told)"]
+            if !deep.contains("saved d/e/g") || !deep.contains("renamed d/e/g -> d/e/k") || deep.contains("saved h") {
+                problems.append("deep: \(deep)")
+            }
+            return problems
+        }
+    }
+
+    @Test("A subscription to an item alone hears nothing of what is in it, and follows no more than its path or its id")
+    func item() throws {
+        try withContainer(named: "events", files: ["d/f": "one"]) { container in
+            guard container.isVersioned else { return [] }
+            try shell("cat d/f; chmod 700 d; echo 2 > d/f; mv d/f d/g; mv d e", in: container.path)
+            let id = try container.history(of: "e/g").versions.first?.item ?? ""
+            let socket = try ControlSocket(of: container)
+            func told(_ target: [String: Any], _ depth: String) throws -> [String] {
+                let call = try socket.begin("watch", ["target": target, "after": 0, "depth": depth])
+                _ = try socket.answer(to: call)
+                // All of it was recorded before, and comes in one piece.
+                let parameters = try socket.next()["params"] as? [String: Any]
+                let events = parameters?["events"] as? [[String: Any]] ?? []
+                return events.map { "\($0["event"] ?? "-") \($0["path"] ?? "-")" }
+            }
+            let directory = try told(["path": "d"], "item")
+            let file = try told(["path": "d/f"], "item")
+            let document = try told(["id": id], "item")
+            var problems: [String] = []
+            if directory != ["attributes d", "renamed e"] { problems.append("directory: \(directory)") }
+            if file != ["saved d/f", "renamed d/g"] { problems.append("file: \(file)") }
+            if document != ["saved d/f", "renamed d/g"] { problems.append("document: \(document)") }
+            return problems
+        }
     }
 
     @Test("Changed modes, owners, times and attributes are told, once the file is known")
@@ -101,7 +157,7 @@ import Testing
             try shell("echo new > draft; mv draft doc", in: container.path)
             let told = try events(of: container).map(\.text)
             let ofDraft = told.filter { $0.hasSuffix(" draft") }
-            return ofDraft.first == "created draft" && ofDraft.last == "deleted draft" && told.last == "saved doc" ? [] : ["\(told)"]
+            return ofDraft.first == "created draft" && ofDraft.last == "renamed draft -> doc" && told.last == "saved doc" ? [] : ["\(told)"]
         }
     }
 }

@@ -23,6 +23,23 @@ import Testing
         }
     }
 
+    @Test("with each change it hears which process of which program made it")
+    func origins() throws {
+        try withContainer(files: ["d/a": "1"]) { container in
+            let client = try PresentingClient(of: container)
+            defer { client.close() }
+            try client.present("d/a")
+            let (one, other) = (try ActorProcess("code", in: container.path), try ActorProcess("claude", in: container.path))
+            try one.save("22", to: "d/a")
+            try other.must("rename", "d/a", "d/b")
+            try one.saveByRename("333", to: "d/b")
+            try other.must("unlink", "d/b")
+            try client.wait(for: "d/a: deleted d/b item at d/b")
+            let expected = [one, other, one, other].map { "\($0.program) \($0.pid)" }
+            return client.origins == expected ? [] : ["made by \(client.origins), not \(expected): \(client.told)"]
+        }
+    }
+
     @Test("a directory's presenter hears of all that is in it, at any depth, and of what leaves it")
     func directories() throws {
         try withContainer(files: ["d/e/a": "1", "x": "1"]) { container in

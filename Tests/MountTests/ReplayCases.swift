@@ -99,6 +99,10 @@ enum Replays {
             "kakoune", program: "kak", saves: 2,
             "load $f", "open p $f w", "close p", "open h $f w+creat+trunc", "write h $text", "close h"),
         replay(
+            "Emacs, auto-saved twice before each save", program: "emacs", saves: 2,
+            "load $f", "open a #$f# w+creat+trunc", "write a x", "close a", "open a #$f# w+creat+trunc", "write a more",
+            "close a", "open h $f w+creat+trunc", "write h $text", "close h", "unlink #$f#"),
+        replay(
             "mg, a backup by copying", program: "mg", beside: ["f.txt~"],
             "symlink nobody@host.$pid .#$f", "load $f", "open copy $f.1234567890 w+creat+excl 600", "write copy x",
             "close copy",

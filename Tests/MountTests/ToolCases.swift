@@ -8,6 +8,8 @@ enum Tools {
         SaveCase.line("sed -i", "sed -i s/one/ONE/ f.txt", gives: "ONE\ntwo\n"),
         .line("sed -i with a backup", "sed -i.bak s/one/ONE/ f.txt", gives: "ONE\ntwo\n", beside: ["f.txt.bak"]),
         .line("perl -i", "perl -pi -e s/one/ONE/ f.txt", gives: "ONE\ntwo\n"),
+        .line("ed", "printf '1s/one/ONE/\\nw\\nq\\n' | ed -s f.txt", gives: "ONE\ntwo\n"),
+        .line("Emacs, when its auto-save comes before the save", emacs, gives: "new\n"),
         .line("patch", "printf '1c1\\n< one\\n---\\n> ONE\\n' | patch -s f.txt", gives: "ONE\ntwo\n"),
         .line("install", "install -m 644 <(echo new) f.txt", gives: "new\n"),
         .line("rsync", from("rsync -a \"$t/f.txt\" ."), gives: "a new text\n"),
@@ -40,6 +42,12 @@ enum Tools {
             gives: "new\n"),
         .line("an agent in Node: f.tmp.PID.HEX and rename", node(agent), gives: "new\n"),
     ]
+
+    /// `#f.txt#` is written first, and goes with the save.
+    private static let emacs = """
+        emacs -Q --batch --eval '(progn (setq make-backup-files nil) (find-file "f.txt") (auto-save-mode 1) (erase-buffer) \
+        (insert "new\\n") (do-auto-save t t) (unless (file-exists-p "#f.txt#") (kill-emacs 3)) (save-buffer))'
+        """
 
     /// A line that has a new text at `$t/f.txt`, on another file system where there is one.
     private static func from(_ line: String) -> String {

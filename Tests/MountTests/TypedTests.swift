@@ -36,20 +36,21 @@ import Testing
         }
     }
 
-    @Test("A setting that does nothing yet says so", arguments: [
-        ("scopes.documents", #"["/Letters"]"#), ("packages.extensions", #"["rtfd"]"#),
+    @Test("A setting that does not do all of its work yet says what it does", arguments: [
+        ("scopes.documents", #"["/Letters"]"#, "but on queries"),
+        ("packages.extensions", #"["rtfd"]"#, "but on claims and presenters"),
     ])
-    func withoutEffect(_ key: String, _ value: String) throws {
+    func partlyInEffect(_ key: String, _ value: String, _ work: String) throws {
         try Place.with { place in
             try place.mount()
             let before = try place.ctl("config", "--container", "c").text
             #expect(!before.contains("no effect yet"), "\(before)")
             let set = try place.ctl("config", key, value, "--container", "c")
-            #expect(set.status == 0 && set.errors.contains("\(key): no effect yet"), "\(set.errors)")
+            #expect(set.status == 0 && set.errors.contains("\(key): no effect yet \(work)"), "\(set.errors)")
             let line = try place.ctl("config", "--container", "c").text.split(separator: "\n").first {
                 $0.hasPrefix(key)
             }
-            #expect(line?.contains("# no effect yet") == true, "\(line ?? "-")")
+            #expect(line?.contains("# no effect yet \(work)") == true, "\(line ?? "-")")
             try place.unmount()
         }
     }

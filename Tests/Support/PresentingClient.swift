@@ -13,6 +13,7 @@ public final class PresentingClient: @unchecked Sendable {
     private let descriptor: Int32
     private let changed = NSCondition()
     private var log: [String] = []
+    private var authors: [String] = []
     private var replies: [Int: [String: Any]] = [:]
     private var hasEnded = false
     private var next = 1
@@ -24,12 +25,15 @@ public final class PresentingClient: @unchecked Sendable {
 
     /// - Parameters:
     ///   - answers: whether it answers at all.
+    ///   - user: whose client it is; this process's own for nil.
     ///   - handler: called on the reading thread with `save`, `relinquish to writer`, `accommodate`.
-    public init(of container: TestContainer, answers: Bool = true, answering handler: Handler? = nil) throws {
+    public init(
+        of container: TestContainer, answers: Bool = true, asUser user: UInt32? = nil, answering handler: Handler? = nil
+    ) throws {
         self.handler = handler
         self.answers = answers
         descriptor = try ControlSocket.connect(
-            to: FileManager.default.destinationOfSymbolicLink(atPath: container.file(".versions/.socket")))
+            to: FileManager.default.destinationOfSymbolicLink(atPath: container.file(".versions/.socket")), asUser: user)
         let thread = Thread { [self] in readAll() }
         thread.start()
     }
@@ -44,11 +48,12 @@ public final class PresentingClient: @unchecked Sendable {
     /// - Returns: the presenter's number, its purpose, and the last change before.
     @discardableResult
     public func present(
-        _ path: String, after: UInt64? = nil, purpose: String? = nil
+        _ path: String, after: UInt64? = nil, purpose: String? = nil, subitems: Bool = false
     ) throws -> (presenter: UInt64, purpose: String, sequence: UInt64) {
         var parameters: [String: Any] = ["path": ["path": path]]
         if let after { parameters["after"] = after }
         if let purpose { parameters["purpose"] = purpose }
+        if subitems { parameters["accommodatesSubitems"] = true }
         let reply = try call("present", parameters)
         guard let number = (reply["presenter"] as? NSNumber)?.uint64Value, let purpose = reply["purpose"] as? String,
             let sequence = (reply["sequence"] as? NSNumber)?.uint64Value
@@ -93,6 +98,9 @@ public final class PresentingClient: @unchecked Sendable {
 
     /// What it was told and asked so far, in order; presenters are called as what they present.
     public var told: [String] { changed.withLock { log } }
+
+    /// Who made the changes that it was told of, in their order: programs with their process ids.
+    public var origins: [String] { changed.withLock { authors } }
 
     /// Waits until it was told something, so many times, and gives all that it was told until then.
     @discardableResult
@@ -152,6 +160,10 @@ public final class PresentingClient: @unchecked Sendable {
             }
             return
         }
+        for change in parameters["changes"] as? [[String: Any]] ?? [] {
+            let event = change["event"] as? [String: Any] ?? [:]
+            changed.withLock { authors.append("\(event["program"] ?? "-") \(event["pid"] ?? "-")") }
+        }
         let presenter = (parameters["presenter"] as? NSNumber)?.uint64Value ?? 0
         let name = changed.withLock { names[presenter] } ?? ""
         for text in words(method, parameters) {
@@ -176,6 +188,11 @@ public final class PresentingClient: @unchecked Sendable {
                 let event = change["event"] as? [String: Any] ?? [:]
                 let from = (event["from"] as? String).map { "\($0) -> " } ?? ""
                 return "\(event["event"] ?? "") \(from)\(event["path"] ?? "") \(change["relation"] ?? "") at \(change["place"] ?? "")"
+            }
+        case "events":
+            (parameters["events"] as? [[String: Any]] ?? []).map { event in
+                let from = (event["from"] as? String).map { "\($0) -> " } ?? ""
+                return "event \(event["event"] ?? "") \(from)\(event["path"] ?? "")"
             }
         case "claimDisturbed": ["claimDisturbed \(parameters["path"] ?? "") \(parameters["disturbance"] ?? "")"]
         default: [method]

@@ -33,12 +33,14 @@ struct CatalogTests {
         var version = Records.version(kind: .current)
         version.base = .random()
         let other = Records.version(item: version.item, kind: .conflict, wall: 5)
-        var item = Records.item(try name("doc.txt"), directory: FileID(50), current: version.id)
+        try fixture.write("a/b/doc.txt", "what is not there would not be found again")
+        let (outer, inner) = (try fixture.fileID("a", store), try fixture.fileID("a/b", store))
+        var item = Records.item(try name("doc.txt"), directory: inner, current: version.id)
         item.id = version.item
         let gone = Records.deletion(path: "a/b/gone.txt", item: item.id)
         store.commit([
-            .directory(Directory(id: FileID(49), place: Place(directory: .root, name: try name("a")))),
-            .directory(Directory(id: FileID(50), place: Place(directory: FileID(49), name: try name("b")))),
+            .directory(Directory(id: outer, place: Place(directory: .root, name: try name("a")))),
+            .directory(Directory(id: inner, place: Place(directory: outer, name: try name("b")))),
             .item(item), .version(version), .version(other), .deletion(gone),
             .kind(version.id, .history), .flags(version.id, [.pinned]), .hash(version.id, [1, 2]),
             .setting(key: "k", value: [9]), .setting(key: "gone", value: [1]), .setting(key: "gone", value: nil),
@@ -61,16 +63,16 @@ struct CatalogTests {
             try store.versions(withPrefix: String(version.id.hex.prefix(12)).uppercased()).map(\.id) == [version.id])
         #expect(try store.versions(withPrefix: "xyz").isEmpty)
         #expect(try store.versions(sharing: other.content) == [other])
-        let listed = try store.itemsWithOtherVersions(in: FileID(50))
+        let listed = try store.itemsWithOtherVersions(in: inner)
         #expect(listed.map(\.id) == [item.id])
         #expect(try store.hasOtherVersions(item.id) && !store.hasOtherVersions(.random()))
         #expect(try store.conflicts(of: item.id).map(\.kind) == [.conflict])
         let statistics = try store.statistics()
         #expect(statistics.items == 1 && statistics.versions == 2 && statistics.conflicts == 1)
         #expect(statistics.deletions == 1 && statistics.deletedBytes == 3)
-        store.commit([.forgetItem(item.id), .removeDeletion(gone.id), .removeDirectory(FileID(50))])
+        store.commit([.forgetItem(item.id), .removeDeletion(gone.id), .removeDirectory(inner)])
         #expect(try store.item(item.id) == nil && store.versions(of: item.id).isEmpty)
-        #expect(try store.deletion(gone.id) == nil && store.directory(FileID(50)) == nil)
+        #expect(try store.deletion(gone.id) == nil && store.directory(inner) == nil)
     }
 
     @Test func anItemTakesAPlaceFromTheOneThatHeldIt() throws {

@@ -38,7 +38,8 @@ enum Records {
     static func change(_ event: ChangeEvent, _ path: String, time: Int64 = 0) -> Change {
         Change(
             event: event, path: TreePath(bytes: path.utf8) ?? .root, from: TreePath(bytes: "was/here".utf8),
-            item: .random(), version: .random(), time: Timestamp(nanoseconds: time), author: author)
+            item: .random(), version: .random(), time: Timestamp(nanoseconds: time), author: author,
+            directory: FileID(17), fromDirectory: event == .renamed ? FileID(18) : nil)
     }
 
     static func hash(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }

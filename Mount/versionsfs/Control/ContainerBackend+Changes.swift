@@ -12,16 +12,16 @@ extension ContainerBackend {
     }
 
     func changes(
-        after sequence: UInt64, limit: Int, within target: Target, peer: Peer
+        after sequence: UInt64, limit: Int, within target: Target, _ depth: WatchDepth, peer: Peer
     ) throws(ControlError) -> ChangePage {
         try answering {
             try requireFeed(from: sequence)
             let (within, item) = try scope(target, peer)
-            var known: [TreePath: Bool] = [:]
+            var known = LiveContainer.KnownDirectories()
             var page = ChangePage(events: [], upTo: sequence)
             for (number, change) in try store.changes(after: sequence, limit: limit) {
                 page.upTo = number
-                guard matches(change, within, item) else { continue }
+                guard matches(change, within, depth, item) else { continue }
                 if container.mayKnow(change, as: peer.principal, &known) {
                     page.events.append(WatchEvent(sequence: number, change))
                 }
@@ -46,9 +46,16 @@ extension ContainerBackend {
         }
     }
 
-    private func matches(_ change: Change, _ path: TreePath, _ item: ItemID?) -> Bool {
+    private func matches(_ change: Change, _ path: TreePath, _ depth: WatchDepth, _ item: ItemID?) -> Bool {
         if let item { return change.item == item }
-        return change.path.isWithin(path) || change.from?.isWithin(path) ?? false
+        return [change.path, change.from].contains { place in
+            guard let place else { return false }
+            return switch depth {
+            case .item: place == path
+            case .directory: place == path || place.parent == path
+            case .subtree: place.isWithin(path)
+            }
+        }
     }
 
     func observeChanges(_ handler: @escaping @Sendable () -> Void) -> any ChangeObservation {

@@ -70,13 +70,16 @@ extension ContainerBackend {
     ) throws(ControlError) -> PresentedPage {
         try answering {
             try requireFeed(from: sequence)
-            var known: [TreePath: Bool] = [:]
+            var known = LiveContainer.KnownDirectories()
             let packages = container.coordinator.packages
             var page = PresentedPage(changes: [], upTo: sequence, item: item)
             for (number, change) in try store.changes(after: sequence, limit: limit) {
                 page.upTo = number
-                guard let relation = page.item.hears(change, packages), let place = page.item.path,
+                let before = page.item.path
+                guard let relation = page.item.hears(change, packages), let before, let place = page.item.path,
                     container.mayKnow(change, as: peer.principal, &known)
+                        || relation == .item
+                            && container.mayKnow(change, ofItemAt: before, then: place, as: peer.principal)
                 else { continue }
                 page.changes.append(PresentedChange(
                     event: WatchEvent(sequence: number, change), relation: PresentedChange.Relation(relation),
@@ -92,6 +95,22 @@ extension ContainerBackend {
 
     func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID) {
         container.coordinator.answer(question, answer, of: connection)
+    }
+
+    func mayAsk(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool {
+        container.mayBeAsked(question, at: container.coordinator.path(of: presenter), as: peer.principal)
+    }
+
+    func mayRefuse(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool {
+        container.mayRefuse(question, at: container.coordinator.path(of: presenter), as: peer.principal)
+    }
+
+    func disturbance(of claim: ClaimID, at path: TreePath, peer: Peer) -> (mayKnow: Bool, mayHold: Bool) {
+        let accesses = container.coordinator.accesses(of: claim)
+        return (
+            accesses.contains { $0.path == path } || container.mayKnowName(path, as: peer.principal),
+            container.mayHold(accesses, as: peer.principal)
+        )
     }
 
     func alive(_ connection: ConnectionID) { container.coordinator.alive(connection) }

@@ -3,6 +3,7 @@
 import Container
 import ControlProtocol
 import ControlService
+import Coordination
 import SystemPackage
 import VersionModel
 import VersionStore
@@ -20,7 +21,11 @@ extension ContainerBackend {
 
     func history(_ request: HistoryRequest, _ call: ControlCall) throws(ControlError) -> DocumentHistory {
         try answering {
-            let document = readable(try document(request.target, call), call)
+            let all = try document(request.target, call)
+            let document = readable(all, call)
+            guard all.versions.isEmpty || !document.versions.isEmpty else {
+                throw OperationError(.denied, "permission denied", path: document.path)
+            }
             return DocumentHistory(
                 path: Path(document.path), versions: infos(document.versions, of: document))
         }
@@ -83,7 +88,9 @@ extension ContainerBackend {
                 case .merged: .merged
                 case .version(let digits): .version(try container.version(digits, of: document).id)
                 }
-            return resolution(try container.resolve(document, choice, seen: request.seen, as: call.principal))
+            return try inTurn(at: document.path, item: document.item, call) {
+                resolution(try container.resolve(document, choice, seen: request.seen, as: call.principal))
+            }
         }
     }
 
@@ -118,19 +125,31 @@ extension ContainerBackend {
         try changing {
             let (version, document) = try version(request.target, request.version, call)
             let target = try request.to.map { try tree($0) }
-            return restored(try container.restore(version, of: document, to: target, as: call.principal))
+            return try inTurn(at: target ?? document.path, item: target == nil ? document.item : nil, call) {
+                restored(try container.restore(version, of: document, to: target, as: call.principal))
+            }
         }
+    }
+
+    /// Makes a change in turn with coordinated accesses to what it is at.
+    private func inTurn<Result>(
+        at path: TreePath, item: ItemID? = nil, as option: WritingOption = .updating, _ call: ControlCall,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        try container.inTurn(with: Access(path: path, item: item, kind: .writing(option)), as: call.principal, body)
     }
 
     func undelete(_ request: UndeleteRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         try changing {
             let target = try request.to.map { try tree($0) }
             let what = try undeletable(request.target, elsewhere: target != nil, call)
-            return restored(
-                try container.undelete(what, to: target, as: call.principal) { done in
-                    try call.checkCancellation()
-                    call.report(done: UInt64(done), of: nil, unit: "entries")
-                })
+            return try inTurn(at: target ?? container.home(of: what), call) {
+                restored(
+                    try container.undelete(what, to: target, as: call.principal) { done in
+                        try call.checkCancellation()
+                        call.report(done: UInt64(done), of: nil, unit: "entries")
+                    })
+            }
         }
     }
 
@@ -175,13 +194,15 @@ extension ContainerBackend {
     func restoreDirectory(_ request: RestoreDirectoryRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         try changing {
             let target = try request.to.map { try tree($0) }
-            return restored(
-                try container.restoreDirectory(
-                    path(request.target, call), at: request.at, to: target, as: call.principal
-                ) { done in
-                    try call.checkCancellation()
-                    call.report(done: UInt64(done), of: nil, unit: "entries")
-                })
+            let place = try path(request.target, call)
+            // In place it takes along whatever is in the directory.
+            return try inTurn(at: target ?? place, as: target == nil ? .forMoving : .updating, call) {
+                restored(
+                    try container.restoreDirectory(place, at: request.at, to: target, as: call.principal) { done in
+                        try call.checkCancellation()
+                        call.report(done: UInt64(done), of: nil, unit: "entries")
+                    })
+            }
         }
     }
 

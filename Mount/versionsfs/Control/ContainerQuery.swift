@@ -95,7 +95,12 @@ final class ContainerQuery: RunningQuery {
         guard let last = rows.last else { return QueryPage(isAtEnd: true) }
         state.reached = last.sequence
         var touched = TouchedPaths(within: scope)
-        for row in rows { touched.add(row.1, rightsMatter: !backend.container.knowsAll(principal)) }
+        var known = LiveContainer.KnownDirectories()
+        for row in rows {
+            touched.add(row.1, rightsMatter: !backend.container.knowsAll(principal)) { path, directory in
+                backend.container.mayKnow(path, in: directory, as: principal, &known)
+            }
+        }
         var page = QueryPage()
         if touched.isScopeTouched {
             page.gone = [Path(scope)]

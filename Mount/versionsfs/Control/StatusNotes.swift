@@ -15,7 +15,9 @@ struct StatusNotes {
     let principal: Principal
 
     /// - Throws: if the catalog cannot be read.
-    func all() throws -> [String] { [ignored, tooLarge].compactMap { $0 } + (try lost()) + (try unfinished()) }
+    func all() throws -> [String] {
+        [ignored, tooLarge].compactMap { $0 } + unknown + (try lost()) + (try unfinished())
+    }
 
     private func unfinished() throws -> [String] {
         guard container.knowsAll(principal) else { return [] }
@@ -23,6 +25,10 @@ struct StatusNotes {
             "\($0.path) has come back without \($0.remaining) of what was deleted from it: "
                 + "versionsctl undelete \($0.path) goes on"
         }
+    }
+
+    private var unknown: [String] {
+        CheckedSettings(in: container.store.state).ignored.map { "\($0): versionsctl config lists what there is" }
     }
 
     private var ignored: String? {

@@ -13,18 +13,23 @@ struct TouchedPaths {
 
     init(within scope: TreePath) { self.scope = scope }
 
-    /// - Parameter rightsMatter: changed rights of a directory may show or hide what is in it.
-    mutating func add(_ change: Change, rightsMatter: Bool) {
+    /// - Parameters:
+    ///   - rightsMatter: changed rights of a directory may show or hide what is in it.
+    ///   - mayKnow: whether whoever asks may know a name in a directory: not even that it is gone is told of others.
+    mutating func add(_ change: Change, rightsMatter: Bool, mayKnow: (TreePath, FileID?) -> Bool) {
         let isMove =
             switch change.event {
             case .created, .renamed, .deleted, .undeleted: true
             case .attributes: rightsMatter
             case .saved, .conflict, .resolved, .versionLost: false
             }
-        for path in [change.from, change.path].compactMap({ $0 }) {
+        for (path, home) in [(change.from, change.fromDirectory), (change.path, change.directory)] {
+            guard let path else { continue }
             if scope.isWithin(path), isMove || path == scope && !path.bytes.isEmpty {
                 isScopeTouched = true
-            } else if path != scope, path.isWithin(scope), let name = path.name, let directory = path.parent {
+            } else if path != scope, path.isWithin(scope), let name = path.name, let directory = path.parent,
+                mayKnow(path, home)
+            {
                 byDirectory[directory, default: []].insert(name)
                 if isMove { moved.insert(path) }
                 // Its directory has another time now.

@@ -48,6 +48,7 @@ void linux_be_aside(const char *name);                  // the same, with that n
 void linux_limit_arenas(int arenas);                   // of malloc(3)
 void linux_return_memory(void);                        // what malloc(3) holds and nobody uses
 int linux_pidfd_open(int process);
+int linux_fuse_control(void);                            // fusectl's root directory, mounted nowhere; needs root
 int linux_flock(int file, int operation);
 int linux_fcntl(int file, int command, long argument);
 

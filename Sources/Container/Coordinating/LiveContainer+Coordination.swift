@@ -34,10 +34,11 @@ extension LiveContainer {
         }
     }
 
-    private func require(_ kind: AccessKind, on spot: Spot, _ walk: Walk) throws {
+    func require(_ kind: AccessKind, on spot: Spot, _ walk: Walk) throws {
         switch kind {
         case .reading:
-            if spot.stat != nil { try walk.require(.read, on: spot) }
+            // Who may not list the directory does not learn, nor claim, which names are free in it.
+            if spot.stat != nil { try walk.require(.read, on: spot) } else { try walk.require(.read, on: spot.parent, spot.path) }
         case .writing(.updating), .writing(.forMerging), .writing(.contentIndependentMetadataOnly):
             if spot.stat == nil { try walk.requireChange(of: spot) } else { try walk.require(.write, on: spot) }
         case .writing(.forDeleting), .writing(.forMoving), .writing(.forReplacing):
@@ -45,7 +46,7 @@ extension LiveContainer {
         }
     }
 
-    private func requireOfRoot(_ kind: AccessKind, _ walk: Walk) throws {
+    func requireOfRoot(_ kind: AccessKind, _ walk: Walk) throws {
         let root = try walk.directory(.root)
         switch kind {
         case .reading: try walk.require(.read, on: root, .root)
@@ -122,31 +123,33 @@ extension LiveContainer {
     /// The process at the other end of a client's connection.
     private func party(_ principal: Principal) -> CoordinationParty {
         let program = observers.actor(thread: principal.process).map { observers.program(of: $0.ref) }
-        return CoordinationParty(process: principal.process, program: program ?? "")
+        return CoordinationParty(process: principal.process, program: program ?? "", user: principal.user)
     }
 
-    /// The presenters whose items the caller can reach, the oldest first.
+    /// The caller's own presenters, and those whose names it may know, the oldest first.
     public func presenters(
         as principal: Principal
     ) -> [(presenter: Presenter, party: CoordinationParty, isRevoked: Bool)] {
         coordinator.presenters.filter { entry in
             guard let path = entry.presenter.path else { return knowsAll(principal) }
-            return mayReach(path, principal)
+            return entry.party.user == principal.user || mayKnowName(path, as: principal)
         }
     }
 
-    /// The claims of clients on what the caller can reach, in the order of their arrival.
+    /// The caller's own claims, and those of other clients on names that it may know, in the order of their arrival.
     public func coordinatedClaims(as principal: Principal) -> [Coordinator.ListedClaim] {
         coordinator.claims.filter { entry in
-            !entry.listed.claim.isPlain && entry.listed.claim.accesses.allSatisfy { mayReach($0.path, principal) }
+            !entry.listed.claim.isPlain
+                && (entry.party.user == principal.user
+                    || entry.listed.claim.accesses.allSatisfy { mayKnowName($0.path, as: principal) })
         }
     }
 
     /// The same moment by the clock of claims, and by the one on the wall.
     public var moment: (claims: Int64, wall: Timestamp) { (Scheduler.now, now) }
 
-    func mayReach(_ path: TreePath, _ principal: Principal) -> Bool {
-        guard !principal.isRoot else { return true }
-        return (try? looking(as: principal) { walk in _ = try walk.directory(path.parent ?? .root) }) != nil
+    /// Whether the caller may know that somebody has something to do with a name: it could list the directory.
+    public func mayKnowName(_ path: TreePath, as principal: Principal) -> Bool {
+        principal.isRoot || mayList(path.parent ?? .root, as: principal)
     }
 }

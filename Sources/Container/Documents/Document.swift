@@ -57,6 +57,8 @@ final class Document: Sendable {
         var hasParted = false
         /// The name was taken away and came back: the file below is a new one and `current` is kept elsewhere.
         var isReturning = false
+        /// The name was taken away and came back, and the change feed has not been told.
+        var isBackUntold = false
         /// What is known of the item's other versions.
         var siblings = Siblings(isComplete: true)
         /// There may be versions that are no ancestors of `current`.

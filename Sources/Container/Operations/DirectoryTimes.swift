@@ -33,7 +33,7 @@ struct DirectoryTimes {
             beforeDeletions[deletion.place.directory] = Times(
                 accessed: deletion.parentAccessed, modified: deletion.parentModified)
         }
-        for change in try container.changesOfNames(where: { $0 <= time }) {
+        for change in try container.changes(where: { $0.time <= time && $0.concernsNames }) {
             for path in [change.path, change.from].compactMap({ $0?.parent }) { lastChanges[path] = change.time }
         }
     }

@@ -61,7 +61,7 @@ extension LiveContainer {
             saved: now, time: time.next(), device: store.identity.device, author: requester.author,
             parents: current.parents.prefix(1).filter { (try? store.version($0)) != nil },
             hash: made.size <= Self.hashedAtOnce ? ContentHash.sha256(of: staged.file.raw, size: made.size) : nil,
-            attributes: current.attributes, flags: .sealed)
+            attributes: current.attributes, flags: [.sealed, .beside])
         let live = SharedDescriptor(
             try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
         try staged.dress(like: live.raw)

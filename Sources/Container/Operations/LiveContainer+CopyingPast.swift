@@ -11,20 +11,21 @@ extension LiveContainer {
     /// Copies a directory as it was to a name that is free: names, contents, modes, times and links of then, for as
     /// much as the caller may read.
     func copyDirectory(
-        _ path: TreePath, at time: Timestamp, to target: TreePath, as principal: Principal,
+        _ path: TreePath, _ aftermath: Aftermath, to target: TreePath, as principal: Principal,
         report: (_ done: Int) throws -> Void
     ) throws -> RestoreOutcome {
         var tree = PastTree(self)
-        for change in try namesSince(time, within: .root) { try tree.undo(change) }
+        for step in aftermath.steps(within: .root) { try tree.undo(step.change, aftermath) }
         guard let top = tree.entry(path) else { throw OperationError.missing(path) }
         guard top.isDirectory else { throw OperationError(.notFound, "was not a directory then", path: path) }
         let plan = Self.plan(tree, top, target)
         guard try looking(as: principal, { try $0.spot(target).stat == nil }) else { throw taken(target) }
-        let times = try DirectoryTimes(self, at: time)
+        let times = try DirectoryTimes(self, at: aftermath.time)
+        var outcome = RestoreOutcome(path: target, entries: plan.count)
         var dates: [(TreePath, FileStat)] = []
         for (done, step) in plan.enumerated() {
             try report(done)
-            if let stat = try copy(step.entry, to: step.path, at: time, principal), stat.isDirectory {
+            if let stat = try copy(step.entry, to: step.path, aftermath, principal, &outcome), stat.isDirectory {
                 dates.append((step.path, stat))
             }
         }
@@ -33,7 +34,7 @@ extension LiveContainer {
             let original = TreePath(names: path.names + copy.names.dropFirst(target.names.count))
             try finishDirectory(copy, like: stat, times.of(fileID(stat), at: original, now: .init(stat)))
         }
-        return RestoreOutcome(path: target, entries: plan.count)
+        return outcome
     }
 
     /// Everything to be made, directories before what is in them: known before the first name is made.
@@ -54,9 +55,17 @@ extension LiveContainer {
 
     /// Makes one entry; the attributes of what it is a copy of, nil if that lies on another file system.
     private func copy(
-        _ entry: PastEntry, to target: TreePath, at time: Timestamp, _ principal: Principal
+        _ entry: PastEntry, to target: TreePath, _ aftermath: Aftermath, _ principal: Principal,
+        _ outcome: inout RestoreOutcome
     ) throws -> FileStat? {
         switch entry.source {
+        case .live(.root):
+            let stat = try looking(as: principal) { walk -> FileStat in
+                try walk.require([.read, .execute], on: walk.directory(.root), .root)
+                return try Backing.stat(root.raw)
+            }
+            try make(Source(stat: stat), target, aftermath, principal, &outcome)
+            return stat
         case .live(let path):
             let stat = try looking(as: principal) { walk -> FileStat in
                 let spot = try walk.spot(path)
@@ -66,16 +75,15 @@ extension LiveContainer {
             }
             guard stat.key.device == rootKey.device else { return nil }
             let source = Source(stat: stat, link: { try self.readLink(path) }, document: {
-                try self.document(at: path, as: principal)
+                try self.recorded(at: path, as: principal)
             }, open: { try self.openLive(path, principal) })
-            try make(source, target, time, principal)
+            try make(source, target, aftermath, principal, &outcome)
             return stat
-        case .nameless(let document):
-            guard let then = versionAt(time, of: document) ?? document.versions.last else { return nil }
-            let content = try content(of: then, in: document)
+        case .lost(let document, let then):
+            let content = try content(of: then.version, in: document)
             let stat = try Backing.stat(content.raw)
-            let source = Source(stat: stat, link: { [] }, document: { document }, open: { content.descriptor })
-            try make(source, target, time, principal)
+            let source = Source(stat: stat, then: then, document: { document })
+            try make(source, target, aftermath, principal, &outcome)
             return stat
         case .deleted(let deletion):
             guard mayKnow(deletion, principal) else { throw OperationError.denied(deletion.path) }
@@ -89,26 +97,37 @@ extension LiveContainer {
                         path: deletion.path, item: item, versions: try self.store.versions(of: item), deletion: deletion
                     )
                 }, open: { try self.openDeleted(place, deletion, principal) })
-            try make(source, target, time, principal)
+            try make(source, target, aftermath, principal, &outcome)
             return stat
         }
+    }
+
+    /// The document of a live name. One that shares its file with a name which has parted from it is found by its row.
+    private func recorded(at path: TreePath, as principal: Principal) throws -> DocumentRecord {
+        let found = try document(at: path, as: principal)
+        let place = try looking(as: principal) { try $0.spot(path).place }
+        guard let row = try store.item(at: place), row.id != found.item else { return found }
+        return DocumentRecord(path: path, item: row.id, versions: try store.versions(of: row.id))
     }
 
     /// Where an entry is copied from.
     private struct Source {
         var stat: FileStat
-        var link: () throws -> [UInt8]
-        var document: () throws -> DocumentRecord?
+        /// What it held, if that is known already.
+        var then: Aftermath.Content?
+        var link: () throws -> [UInt8] = { [] }
+        var document: () throws -> DocumentRecord? = { nil }
         /// Its file as it is now.
-        var open: () throws -> SharedDescriptor
+        var open: () throws -> SharedDescriptor = { throw Errno.noSuchFileOrDirectory }
     }
 
     private func make(
-        _ source: Source, _ target: TreePath, _ time: Timestamp, _ principal: Principal
+        _ source: Source, _ target: TreePath, _ aftermath: Aftermath, _ principal: Principal,
+        _ outcome: inout RestoreOutcome
     ) throws {
         let mode = mode_t(source.stat.permissions)
         switch source.stat.type {
-        case UInt32(S_IFREG): return try makeFile(source, target, time, principal)
+        case UInt32(S_IFREG): return try makeFile(source, target, aftermath, principal, &outcome)
         case UInt32(S_IFDIR):
             try act(on: target, principal, removing: false) { caller, spot in
                 // Filled by its owner at first, whatever its mode was.
@@ -130,12 +149,18 @@ extension LiveContainer {
     }
 
     private func makeFile(
-        _ source: Source, _ target: TreePath, _ time: Timestamp, _ principal: Principal
+        _ source: Source, _ target: TreePath, _ aftermath: Aftermath, _ principal: Principal,
+        _ outcome: inout RestoreOutcome
     ) throws {
         let document = try source.document()
         let staged: StagedFile
         var (mode, modified, parents) = (source.stat.permissions, source.stat.modified, [VersionID]())
-        if let document, let then = versionAt(time, of: document) ?? document.versions.last {
+        let found = source.then ?? document.flatMap { document in
+            aftermath.content(of: document) ?? document.versions.last.map { .unknown($0) }
+        }
+        if let document, let found {
+            let then = found.version
+            if let doubt = found.doubt { outcome.note(doubt, target) }
             guard mayRead(then, of: document, as: principal) else { throw OperationError.denied(document.path) }
             let content = try content(of: then, in: document)
             staged = try StagedFile(in: store.state)
@@ -143,7 +168,8 @@ extension LiveContainer {
             try staged.copyAttributes(of: content.raw, all: principal.isRoot)
             parents = [then.id]
             // Of the version in the file the file itself knows best: modes and times change without a save.
-            if then.kind != .current { (mode, modified) = (then.attributes.mode, then.modified) }
+            let isWhole = then.size == document.versions.first { $0.id == then.id }?.size
+            if then.kind != .current || !isWhole { (mode, modified) = (then.attributes.mode, then.modified) }
         } else {
             // Without versions: ignored, or never saved.
             let file = try source.open()

@@ -186,24 +186,28 @@ extension LiveContainer {
     }
 
     func mayKnow(_ deletion: Deletion, _ principal: Principal, _ known: inout KnownDirectories) -> Bool {
-        knowsAll(principal) || mayList(deletion.place.directory, principal, &known, depth: 0)
+        knowsAll(principal) || mayList(deletion.place.directory, principal, &known)
     }
 
     /// What one listing has found out about directories.
-    struct KnownDirectories {
+    public struct KnownDirectories {
         var answers: [FileID: Bool] = [:]
+        /// Of directories that are known by their paths alone.
+        var answersAtPaths: [TreePath: Bool] = [:]
         /// The deleted directories by their identity; read when the first is asked for.
         var deleted: [FileID: Deletion]?
+
+        public init() {}
     }
 
     /// Whether a caller may pass through and read a directory, live or deleted.
-    private func mayList(
-        _ directory: FileID, _ principal: Principal, _ known: inout KnownDirectories, depth: Int
+    func mayList(
+        _ directory: FileID, _ principal: Principal, _ known: inout KnownDirectories, depth: Int = 0
     ) -> Bool {
         if let answer = known.answers[directory] { return answer }
         let answer: Bool
         if let path = livePath(of: directory) {
-            answer = mayList(path, principal)
+            answer = mayList(path, as: principal)
         } else if depth < 256, let gone = deletedDirectory(directory, &known) {
             answer =
                 AccessRule.allows([.read, .execute], to: principal, on: gone.attributes)
@@ -252,28 +256,13 @@ extension LiveContainer {
     /// Where a recorded directory is now; nil if it is gone.
     func livePath(of directory: FileID) -> TreePath? {
         if directory == .root { return .root }
-        guard let path = try? store.path(of: directory) else { return nil }
-        let file = try? looking(as: .container) { try $0.directory(path).file }
-        return file == directory ? path : nil
-    }
-
-    private func mayList(_ path: TreePath, _ principal: Principal) -> Bool {
-        let result: Void? = try? looking(as: principal) { walk in
-            try walk.require(.read, on: try walk.directory(path), path)
+        var last: TreePath?
+        // It may be moved between the two looks: then it is at another path by the next.
+        while let path = try? store.path(of: directory), path != last {
+            let file = try? looking(as: .container) { try $0.directory(path).file }
+            if file == directory { return path }
+            last = path
         }
-        return result != nil
-    }
-
-    /// Whether a caller may know of a change: it may list the directory that it happened in. What is gone with its
-    /// directory is told to root, to the daemon's own user and to who did it.
-    public func mayKnow(_ change: Change, as principal: Principal, _ cache: inout [TreePath: Bool]) -> Bool {
-        if knowsAll(principal) { return true }
-        for path in [change.path, change.from].compactMap({ $0 }) {
-            let directory = path.parent ?? .root
-            let known = cache[directory] ?? mayList(directory, principal)
-            cache[directory] = known
-            guard known || change.author?.userID == principal.user else { return false }
-        }
-        return true
+        return nil
     }
 }

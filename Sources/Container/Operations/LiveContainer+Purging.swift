@@ -57,12 +57,18 @@ extension LiveContainer {
     private func resolvedByRemoval(
         _ removed: [Version], of document: DocumentRecord, _ requester: Requester
     ) -> [VersionStore.Mutation] {
-        removed.filter { $0.kind == .conflict }.map { loser in
+        let directory = removed.isEmpty ? nil : directory(of: document.item)
+        return removed.filter { $0.kind == .conflict }.map { loser in
             .change(
                 Change(
                     event: .resolved, path: document.path, item: loser.item, version: loser.id, time: now,
-                    author: requester.author))
+                    author: requester.author, directory: directory))
         }
+    }
+
+    /// The directory that a document is in, or was in when it was deleted.
+    private func directory(of item: ItemID) -> FileID? {
+        (try? store.item(item))?.places.first?.directory ?? (try? store.deletions(of: item))?.first?.place.directory
     }
 
     /// Losers whose common ancestor goes have none any more.
@@ -111,15 +117,17 @@ extension LiveContainer {
 
     /// Rows of the change feed for versions that go for good.
     private func lost(_ versions: [Version], at path: TreePath?, by requester: Requester?) -> [VersionStore.Mutation] {
-        var paths: [ItemID: TreePath] = [:]
+        var places: [ItemID: (path: TreePath, directory: FileID?)] = [:]
         return versions.map { version in
-            let known = path ?? paths[version.item]
-                ?? (try? store.item(version.item)).flatMap { try? store.path(of: $0) } ?? .root
-            paths[version.item] = known
+            let known = places[version.item] ?? (
+                path ?? (try? store.item(version.item)).flatMap { try? store.path(of: $0) } ?? .root,
+                directory(of: version.item)
+            )
+            places[version.item] = known
             return .change(
                 Change(
-                    event: .versionLost, path: known, item: version.item, version: version.id, time: now,
-                    author: requester?.author))
+                    event: .versionLost, path: known.path, item: version.item, version: version.id, time: now,
+                    author: requester?.author, directory: known.directory))
         }
     }
 
@@ -155,7 +163,7 @@ extension LiveContainer {
     ) throws(OperationError) -> RemovalOutcome {
         defer { endUndeletes() }
         return try operation {
-            let going = removable(try store.deletions(within: path), before: before, principal)
+            let going = Self.contentsFirst(removable(try store.deletions(within: path), before: before, principal))
             var outcome = RemovalOutcome()
             for (done, deletion) in going.enumerated() {
                 try report(done, going.count)
@@ -168,6 +176,13 @@ extension LiveContainer {
             }
             return outcome
         }
+    }
+
+    /// A directory goes behind what was in it: whoever stops this can still bring back the rest with it.
+    private static func contentsFirst(_ deletions: [Deletion]) -> [Deletion] {
+        let directories = deletions.filter { $0.type == .directory }
+        return deletions.filter { $0.type != .directory }
+            + directories.sorted { $0.path.names.count > $1.path.names.count }
     }
 
     private func removable(_ all: [Deletion], before: Timestamp?, _ principal: Principal) -> [Deletion] {

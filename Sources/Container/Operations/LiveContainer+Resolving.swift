@@ -241,7 +241,7 @@ extension LiveContainer {
             modified: made.modified, saved: now, time: time.next(), device: store.identity.device,
             author: requester.author, parents: [base], base: base,
             hash: made.size <= Self.hashedAtOnce ? ContentHash.sha256(of: staged.file.raw, size: made.size) : nil,
-            attributes: current.attributes, flags: .sealed)
+            attributes: current.attributes, flags: [.sealed, .beside])
         let live = try liveDescriptor(spot)
         try staged.dress(like: live.raw)
         _ = try store.contents.keep(

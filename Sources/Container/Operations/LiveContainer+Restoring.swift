@@ -16,8 +16,14 @@ public struct RestoreOutcome: Sendable {
     public var displaced = 0
     /// Entries that are still deleted.
     public var remaining = 0
-    /// Why they are, for the first hundred.
+    /// Why they are, and what came back otherwise than it was; for the first hundred.
     public var problems: [(path: TreePath, problem: OperationError)] = []
+
+    /// Notes that something is not exactly what it was.
+    mutating func note(_ doubt: String, _ path: TreePath) {
+        guard problems.count < 100 else { return }
+        problems.append((path, OperationError(.contentMissing, doubt, path: path)))
+    }
 }
 
 extension LiveContainer {

@@ -1,10 +1,20 @@
 // Bringing a directory back as it was at a time: names by undoing the change feed, contents by the versions of then.
 
+import CLinux
 import Glibc
 import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore
+
+/// What has been done so far to bring a directory back in place.
+private struct PastRun {
+    var outcome: RestoreOutcome
+    /// Documents that hold what they should, though they were saved just now.
+    var settled: Set<ItemID> = []
+    /// Names that an undone undeletion has taken away: the deletion before that gets them.
+    var taken: Set<TreePath> = []
+}
 
 extension LiveContainer {
     /// Brings a directory back as it was, in place: names made since go to the deleted area, deleted and renamed ones
@@ -16,33 +26,67 @@ extension LiveContainer {
         report: (_ done: Int) throws -> Void = { _ in }
     ) throws(OperationError) -> RestoreOutcome {
         try operation {
-            if target == nil { _ = try looking(as: principal) { try $0.directory(path) } }
+            let lost = target == nil ? try lostDirectory(path, at: time, principal) : nil
             try requireThen(path, at: time)
+            let aftermath = Aftermath(since: time, try changes { $0.time > time })
             if let target {
-                return try copyDirectory(path, at: time, to: target, as: principal, report: report)
+                return try copyDirectory(path, aftermath, to: target, as: principal, report: report)
             }
-            var outcome = RestoreOutcome(path: path, entries: 0)
-            let plan = try namesSince(time, within: path)
+            var run = PastRun(outcome: RestoreOutcome(path: path, entries: 0))
+            let plan = aftermath.steps(within: path, lost: lost)
             var times = try DirectoryTimes(self, at: time)
             defer { times.apply(within: path) }
-            for name in plan.flatMap({ [$0.path, $0.from].compactMap { $0 } }) { times.note(directoryOf: name) }
-            for change in plan {
-                try report(outcome.entries + outcome.displaced)
-                try undo(change, path, at: time, principal, &outcome)
+            for name in plan.flatMap({ [$0.change.path, $0.change.from] }) { name.map { times.note(directoryOf: $0) } }
+            for step in plan {
+                try report(run.outcome.entries + run.outcome.displaced)
+                try undo(step, aftermath, principal, &run)
             }
-            for document in try documentsChanged(since: time, within: path, principal) {
-                try report(outcome.entries + outcome.displaced)
-                guard let then = versionAt(time, of: document), !isCurrent(then, of: document) else { continue }
+            if lost != nil { _ = try looking(as: principal) { try $0.directory(path) } }
+            for document in try documentsChanged(since: time, within: path, principal, &run)
+            where !run.settled.contains(document.item) {
+                try report(run.outcome.entries + run.outcome.displaced)
                 times.note(directoryOf: document.path)
-                let staged = try stage(then, of: document, as: principal)
-                try Backing.check { futimens(staged.file.raw, [then.modified.timespec, then.modified.timespec]) }
-                _ = try replace(
-                    document.path,
-                    with: Replacement(staged: staged, parents: [then.id], expected: document.current?.id), as: principal
-                )
-                outcome.entries += 1
+                try bringBack(document, aftermath, principal, &run)
             }
-            return outcome
+            return run.outcome
+        }
+    }
+
+    /// Gives a document what it held then.
+    private func bringBack(
+        _ document: DocumentRecord, _ aftermath: Aftermath, _ principal: Principal, _ run: inout PastRun
+    ) throws {
+        guard let found = aftermath.content(of: document) else { return }
+        let then = found.version
+        if let doubt = found.doubt { run.outcome.note(doubt, document.path) }
+        if isCurrent(then, of: document), then.size == document.current?.size { return }
+        let staged = try stage(then, of: document, as: principal)
+        try Backing.check { futimens(staged.file.raw, [then.modified.timespec, then.modified.timespec]) }
+        _ = try replace(
+            document.path, with: Replacement(staged: staged, parents: [then.id], expected: document.current?.id),
+            as: principal)
+        run.outcome.entries += 1
+    }
+
+    /// What has to come back first for a directory to be brought back in place: itself, or what it went with. Nil if it
+    /// is there.
+    private func lostDirectory(_ path: TreePath, at time: Timestamp, _ principal: Principal) throws -> TreePath? {
+        do {
+            _ = try looking(as: principal) { try $0.directory(path) }
+            return nil
+        } catch let error as OperationError where error.kind == .notFound {
+            let since = try changes { $0.time > time && $0.concernsNames }
+            if since.contains(where: { $0.from.map { path.isWithin($0) && path != $0 } ?? false }) {
+                throw OperationError(
+                    .notFound, "a directory above it has been renamed since", path: path,
+                    advice: "give --to: then a copy is made")
+            }
+            guard since.contains(where: { $0.event == .deleted && path.isWithin($0.path) || $0.from == path }) else {
+                throw error
+            }
+            var lost = path
+            while let above = lost.parent, above != .root, try isFree(above, principal) { lost = above }
+            return lost
         }
     }
 
@@ -95,6 +139,7 @@ extension LiveContainer {
         var (path, exists) = (path, true)
         for change in try changesOfNames(since: time).reversed() {
             switch change.event {
+            case .created where change.detail.isExchange: continue
             case .created, .undeleted: if path.isWithin(change.path) { exists = false }
             case .deleted: if path.isWithin(change.path) { exists = true }
             default:
@@ -103,105 +148,119 @@ extension LiveContainer {
                     path = TreePath(names: from.names + path.names.dropFirst(change.path.names.count))
                 } else if path.isWithin(from) {
                     exists = true
+                    guard change.detail.isExchange else { continue }
+                    path = TreePath(names: change.path.names + path.names.dropFirst(from.names.count))
                 }
             }
         }
         return exists
     }
 
-    /// The version that was current at a moment: the last one saved until then that was not a loser from the start.
-    func versionAt(_ time: Timestamp, of document: DocumentRecord) -> Version? {
-        document.versions.filter { $0.saved <= time && !$0.flags.contains(.contentLost) }.max { $0.time < $1.time }
-    }
-
-    /// The changes of names since a moment, last first, without those that undo one another.
-    func namesSince(_ time: Timestamp, within path: TreePath) throws -> [Change] {
-        let rows = try changesOfNames(since: time).filter { change in
-            (change.path.isWithin(path) || change.from?.isWithin(path) ?? false) && change.path != path
-        }
-        return withoutPassing(rows).reversed()
-    }
-
     /// All changes of names since a moment, in order.
-    private func changesOfNames(since time: Timestamp) throws -> [Change] { try changesOfNames { $0 > time } }
+    private func changesOfNames(since time: Timestamp) throws -> [Change] {
+        try changes { $0.time > time && $0.concernsNames }
+    }
 
-    /// Those whose time is one that is asked for.
-    func changesOfNames(where isWanted: (Timestamp) -> Bool) throws -> [Change] {
+    /// The changes that are asked for, in order.
+    func changes(where isWanted: (Change) -> Bool) throws -> [Change] {
         var rows: [Change] = []
         var after: UInt64 = 0
         while true {
             let page = try store.changes(after: after, limit: 5000)
             guard let last = page.last else { return rows }
             after = last.sequence
-            rows += page.map(\.1).filter { change in
-                isWanted(change.time) && [.created, .renamed, .deleted, .undeleted].contains(change.event)
-            }
+            rows += page.map(\.1).filter(isWanted)
         }
-    }
-
-    /// A name that was made and deleted since needs neither made nor deleted again.
-    private func withoutPassing(_ rows: [Change]) -> [Change] {
-        var made: [TreePath: Int] = [:]
-        var gone: [TreePath: Int] = [:]
-        var passing: Set<Int> = []
-        for (index, row) in rows.enumerated() {
-            switch row.event {
-            case .undeleted where gone[row.path] != nil:
-                passing.formUnion([gone.removeValue(forKey: row.path), index].compactMap { $0 })
-            case .created, .undeleted:
-                made[row.path] = index
-                gone[row.path] = nil
-            case .deleted:
-                if let start = made.removeValue(forKey: row.path) {
-                    passing.formUnion([start, index])
-                } else {
-                    gone[row.path] = index
-                }
-            default:
-                // What was renamed is followed no further, nor is anything below it.
-                for known in [row.path, row.from].compactMap({ $0 }) {
-                    made = made.filter { !$0.key.isWithin(known) }
-                    gone = gone.filter { !$0.key.isWithin(known) }
-                }
-            }
-        }
-        return rows.enumerated().filter { !passing.contains($0.offset) }.map(\.element)
     }
 
     private func undo(
-        _ change: Change, _ root: TreePath, at time: Timestamp, _ principal: Principal, _ outcome: inout RestoreOutcome
+        _ step: Aftermath.Step, _ aftermath: Aftermath, _ principal: Principal, _ run: inout PastRun
     ) throws {
+        let change = step.change
         switch change.event {
         case .created, .undeleted:
-            outcome.displaced += try displace(change.path, principal)
+            run.outcome.displaced += try displace(change.path, principal)
+            if change.event == .undeleted { run.taken.insert(change.path) }
         case .deleted:
-            guard let found = try deletion(of: change), try isFree(change.path, principal) else { return }
-            try undeleteOne(found, to: change.path, as: principal)
-            outcome.entries += 1
+            let isTaken = run.taken.remove(change.path) != nil
+            guard try isFree(change.path, principal) else { return }
+            let last = isTaken ? try store.deletions(within: change.path).first { $0.path == change.path } : nil
+            if let found = try deletion(of: change) ?? last {
+                try undeleteOne(found, to: change.path, as: principal)
+                run.outcome.entries += 1
+            } else if let lost = try lostContent(change, aftermath) {
+                try putBack(lost, at: change.path, principal, &run)
+            }
         case .renamed:
             guard let from = change.from else { return }
-            if let item = change.item, let lost = try namelessDocument(item, at: from) {
+            let wasInside = step.before.contains { from.isWithin($0) }
+            let isInside = step.after.contains { change.path.isWithin($0) }
+            if change.detail.isExchange { return try exchangeBack(change, from, wasInside, isInside, principal, &run) }
+            if let lost = try lostContent(change, aftermath) {
                 // It was renamed over another document, which has its name still.
-                guard from.isWithin(root), try isFree(from, principal), let then = versionAt(time, of: lost) else {
-                    return
-                }
-                let staged = try stage(then, of: lost, as: principal)
-                _ = try putNew(
-                    staged, at: from, mode: then.attributes.mode, modified: then.modified, parents: [then.id],
-                    as: principal)
-                outcome.entries += 1
+                if wasInside, try isFree(from, principal) { try putBack(lost, at: from, principal, &run) }
                 return
             }
             if try isFree(change.path, principal) { return }
-            guard from.isWithin(root), try isFree(from, principal) else {
+            guard wasInside, try isFree(from, principal) else {
                 // It was elsewhere, or its name is taken by what it was then: the newer name goes.
-                if change.path.isWithin(root) { outcome.displaced += try displace(change.path, principal) }
+                if isInside { run.outcome.displaced += try displace(change.path, principal) }
                 return
             }
             try move(change.path, to: from, principal)
-            outcome.entries += 1
+            run.outcome.entries += 1
         default: return
         }
+    }
+
+    /// Two names change places again; what of them lay elsewhere then goes.
+    private func exchangeBack(
+        _ change: Change, _ from: TreePath, _ wasInside: Bool, _ isInside: Bool, _ principal: Principal,
+        _ run: inout PastRun
+    ) throws {
+        switch (wasInside, isInside) {
+        case (true, true):
+            guard try !isFree(from, principal), try !isFree(change.path, principal) else { return }
+            try move(change.path, to: from, principal, flags: linux_RENAME_EXCHANGE)
+            run.outcome.entries += 2
+        case (true, false), (false, true):
+            let (inner, outer) = wasInside ? (from, change.path) : (change.path, from)
+            run.outcome.displaced += try displace(inner, principal)
+            guard try !isFree(outer, principal) else { return }
+            try move(outer, to: inner, principal)
+            run.outcome.entries += 1
+        case (false, false): return
+        }
+    }
+
+    /// Puts what a name held under it again, as a new document.
+    private func putBack(
+        _ lost: (document: DocumentRecord, content: Aftermath.Content), at path: TreePath, _ principal: Principal,
+        _ run: inout PastRun
+    ) throws {
+        let then = lost.content.version
+        if let doubt = lost.content.doubt { run.outcome.note(doubt, path) }
+        let staged = try stage(then, of: lost.document, as: principal)
+        let made = try putNew(
+            staged, at: path, mode: then.attributes.mode, modified: then.modified, parents: [then.id], as: principal)
+        run.settled.insert(made.item)
+        run.outcome.entries += 1
+    }
+
+    /// What a name held then that has gone without an entry of the deleted area: renamed over another document, or one
+    /// of several names for a moment. Nil if it is not that, or is not kept.
+    func lostContent(
+        _ change: Change, _ aftermath: Aftermath
+    ) throws -> (document: DocumentRecord, content: Aftermath.Content)? {
+        let path = change.from ?? change.path
+        if change.event == .renamed, let item = change.item, let lost = try namelessDocument(item, at: path) {
+            return aftermath.content(of: lost).map { (lost, $0) }
+        }
+        guard let id = change.version, let version = try store.version(id), !version.flags.contains(.contentLost) else {
+            return nil
+        }
+        let document = DocumentRecord(path: path, item: version.item, versions: [version])
+        return (document, aftermath.content(version, lastOf: change.item))
     }
 
     /// A document whose file was renamed over another: its versions are there, and no name has it.
@@ -246,14 +305,14 @@ extension LiveContainer {
         return count
     }
 
-    private func move(_ path: TreePath, to target: TreePath, _ principal: Principal) throws {
+    private func move(_ path: TreePath, to target: TreePath, _ principal: Principal, flags: UInt32 = 0) throws {
         try act(on: path, principal) { caller, spot in
             try act(on: target, principal) { _, new in
                 // The name does not come back as what left it: the thing itself does.
                 _ = tombstones.take(at: new.place, now: now) { _ in false }
                 try rename(
                     caller, parent: spot.parent.id, name: spot.name.bytes, newParent: new.parent.id,
-                    newName: new.name.bytes, flags: 0)
+                    newName: new.name.bytes, flags: flags)
             }
         }
     }
@@ -277,13 +336,16 @@ extension LiveContainer {
     }
 
     private func documentsChanged(
-        since time: Timestamp, within path: TreePath, _ principal: Principal
+        since time: Timestamp, within path: TreePath, _ principal: Principal, _ run: inout PastRun
     ) throws -> [DocumentRecord] {
         try store.allItems().compactMap { item in
             guard !item.places.isEmpty, let current = try store.version(item.current), current.saved > time,
                 let place = try store.path(of: item), place.isWithin(path)
             else { return nil }
-            return try? document(item.id, as: principal)
+            if let found = try? document(item.id, as: principal) { return found }
+            // What is parted in the catalog and not on the disk.
+            run.outcome.note("it is as it is now: it shares its file with another name", place)
+            return nil
         }.filter { $0.deletion == nil }
     }
 }

@@ -43,7 +43,7 @@ extension LiveContainer {
         item.places = [Place(directory: directory.file, name: name)]
         item.file = Item.LiveFile(id: fileID(stat), size: stat.size, modified: stat.modified)
         rows = missingDirectories(directory) + [.item(item)] + rows
-        rows.append(.change(Change(event: .undeleted, path: path, item: id, time: now)))
+        rows.append(.change(Change(event: .undeleted, path: path, item: id, time: now, directory: directory.file)))
         logger.notice("what came back before a crash has its history again", metadata: ["file": "\(path)"])
     }
 

@@ -342,7 +342,9 @@ extension LiveContainer {
             }
             if deletion.type == .directory { rows += recordedDirectories.moved(deletion.file, to: spot.place) }
             var event = change(.undeleted, in: spot.parent, spot.name, item: deletion.item, by: requester)
-            if event.path != deletion.path { event.from = deletion.path }
+            if event.path != deletion.path {
+                (event.from, event.fromDirectory) = (deletion.path, deletion.place.directory)
+            }
             if path != deletion.path { rows.append(Self.returned) }
             record(spot.parent, rows + [.change(event)])
         }

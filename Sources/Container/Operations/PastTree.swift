@@ -11,8 +11,8 @@ final class PastEntry {
     enum Source {
         case live(TreePath)
         case deleted(Deletion)
-        /// Its file was renamed over another document; only its versions are left.
-        case nameless(DocumentRecord)
+        /// Its file was renamed over another document; only its content is left.
+        case lost(DocumentRecord, Aftermath.Content)
     }
 
     let source: Source
@@ -69,7 +69,7 @@ struct PastTree {
     }
 
     /// Undoes one change of a name. Changes come last first.
-    mutating func undo(_ change: Change) throws {
+    mutating func undo(_ change: Change, _ aftermath: Aftermath) throws {
         switch change.event {
         case .created: _ = remove(change.path)
         case .undeleted: taken[change.path] = remove(change.path)
@@ -78,13 +78,21 @@ struct PastTree {
                 insert(entry, at: change.path)
             } else if let deletion = try container.deletion(of: change) {
                 insert(PastEntry(.deleted(deletion), isDirectory: deletion.type == .directory), at: change.path)
+            } else if let lost = try container.lostContent(change, aftermath), entry(change.path) == nil {
+                insert(PastEntry(.lost(lost.document, lost.content), isDirectory: false), at: change.path)
             }
         case .renamed:
-            if let from = change.from, let item = change.item,
-                let lost = try container.namelessDocument(item, at: from)
-            {
-                insert(PastEntry(.nameless(lost), isDirectory: false), at: from)
-            } else if let from = change.from, let entry = remove(change.path) { insert(entry, at: from) }
+            guard let from = change.from else { return }
+            if change.detail.isExchange {
+                let (there, back) = (remove(change.path), remove(from))
+                if let there { insert(there, at: from) }
+                if let back { insert(back, at: change.path) }
+            } else if let lost = try container.lostContent(change, aftermath) {
+                insert(PastEntry(.lost(lost.document, lost.content), isDirectory: false), at: from)
+            } else if let moved = remove(change.path), entry(from) == nil {
+                // A document that has its name back is what was there.
+                insert(moved, at: from)
+            }
         default: break
         }
     }

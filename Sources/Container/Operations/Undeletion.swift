@@ -85,10 +85,15 @@ final class Undeletion {
     // MARK: Entries
 
     private func bringBack(
-        _ deletion: Deletion, to path: TreePath, _ children: Children, as principal: Principal, tells: Bool = true
+        _ deletion: Deletion, to path: TreePath, _ children: Children, as principal: Principal, tells: Bool = true,
+        isChild: Bool = false
     ) throws {
-        try container.moveOut(deletion, to: path, as: principal, by: requester, tells: tells)
-        count += 1
+        do {
+            try container.moveOut(deletion, to: path, as: principal, by: requester, tells: tells)
+            count += 1
+        } catch {
+            guard isChild, try cameBack(deletion) else { throw error }
+        }
         guard deletion.type == .directory else { return try report(count) }
         // What comes back below a directory comes with it: the rights on the directory have been looked at.
         try fill(deletion.file, at: path, children, mode: deletion.attributes.mode, as: .container)
@@ -108,7 +113,7 @@ final class Undeletion {
         let directory = try open(file, at: path, mode: mode, first)
         for child in latest {
             do {
-                try bringBack(child, to: path.appending(child.place.name), children, as: principal)
+                try bringBack(child, to: path.appending(child.place.name), children, as: principal, isChild: true)
             } catch {
                 try note(OperationError.wrap(error), path.appending(child.place.name))
             }
@@ -134,6 +139,12 @@ final class Undeletion {
         if let mode = directory.mode { try container.setMode(mode, of: path) }
         container.setTimes(accessed: directory.accessed, modified: directory.modified, of: path)
         unfinished?.open.removeAll { $0.file == directory.file }
+    }
+
+    /// Whether somebody else has brought an entry back meanwhile, as one that was asked for before and is ending does.
+    private func cameBack(_ deletion: Deletion) throws -> Bool {
+        guard try container.store.deletion(deletion.id) == nil else { return false }
+        return deletion.type != .directory || container.livePath(of: deletion.file) != nil
     }
 
     /// What one entry fails of is told of later; what every further one would fail of ends the undeletion.

@@ -278,7 +278,7 @@ struct CrashRecovery {
         version.flags.formUnion(flags.union(.sealed))
         let event = Change(
             event: .saved, path: live.path, item: item.id, version: version.id, time: container.now,
-            author: version.author)
+            author: version.author, directory: live.place.directory)
         store.commit([
             .kind(former.id, .history), .version(version),
             .item(item.now(version, live.stat, container.fileID(live.stat))), .change(event),

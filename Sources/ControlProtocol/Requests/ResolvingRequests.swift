@@ -5,6 +5,7 @@ import VersionModel
 /// Resolves a document's losers.
 public struct ResolveRequest: ControlRequest {
     public static let method = "resolve"
+    public static let isLong = true
     public typealias Reply = Resolution
     public var target: Target
     public var keep: Choice

@@ -5,6 +5,7 @@ import VersionModel
 /// Makes a version current again, or puts it elsewhere.
 public struct RestoreRequest: ControlRequest {
     public static let method = "restore"
+    public static let isLong = true
     public typealias Reply = Restored
     public var target: Target
     /// A version's id or its first digits.

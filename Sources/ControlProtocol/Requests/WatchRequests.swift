@@ -1,14 +1,27 @@
 // Watching the change feed, from any sequence number on.
 
+/// How far below what is watched a change may be.
+public enum WatchDepth: String, Hashable, Sendable, Codable {
+    /// The item alone.
+    case item
+    /// A directory and its own entries.
+    case directory
+    /// Everything at and below it.
+    case subtree
+}
+
 /// Subscribes to the changes at or below a path. Events follow as ``EventsNotification`` on the same connection.
 public struct WatchRequest: ControlRequest {
     public static let method = "watch"
     public var target: Target
     /// The last sequence number the client has seen; nil: from now on.
     public var after: UInt64?
-    public init(_ target: Target, after: UInt64?) {
+    /// nil: the subtree. Of a target by its id it is the item, whatever this says.
+    public var depth: WatchDepth?
+    public init(_ target: Target, after: UInt64?, depth: WatchDepth? = nil) {
         self.target = target
         self.after = after
+        self.depth = depth
     }
 
     public struct Reply: Hashable, Sendable, Codable {

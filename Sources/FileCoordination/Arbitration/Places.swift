@@ -28,6 +28,19 @@ enum Places {
         return try find(typed, followingLastLink)
     }
 
+    /// Where an item that is presented is. Whoever names something in a directory has followed the links to it, so a
+    /// link to a directory stands for that: at the link nothing would ever happen.
+    static func locate(presented url: URL) throws(ControlError) -> Place {
+        try locate(url, followingLastLink: leadsToDirectory(url))
+    }
+
+    private static func leadsToDirectory(_ url: URL) -> Bool {
+        guard url.isFileURL else { return false }
+        var status = stat()
+        let isThere = url.withUnsafeFileSystemRepresentation { name in name.map { stat($0, &status) == 0 } ?? false }
+        return isThere && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     private static func known(_ resolved: ResolvedPath) -> ContainerArbitration? {
         let candidates = containers.withLock { $0 }.filter { resolved.full.isAt(orBelow: $0.root) }
         guard !candidates.isEmpty, let device = device(of: resolved.existing) else { return nil }

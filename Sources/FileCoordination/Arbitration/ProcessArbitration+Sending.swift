@@ -8,18 +8,18 @@ import VersionModel
 import VersionsClient
 
 extension ProcessArbitration.State {
-    /// How long until the clock is to call; nil if it is to call by then anyway.
-    mutating func delay(_ now: Int64) -> Int64? {
+    /// When the clock is to call, and how long that is; nil if it is to call by then anyway.
+    mutating func delay(_ now: Int64) -> (due: Int64, wait: Int64)? {
         guard let due = arbiter.nextDeadline, called.map({ due < $0 }) ?? true else { return nil }
         called = due
-        return due - now
+        return (due, due - now)
     }
 
     /// Puts what an effect asks for into the outbox.
-    mutating func send(_ effect: Effect, in arbitration: ProcessArbitration) {
+    mutating func send(_ effect: Effect, in arbitration: ProcessArbitration, _ now: Int64) {
         switch effect {
         case .granted(let id, let accesses, _):
-            claims[id]?.before = accesses.map { Stamp(Path($0.path)) }
+            claims[id]?.seen = accesses.map { SeenItem(stamp: Stamp(Path($0.path))) }
             guard let then = claims[id]?.then.take() else { return }
             let reply = ClaimRequest.Reply(
                 claim: id.number, purpose: claims[id]?.wanted.purpose ?? "", paths: accesses.map { Path($0.path) })
@@ -39,7 +39,7 @@ extension ProcessArbitration.State {
             let notice = HeldUpNotification(
                 key: nil, pid: getpid(), program: ProcessInfo.processInfo.processName, isHolder: isHolder)
             outbox.append { heldUp(notice) }
-        case .probe(let connection): arbiter.alive(connection, now: called ?? 0)
+        case .probe(let connection): arbiter.alive(connection, now: now)
         // Never: this process answers for itself, and of plain programs nothing is known here.
         case .claimRevoked, .disturbed: break
         }
@@ -65,46 +65,6 @@ extension ProcessArbitration.State {
         guard let sink = sinks[presenter] else { return }
         outbox.append { sink.take(PresenterMessage(content) { _ in }) }
     }
-
-    /// Tells presenters of a change that somebody else made.
-    mutating func tell(_ event: ChangeEvent, at path: TreePath, from: TreePath? = nil, by purpose: String) {
-        let concerned = from ?? path
-        for (presenter, _) in arbiter.allPresenters {
-            guard let place = presenter.path, presenter.purpose.hex != purpose, let sink = sinks[presenter.id]
-            else { continue }
-            let isOfItem = place == concerned || (from != nil && place.isWithin(concerned))
-            guard isOfItem || path.isWithin(place) || concerned.isWithin(place) else { continue }
-            let change = PresentedChange(
-                event: WatchEvent(sequence: 0, event: event, path: Path(path), from: from.map { Path($0) }, pid: getpid()),
-                relation: isOfItem ? .item : .inDirectory,
-                place: Path(from.flatMap { place.moved($0, to: path) } ?? place))
-            outbox.append { sink.take(PresenterMessage(.changes([change], sequence: 0)) { _ in }) }
-        }
-    }
-}
-
-/// What is seen of an item from outside, to find out whether it was changed.
-struct Stamp: Hashable {
-    let device: UInt64
-    let inode: UInt64
-    let size: Int64
-    let modified: [Int64]
-    let isDirectory: Bool
-
-    /// Nil if nothing is there.
-    init?(_ path: Path) {
-        var status = stat()
-        guard Path(bytes: [47] + path.bytes).withCString({ lstat($0, &status) }) == 0 else { return nil }
-        (device, inode, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int64(status.st_size))
-        modified = [
-            Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec), Int64(status.st_ctim.tv_sec),
-            Int64(status.st_ctim.tv_nsec),
-        ]
-        isDirectory = status.st_mode & S_IFMT == S_IFDIR
-    }
-
-    /// Two names of one file are one item.
-    var item: ItemID? { isDirectory ? nil : ItemID(high: device, low: inode) }
 }
 
 extension AccessKind {
@@ -153,13 +113,5 @@ extension ControlError {
                 advice: "end the access that you are in, and ask for all items at once", errno: EDEADLK)
         case .refused(_, let reason): self.init(.refused, reason)
         }
-    }
-}
-
-extension TreePath {
-    /// Where this path is once a name was moved; nil if it is not concerned.
-    func moved(_ old: TreePath, to new: TreePath) -> TreePath? {
-        guard isWithin(old), !old.bytes.isEmpty else { return nil }
-        return TreePath(bytes: new.bytes + bytes.dropFirst(old.bytes.count))
     }
 }

@@ -21,8 +21,8 @@ final class ProcessArbitration: Arbitration {
     struct Held {
         var wanted: ClaimWanted
         var then: Completion?
-        /// The items when it was granted, to see what has become of them.
-        var before: [Stamp?] = []
+        /// Its items as they were seen last, to find out what has become of them.
+        var seen: [SeenItem] = []
     }
 
     struct State {
@@ -68,16 +68,41 @@ final class ProcessArbitration: Arbitration {
         Pending(arbitration: self, id: ClaimID(state.withLock { $0.number() }), wanted: wanted)
     }
 
-    private struct Pending: PendingClaim {
+    private final class Pending: PendingClaim {
+        private enum Phase { case new, starting, started, over }
+
         let arbitration: ProcessArbitration
         let id: ClaimID
         let wanted: ClaimWanted
+        /// Guards alone how far it is: the arbiter knows the claim only once it has started.
+        private let phase = Mutex(Phase.new)
 
-        func start(then: @escaping @Sendable (Result<ClaimRequest.Reply, ControlError>) -> Void) {
-            arbitration.start(id, wanted, then)
+        init(arbitration: ProcessArbitration, id: ClaimID, wanted: ClaimWanted) {
+            (self.arbitration, self.id, self.wanted) = (arbitration, id, wanted)
         }
 
-        func cancel() { arbitration.drive { $0.arbiter.cancel(id, now: $1) } }
+        func start(then: @escaping @Sendable (Result<ClaimRequest.Reply, ControlError>) -> Void) {
+            guard begin(.starting, from: .new) else { return then(.failure(ControlError(.cancelled, "cancelled"))) }
+            arbitration.start(id, wanted, then)
+            // Given up meanwhile; of one that is granted or over the arbiter takes no notice.
+            if !begin(.started, from: .starting) { arbitration.drive { $0.arbiter.cancel(id, now: $1) } }
+        }
+
+        func cancel() {
+            let wasStarted = phase.withLock { phase in
+                defer { phase = .over }
+                return phase == .started
+            }
+            if wasStarted { arbitration.drive { $0.arbiter.cancel(id, now: $1) } }
+        }
+
+        private func begin(_ next: Phase, from last: Phase) -> Bool {
+            phase.withLock { phase in
+                guard phase == last else { return false }
+                phase = next
+                return true
+            }
+        }
     }
 
     private func start(_ id: ClaimID, _ wanted: ClaimWanted, _ then: @escaping Completion) {
@@ -95,6 +120,7 @@ final class ProcessArbitration: Arbitration {
             handling: wanted.context.handling(arbiter).map { PresenterID($0) }, isPreparation: wanted.isPreparation)
         drive { state, now in
             state.claims[id] = Held(wanted: wanted, then: then)
+            if claim.accesses.contains(where: { $0.item != nil }) { state.lookAtPresenters() }
             return state.arbiter.request(claim, now: now)
         }
     }
@@ -106,6 +132,8 @@ final class ProcessArbitration: Arbitration {
         if let held, let accesses, !held.wanted.isPreparation { tellChanges(held, accesses) }
         drive { state, now in
             state.claims[id] = nil
+            // Whoever waits has its presenters asked now.
+            if state.arbiter.isAnyFileKnown { state.lookAtPresenters() }
             return state.arbiter.release(id, now: now)
         }
     }
@@ -141,48 +169,18 @@ final class ProcessArbitration: Arbitration {
         drive { $0.arbiter.answer(question, answer, now: $1) }
     }
 
-    // MARK: Changes
-
-    func moved(_ old: Path, to new: Path, by purpose: String) {
-        guard let old = old.tree, let new = new.tree else { return }
-        drive { state, now in
-            state.tell(.renamed, at: new, from: old, by: purpose)
-            return state.arbiter.moved(old, to: new, now: now)
-        }
-    }
-
-    /// A claim is over: presenters of what it wrote hear of it, as far as it can be seen.
-    private func tellChanges(_ held: Held, _ accesses: [Access]) {
-        let changes = zip(accesses, held.before).compactMap { access, before -> (TreePath, ChangeEvent)? in
-            guard access.kind.strength != .reads else { return nil }
-            let after = Stamp(Path(access.path))
-            switch (before, after) {
-            case (nil, nil): return nil
-            case (nil, .some): return (access.path, .created)
-            case (.some, nil): return (access.path, .deleted)
-            case (let before?, let after?):
-                // What is done in a directory cannot be seen from it.
-                return before == after && !after.isDirectory ? nil : (access.path, .saved)
-            }
-        }
-        guard !changes.isEmpty else { return }
-        drive { state, _ in
-            for (path, kind) in changes { state.tell(kind, at: path, by: held.wanted.purpose) }
-            return []
-        }
-    }
-
     // MARK: Driving
 
-    private func drive(_ body: (inout State, Int64) -> [Effect]) {
+    func drive(_ body: (inout State, Int64) -> [Effect]) {
         let (mustSend, delay) = state.withLock { state in
             let now = Self.now
-            for effect in body(&state, now) { state.send(effect, in: self) }
+            for effect in body(&state, now) { state.send(effect, in: self, now) }
             defer { state.isSending = state.isSending || !state.outbox.isEmpty }
             return (!state.isSending && !state.outbox.isEmpty, state.delay(now))
         }
         if mustSend { sendAll() }
-        if let delay { clock.asyncAfter(deadline: .now() + .nanoseconds(Int(max(0, delay)))) { self.tick() } }
+        guard let delay else { return }
+        clock.asyncAfter(deadline: .now() + .nanoseconds(Int(max(0, delay.wait)))) { self.tick(delay.due) }
     }
 
     private func sendAll() {
@@ -197,8 +195,10 @@ final class ProcessArbitration: Arbitration {
         }
     }
 
-    private func tick() {
+    private func tick(_ due: Int64) {
         drive { state, now in
+            // It is to call sooner by now: whoever does that has it called again.
+            guard state.called == due else { return [] }
             // Also if it has come a moment early: then it is called once more.
             state.called = nil
             return state.arbiter.tick(now: now)

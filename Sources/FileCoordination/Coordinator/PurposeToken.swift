@@ -32,16 +32,48 @@ enum PurposeToken {
         guard let directory = directory() else { return nil }
         let path = directory + "/purposes"
         if let key = read(path) { return key }
-        let new = SymmetricKey(size: .bits256)
         let temporary = directory + "/purposes.\(random())"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return nil }
-        let count = new.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        close(descriptor)
         defer { unlink(temporary) }
+        guard makeKey(at: temporary) else { return nil }
         // Whoever is first has made it; the others take that one.
-        guard count == 32, link(temporary, path) == 0 || errno == EEXIST else { return nil }
+        if link(temporary, path) == 0 {
+            sync(directory)
+        } else if errno != EEXIST {
+            return nil
+        }
+        if let key = read(path) { return key }
+        replace(path, by: temporary)
+        sync(directory)
         return read(path)
+    }
+
+    /// Writes a new key so that it is there, after a power cut too, before it has its name.
+    private static func makeKey(at path: String) -> Bool {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        let count = SymmetricKey(size: .bits256).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        return count == 32 && fsync(descriptor) == 0
+    }
+
+    /// A file that is no key, as a power cut may leave one: nobody can have used it, and one program puts a key there.
+    private static func replace(_ path: String, by new: String) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var (held, named) = (stat(), stat())
+        guard fstat(descriptor, &held) == 0, held.st_mode & S_IFMT == S_IFREG, held.st_uid == geteuid(),
+            flock(descriptor, LOCK_EX) == 0, lstat(path, &named) == 0
+        else { return }
+        // Whoever had the lock before has replaced it already.
+        if (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino) { rename(new, path) }
+    }
+
+    private static func sync(_ directory: String) {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
     }
 
     private static func read(_ path: String) -> SymmetricKey? {

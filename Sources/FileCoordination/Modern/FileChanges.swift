@@ -54,7 +54,7 @@ public struct FileChanges: AsyncSequence, Sendable {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: FileChange.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(65_536))
         do throws(ControlError) {
-            let place = try Places.locate(url)
+            let place = try Places.locate(presented: url)
             let wanted = PresenterWanted(path: place.path, purpose: PurposeToken.random()) { number in
                 continuation.onTermination = { _ in place.arbitration.withdraw(number) }
                 return Self.sink(continuation, place.arbitration)

@@ -70,9 +70,9 @@ final class PresenterCenter: Sendable {
         state.withLock { $0.links }.filter { $0.presenter === presenter }
     }
 
-    /// Registers those again whose daemon was gone and has come back.
+    /// Registers those again whose daemon was gone and has come back, or was not there yet.
     func registerAgain() {
-        for link in state.withLock({ $0.links }) { link.register() }
+        for link in state.withLock({ $0.links }) { link.registerAgain() }
     }
 
     // MARK: Waiting on a queue

@@ -6,10 +6,29 @@ import Synchronization
 import VersionModel
 import VersionsClient
 
+/// Who tells a deletion from other changes, and need not guess: a file that is not there may have been moved.
+protocol DeletionHearing: NSFilePresenter {
+    /// The item has been deleted, or nothing that was said of it before counts any more.
+    func presentedItemMayBeGone()
+}
+
+extension NSFilePresenter {
+    /// For all others a deletion is a change, as on Apple's systems.
+    func hearOfDeletion() {
+        guard let hearing = self as? any DeletionHearing else { return presentedItemDidChange() }
+        hearing.presentedItemMayBeGone()
+    }
+}
+
 extension PresenterLink {
     /// Tells of a change that the arbiter has told of.
     func changed(_ change: PresentedChange, _ arbitration: any Arbitration) {
-        state.withLock { $0.path = change.place }
+        let isMove = change.event.event == .renamed && change.relation == .item
+        state.withLock { state in
+            state.standing?.path = change.place
+            // Moved while no daemon saw it: where that had the item is no more.
+            if isMove, arbitration === ProcessArbitration.shared { state.left = nil }
+        }
         func url(_ path: Path) -> URL? { arbitration.url(of: path, isDirectory: false) }
         let event = change.event
         guard let about = url(event.path) else { return }
@@ -19,6 +38,7 @@ extension PresenterLink {
         case (.renamed, .item):
             guard let place = url(change.place) else { return }
             tell { $0.presentedItemDidMove(to: place) }
+        case (.deleted, .item): tell { $0.hearOfDeletion() }
         case (_, .item): tell { $0.presentedItemDidChange() }
         case (.created, _), (.undeleted, _): tell(inPackage: isInPackage) { $0.presentedSubitemDidAppear(at: about) }
         case (.renamed, _):

@@ -20,17 +20,39 @@ final class PresenterLink: Sendable {
         case over
     }
 
+    /// A claim, among those of all arbiters.
+    fileprivate struct ClaimKey: Hashable {
+        var arbiter: CoordinationContext.Arbiter
+        var claim: UInt64
+    }
+
+    /// Who knows of a presenter, and by what number.
+    struct Registration {
+        var arbitration: any Arbitration
+        var number: UInt64
+
+        func isThat(_ other: UInt64, of others: any Arbitration) -> Bool { number == other && arbitration === others }
+    }
+
+    /// How far an arbiter has told a presenter of its item.
+    struct Standing {
+        /// The arbiter's.
+        var rank: String
+        /// Where it has the item.
+        var path: Path?
+        /// The last change that it told of.
+        var sequence: UInt64?
+    }
+
     struct State {
-        /// Who knows of it, and by what number.
-        var registration: (arbitration: any Arbitration, number: UInt64)?
+        var registration: Registration?
         /// What the presenter said last, so that it is seen when it says something else by itself.
         var url: URL?
-        /// Where the arbiter has its item.
-        var path: Path?
-        /// The last change that it was told of, and by whom.
-        var sequence: UInt64?
-        var container: String?
-        var relinquishings: [UInt64: Relinquishing] = [:]
+        /// With the arbiter that knows of it, or knew last.
+        var standing: Standing?
+        /// With the daemon whose container was found unmounted since, so that this process stood in for it.
+        var left: Standing?
+        fileprivate var relinquishings: [ClaimKey: Relinquishing] = [:]
         /// Questions that its queue has not come to.
         var questions: [@Sendable () -> Void] = []
         /// What it is told, where its queue would mix it up.
@@ -56,34 +78,81 @@ final class PresenterLink: Sendable {
     /// Makes the presenter known where its item is, and waits until it is. Without an item, or if nobody answers, this is
     /// done later.
     func register() {
-        // Once at a time: a connection that is made for it has all others registered that wait for one.
+        takingTurn {
+            if state.withLock({ $0.registration == nil }) { enroll() }
+        }
+    }
+
+    /// A connection to a container is new: its presenters are not registered for want of a daemon, or with this
+    /// process, which stood in for one.
+    func registerAgain() {
+        guard let registration = state.withLock({ $0.registration }) else { return register() }
+        guard registration.arbitration === ProcessArbitration.shared, let url = presenter.presentedItemURL,
+            let place = try? Places.locate(presented: url), place.arbitration !== registration.arbitration
+        else { return }
+        transfer(from: registration)
+    }
+
+    /// Once at a time: a connection that is made for a presenter has all others registered that wait for one.
+    /// - Returns: whether it was this one's turn.
+    @discardableResult
+    private func takingTurn(_ body: () -> Void) -> Bool {
         let isFirst = state.withLock { state in
-            guard state.registration == nil, !state.isRemoved, !state.isRegistering else { return false }
+            guard !state.isRemoved, !state.isRegistering else { return false }
             state.isRegistering = true
             return true
         }
-        guard isFirst else { return }
-        defer { state.withLock { $0.isRegistering = false } }
-        guard let url = presenter.presentedItemURL, let place = try? Places.locate(url) else { return }
+        guard isFirst else { return false }
+        body()
+        state.withLock { $0.isRegistering = false }
+        if state.withLock({ $0.isRemoved }) { remove() }
+        return true
+    }
+
+    private func enroll() {
+        guard let url = presenter.presentedItemURL, let place = try? Places.locate(presented: url) else { return }
         let registered = Awaited<Void>()
         // Of a presenter whose daemon was gone, where its item was when it last heard of it: it hears what came then.
-        let last = state.withLock { state in state.container == place.arbitration.rank ? (state.path, state.sequence) : nil }
-        let path = last.map { $0.0 ?? place.path } ?? place.path
-        let wanted = PresenterWanted(path: path, purpose: identity.purpose, after: last?.1) { number in
+        let known = state.withLock { $0.standing(with: place.arbitration.rank) }
+        let standing = Standing(
+            rank: place.arbitration.rank, path: known?.path ?? place.path, sequence: known?.sequence)
+        let wanted = PresenterWanted(
+            path: standing.path, purpose: identity.purpose, after: standing.sequence
+        ) { number in
             self.state.withLock { state in
-                state.registration = (place.arbitration, number)
-                state.container = place.arbitration.rank
+                state.registration = Registration(arbitration: place.arbitration, number: number)
+                let isStandIn = place.arbitration === ProcessArbitration.shared
+                if !isStandIn {
+                    state.left = nil
+                } else if state.standing?.rank != standing.rank {
+                    state.left = state.standing
+                }
+                state.standing = standing
                 state.url = url
-                state.path = path
             }
             return self.inbox(number, place.arbitration)
         }
         place.arbitration.present(wanted) { result in
-            if case .success(let sequence) = result { self.state.withLock { $0.sequence = max($0.sequence ?? 0, sequence) } }
+            if case .success(let sequence) = result { self.state.withLock { $0.heard(sequence) } }
             registered.set(())
         }
         registered.wait()
-        if state.withLock({ $0.isRemoved }) { remove() }
+    }
+
+    /// Another arbiter has the say where its item is now.
+    private func transfer(from former: Registration) {
+        let hasTurn = takingTurn {
+            let isStill = state.withLock { state in
+                guard state.registration?.isThat(former.number, of: former.arbitration) == true else { return false }
+                state.registration = nil
+                return true
+            }
+            guard isStill else { return }
+            former.arbitration.withdraw(former.number)
+            enroll()
+        }
+        // Somebody else is at it, and may have looked before: the next access looks again.
+        if !hasTurn { state.withLock { $0.url = nil } }
     }
 
     /// The presenter is not asked any more.
@@ -102,29 +171,28 @@ final class PresenterLink: Sendable {
 
     /// After an access on its behalf: its item may have come into being, or be another by now.
     func look() {
-        guard state.withLock({ $0.registration != nil }) else { return register() }
+        guard let registration = state.withLock({ $0.registration }) else { return register() }
         let url = presenter.presentedItemURL
         let isOther = state.withLock { state in
             defer { state.url = url }
             return state.url != url
         }
         // What it was told of in between it knows from the arbiter, which has the place already.
-        guard isOther, let registration = state.withLock({ $0.registration }) else { return }
-        let place = url.flatMap { try? Places.locate($0) }
-        guard place.map({ $0.arbitration === registration.arbitration }) ?? true else {
-            // It has gone to where another arbiter has the say.
-            registration.arbitration.withdraw(registration.number)
-            state.withLock { state in
-                state.registration = nil
-                state.sequence = nil
-            }
-            return register()
+        guard isOther else { return }
+        let place = url.flatMap { try? Places.locate(presented: $0) }
+        if let place, place.arbitration !== registration.arbitration {
+            // What it heard of another item says nothing of this one.
+            state.withLock { ($0.standing, $0.left) = (nil, nil) }
+            return transfer(from: registration)
         }
-        guard state.withLock({ $0.path != place?.path }) else { return }
+        guard state.withLock({ $0.standing?.path != place?.path }) else { return }
         let placed = Awaited<Void>()
         registration.arbitration.place(registration.number, at: place?.path) { placed.set(()) }
         placed.wait()
-        state.withLock { $0.path = place?.path }
+        state.withLock { state in
+            state.standing?.path = place?.path
+            state.left = nil
+        }
     }
 
     // MARK: Messages
@@ -132,24 +200,33 @@ final class PresenterLink: Sendable {
     private func inbox(_ number: UInt64, _ arbitration: any Arbitration) -> PresenterSink {
         PresenterSink(
             take: { [weak self] in self?.take($0, number, arbitration) },
-            ended: { [weak self] in self?.ended($0) })
+            ended: { [weak self] _ in self?.ended(number, arbitration) })
     }
 
     private func take(_ message: PresenterMessage, _ number: UInt64, _ arbitration: any Arbitration) {
         let arbiter = arbitration.arbiter
+        let isItsOwn = state.withLock { state in
+            guard state.registration?.isThat(number, of: arbitration) == true else { return false }
+            if case .relinquish(_, let claim) = message.content {
+                state.relinquishings[ClaimKey(arbiter: arbiter, claim: claim)] = .asked
+            }
+            return true
+        }
+        // Sent before the arbiter knew that it is elsewhere by now.
+        guard isItsOwn else { return message.answer(.success(())) }
         switch message.content {
         case .relinquish(let toWriter, let claim):
-            state.withLock { $0.relinquishings[claim] = .asked }
-            ask(number, arbiter, message) { $0.relinquish(toWriter: toWriter, claim, $1) }
+            let key = ClaimKey(arbiter: arbiter, claim: claim)
+            ask(number, arbiter, message) { $0.relinquish(toWriter: toWriter, key, $1) }
         case .save: ask(number, arbiter, message) { $0.save($1) }
         case .accommodateDeletion(let path, _):
             let url = path.flatMap { arbitration.url(of: $0, isDirectory: false) }
             ask(number, arbiter, message) { $0.accommodateDeletion(of: url, $1) }
-        case .reacquire(let claim): reacquire(claim)
+        case .reacquire(let claim): reacquire(ClaimKey(arbiter: arbiter, claim: claim))
         case .changes(let changes, let sequence):
             for change in changes { changed(change, arbitration) }
-            state.withLock { $0.sequence = max($0.sequence ?? 0, sequence) }
-        case .revoked: tell { $0.presentedItemDidChange() }
+            state.withLock { $0.heard(sequence) }
+        case .revoked: tell { $0.hearOfDeletion() }
         }
     }
 
@@ -177,7 +254,7 @@ final class PresenterLink: Sendable {
         return next != nil
     }
 
-    private func relinquish(toWriter: Bool, _ claim: UInt64, _ message: PresenterMessage) {
+    private func relinquish(toWriter: Bool, _ claim: ClaimKey, _ message: PresenterMessage) {
         let reply = PresenterReply(ifDropped: nil, message.answer)
         let answer: @Sendable ((@Sendable () -> Void)?) -> Void = { reacquirer in
             // The first answer counts.
@@ -209,7 +286,7 @@ final class PresenterLink: Sendable {
 
     // MARK: Reacquiring
 
-    private func relinquished(_ claim: UInt64, _ reacquirer: (@Sendable () -> Void)?) {
+    private func relinquished(_ claim: ClaimKey, _ reacquirer: (@Sendable () -> Void)?) {
         let isOver = state.withLock { state in
             if case .over? = state.relinquishings[claim] {
                 state.relinquishings[claim] = nil
@@ -221,7 +298,7 @@ final class PresenterLink: Sendable {
         if isOver, let reacquirer { tell { _ in reacquirer() } }
     }
 
-    private func reacquire(_ claim: UInt64) {
+    private func reacquire(_ claim: ClaimKey) {
         let reacquirer = state.withLock { state -> (@Sendable () -> Void)? in
             switch state.relinquishings[claim] {
             case nil: return nil
@@ -236,14 +313,26 @@ final class PresenterLink: Sendable {
         if let reacquirer { tell { _ in reacquirer() } }
     }
 
-    /// Whoever it relinquished to will not say any more when that is over.
-    private func ended(_ error: ControlError) {
-        let (wasLost, claims) = state.withLock { state in
-            let wasLost = error.code != .cancelled
-            if wasLost { state.registration = nil }
-            return (wasLost, state.relinquishings.keys.sorted())
+    /// Nothing comes of this arbiter any more: whoever it relinquished to will not say when that is over.
+    private func ended(_ number: UInt64, _ arbitration: any Arbitration) {
+        let claims = state.withLock { state -> [ClaimKey] in
+            if state.registration?.isThat(number, of: arbitration) == true { state.registration = nil }
+            guard !state.isRemoved else { return [] }
+            return state.relinquishings.keys.filter { $0.arbiter == arbitration.arbiter }.sorted { $0.claim < $1.claim }
         }
-        guard wasLost else { return }
         claims.forEach { reacquire($0) }
+    }
+}
+
+extension PresenterLink.State {
+    /// What is known from before with an arbiter.
+    fileprivate func standing(with rank: String) -> PresenterLink.Standing? {
+        [standing, left].compactMap { $0 }.first { $0.rank == rank }
+    }
+
+    /// It was told of changes up to this one.
+    fileprivate mutating func heard(_ sequence: UInt64) {
+        let last = standing?.sequence ?? 0
+        standing?.sequence = max(last, sequence)
     }
 }

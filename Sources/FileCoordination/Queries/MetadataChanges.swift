@@ -40,7 +40,8 @@ extension NSMetadataQuery.Run {
         var gone: [String: [NSMetadataItem]] = [:]
         var appeared: [(NSMetadataQuery.Key, QueryItem)] = []
         for key in dirty {
-            let now = feeds[key.feed].item(at: key.path)
+            // Scopes may overlap: it is a result as long as one of them has it.
+            let now = feeds.lazy.filter { $0.root == key.root }.compactMap { $0.item(at: key.path) }.first
             switch (results[key], now) {
             case (let item?, let now?) where item.item.id == now.id:
                 guard item.item != now else { continue }
@@ -62,7 +63,7 @@ extension NSMetadataQuery.Run {
                 results[key] = item
                 changes.changed.append(item)
             } else {
-                let item = NSMetadataItem(now, container: feeds[key.feed].containerName)
+                let item = NSMetadataItem(now, container: key.root.lastComponent.description)
                 results[key] = item
                 changes.added.append(item)
             }

@@ -9,11 +9,13 @@ import VersionsClient
 
 /// A live query of one directory. It goes on by itself when the daemon has gone and come back.
 final class MetadataFeed: Sendable {
-    /// What the feed tells: paths whose entries may be others now, and whether the first set is complete. Called on the
-    /// client's reading thread, and soon done.
-    typealias Note = @Sendable (_ paths: [Path], _ isGathered: Bool) -> Void
+    /// What the feed tells: where the container is mounted, if that is known, paths in it whose entries may be others
+    /// now, and whether the first set is complete. Called on the client's reading thread, and soon done.
+    typealias Note = @Sendable (_ root: Path?, _ paths: [Path], _ isGathered: Bool) -> Void
 
     private struct State {
+        /// Where the container is mounted; nil until its daemon was found. Stays, as results are known by it.
+        var root: Path?
         var results = QueryResults()
         /// Everything up to this change is in the results.
         var sequence: UInt64?
@@ -28,14 +30,11 @@ final class MetadataFeed: Sendable {
     private let predicate: String
     private let note: Note
     private let queue = DispatchQueue(label: "metadata-query")
-    /// The name of the container's directory, for people.
-    let containerName: String
 
     init(_ directory: URL, _ predicate: NSMetadataPredicate, note: @escaping Note) {
         self.directory = directory
         self.predicate = "\(predicate)"
         self.note = note
-        containerName = directory.lastPathComponent
     }
 
     func start() { queue.async { self.begin() } }
@@ -47,6 +46,9 @@ final class MetadataFeed: Sendable {
         }
         if let client, let query { client.endQuery(query) }
     }
+
+    /// Where its container is mounted, once it has told anything.
+    var root: Path? { state.withLock(\.root) }
 
     /// The entry at a path of the container, as it was told last.
     func item(at path: Path) -> QueryItem? { state.withLock { $0.results.item(at: path) } }
@@ -64,6 +66,7 @@ final class MetadataFeed: Sendable {
         }
         let after = state.withLock { state in
             state.client = served.client
+            state.root = state.root ?? served.root
             // What was told of a first set that was not complete says little.
             if state.sequence == nil { state.results.beginAgain() }
             return state.sequence
@@ -94,7 +97,7 @@ final class MetadataFeed: Sendable {
             return state.isStopped
         }
         guard !isStopped else { return }
-        note([], true)
+        note(root, [], true)
         // Nothing tells when a container is mounted: it is looked for.
         queue.asyncAfter(deadline: .now() + .seconds(1)) { self.begin() }
     }
@@ -108,6 +111,6 @@ final class MetadataFeed: Sendable {
         }
         guard let step else { return }
         let paths = step.added.map(\.path) + step.removed.map(\.path) + step.changed.map(\.item.path)
-        note(paths + step.changed.compactMap(\.from), step.isGathered)
+        note(root, paths + step.changed.compactMap(\.from), step.isGathered)
     }
 }

@@ -36,6 +36,17 @@ public let NSMetadataQueryUbiquitousDataScope = "NSMetadataQueryUbiquitousDataSc
 public let NSMetadataQueryAccessibleUbiquitousExternalDocumentsScope =
     "NSMetadataQueryAccessibleUbiquitousExternalDocumentsScope"
 
+/// Containers that are mounted at or below the user's home directory, or that it lies in.
+public let NSMetadataQueryUserHomeScope = "kMDQueryScopeHome"
+/// All containers that are mounted and that this user may enter.
+public let NSMetadataQueryLocalComputerScope = "kMDQueryScopeComputer"
+/// The same: nothing else is known of this computer's files.
+public let NSMetadataQueryIndexedLocalComputerScope = "kMDQueryScopeComputerIndexed"
+/// Other computers' volumes. Nothing is known of them.
+public let NSMetadataQueryNetworkScope = "kMDQueryScopeNetwork"
+/// The same.
+public let NSMetadataQueryIndexedNetworkScope = "kMDQueryScopeNetworkIndexed"
+
 /// The name, as `String`.
 public let NSMetadataItemFSNameKey = "kMDItemFSName"
 /// The name as people see it: the same.
@@ -48,6 +59,8 @@ public let NSMetadataItemPathKey = "kMDItemPath"
 public let NSMetadataItemFSSizeKey = "kMDItemFSSize"
 /// When the content was changed, as `Date`.
 public let NSMetadataItemFSContentChangeDateKey = "kMDItemFSContentChangeDate"
+/// When the file was made, as `Date`. No item has it: Linux does not tell it of every file system.
+public let NSMetadataItemFSCreationDateKey = "kMDItemFSCreationDate"
 /// `public.folder`, `public.symlink` or `public.data`.
 public let NSMetadataItemContentTypeKey = "kMDItemContentType"
 /// The programs' users that saved it, as `[String]`: that of the current version.
@@ -75,6 +88,14 @@ public let NSMetadataUbiquitousItemDownloadRequestedKey = "NSMetadataUbiquitousI
 public let NSMetadataUbiquitousItemIsUploadingKey = "NSMetadataUbiquitousItemIsUploadingKey"
 /// Whether the content is elsewhere as well, as `NSNumber`: on one device never.
 public let NSMetadataUbiquitousItemIsUploadedKey = "NSMetadataUbiquitousItemIsUploadedKey"
+/// Why the content could not be fetched, as `NSError`: on one device nothing has it.
+public let NSMetadataUbiquitousItemDownloadingErrorKey = "NSMetadataUbiquitousItemDownloadingErrorKey"
+/// Why the content could not be sent, as `NSError`: on one device nothing has it.
+public let NSMetadataUbiquitousItemUploadingErrorKey = "NSMetadataUbiquitousItemUploadingErrorKey"
+/// Whether it is another container's, opened here, as `NSNumber`: nothing is.
+public let NSMetadataUbiquitousItemIsExternalDocumentKey = "NSMetadataUbiquitousItemIsExternalDocumentKey"
+/// Where an item of another container is in one's own, as `URL`: nothing has it.
+public let NSMetadataUbiquitousItemURLInLocalContainerKey = "NSMetadataUbiquitousItemURLInLocalContainerKey"
 /// From 0 to 100, as `NSNumber`.
 public let NSMetadataUbiquitousItemPercentDownloadedKey = "NSMetadataUbiquitousItemPercentDownloadedKey"
 /// From 0 to 100, as `NSNumber`.

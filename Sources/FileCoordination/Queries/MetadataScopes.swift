@@ -1,6 +1,8 @@
 // Where a metadata query looks: Apple's scopes, and directories by URL or path.
 
+import ControlProtocol
 import Foundation
+import VersionsClient
 
 /// The directories of some scopes.
 struct MetadataScopes {
@@ -26,6 +28,9 @@ struct MetadataScopes {
             case let url as URL: directories.append(url)
             case let name as String where name == NSMetadataQueryUbiquitousDocumentsScope: words.insert("documents")
             case let name as String where name == NSMetadataQueryUbiquitousDataScope: words.insert("data")
+            case let name as String where name == NSMetadataQueryUserHomeScope:
+                directories += Self.mounted(around: FileManager.default.homeDirectoryForCurrentUser)
+            case let name as String where Self.computers.contains(name): directories += Self.mounted(around: nil)
             case let path as String where path.hasPrefix("/"): directories.append(URL(fileURLWithPath: path))
             default: break
             }
@@ -42,5 +47,23 @@ struct MetadataScopes {
                     && (scope.directory.path + "/").hasPrefix(wider.directory.path + "/")
             }
         }.map(\.element)
+    }
+
+    private static let computers = [NSMetadataQueryLocalComputerScope, NSMetadataQueryIndexedLocalComputerScope]
+
+    /// The containers of this user, or only those in a directory; the directory itself if it lies in one.
+    private static func mounted(around directory: URL?) -> [URL] {
+        guard let directory = directory?.resolvingSymlinksInPath() else { return mounts }
+        if FileManager.default.isUbiquitousItem(at: directory) { return [directory] + mounted(in: directory) }
+        return mounted(in: directory)
+    }
+
+    private static func mounted(in directory: URL) -> [URL] {
+        mounts.filter { ($0.path + "/").hasPrefix(directory.path == "/" ? "/" : directory.path + "/") }
+    }
+
+    private static var mounts: [URL] {
+        let ours = MountTable.current().filter { $0.isOurs && $0.mayBeEntered && $0.root.bytes == [47] }
+        return ours.map { URL(file: $0.point, true) }
     }
 }

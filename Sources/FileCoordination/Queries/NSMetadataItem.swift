@@ -72,7 +72,8 @@ open class NSMetadataItem: NSObject, @unchecked Sendable {
         case NSMetadataUbiquitousItemIsDownloadingKey, NSMetadataUbiquitousItemDownloadRequestedKey:
             return NSNumber(value: item.state == "downloading")
         case NSMetadataUbiquitousItemIsUploadingKey: return NSNumber(value: item.state == "uploading")
-        case NSMetadataUbiquitousItemIsUploadedKey: return NSNumber(value: false)
+        case NSMetadataUbiquitousItemIsUploadedKey, NSMetadataUbiquitousItemIsExternalDocumentKey:
+            return NSNumber(value: false)
         case NSMetadataUbiquitousItemPercentDownloadedKey: return NSNumber(value: isHere ? 100.0 : 0.0)
         case NSMetadataUbiquitousItemPercentUploadedKey: return NSNumber(value: 0.0)
         case NSMetadataUbiquitousItemContainerDisplayNameKey: return container
@@ -96,7 +97,8 @@ open class NSMetadataItem: NSObject, @unchecked Sendable {
         NSMetadataUbiquitousItemIsDownloadingKey, NSMetadataUbiquitousItemDownloadRequestedKey,
         NSMetadataUbiquitousItemIsUploadingKey, NSMetadataUbiquitousItemIsUploadedKey,
         NSMetadataUbiquitousItemPercentDownloadedKey, NSMetadataUbiquitousItemPercentUploadedKey,
-        NSMetadataUbiquitousItemContainerDisplayNameKey, NSMetadataItemVersionCountKey, NSMetadataItemConflictCountKey,
+        NSMetadataUbiquitousItemContainerDisplayNameKey, NSMetadataUbiquitousItemIsExternalDocumentKey,
+        NSMetadataItemVersionCountKey, NSMetadataItemConflictCountKey,
     ]
 
     /// What items are sorted by.

@@ -18,8 +18,10 @@ import Foundation
 /// and ``enableUpdates()`` around what they read. No change is missed between the first set and what follows, nor
 /// while the daemon is away. `docs/apple-differences.md` lists where this differs from Apple's class.
 open class NSMetadataQuery: NSObject, @unchecked Sendable {
+    /// An entry, whichever scopes it lies in.
     struct Key: Hashable, Sendable {
-        var feed: Int
+        /// Where its container is mounted.
+        var root: Path
         var path: Path
     }
 
@@ -111,8 +113,8 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         guard let number else { return false }
         let (predicate, scopes) = settings.withLock { ($0.predicate ?? .always(true), $0.scopes) }
         let feeds = MetadataScopes(scopes).directories.enumerated().map { index, scope in
-            MetadataFeed(scope.directory, scope.narrowed(predicate)) { [weak self] paths, isGathered in
-                self?.noted(paths, isGathered, of: index, run: number)
+            MetadataFeed(scope.directory, scope.narrowed(predicate)) { [weak self] root, paths, isGathered in
+                self?.noted(paths, in: root, isGathered, of: index, run: number)
             }
         }
         run.withLock { $0.feeds = feeds }
@@ -175,11 +177,21 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     }
 
     /// Calls a block for each result, in order, until it sets its last parameter; results do not change meanwhile.
-    open func enumerateResults(_ block: (Any, Int, inout Bool) -> Void) {
+    open func enumerateResults(_ block: (Any, Int, UnsafeMutablePointer<ObjCBool>) -> Void) {
+        enumerateResults(options: [], using: block)
+    }
+
+    /// The same, from the last to the first with `reverse`. `concurrent` makes no difference.
+    open func enumerateResults(
+        options: NSEnumerationOptions, using block: (Any, Int, UnsafeMutablePointer<ObjCBool>) -> Void
+    ) {
         disableUpdates()
         defer { enableUpdates() }
-        var shallStop = false
-        for (index, item) in ordered().items.enumerated() where !shallStop { block(item, index, &shallStop) }
+        let results = Array(ordered().items.enumerated())
+        var shallStop = ObjCBool(false)
+        for (index, item) in options.contains(.reverse) ? results.reversed() : results where !shallStop.boolValue {
+            block(item, index, &shallStop)
+        }
     }
 
     private func ordered() -> (items: [NSMetadataItem], places: [ObjectIdentifier: Int]) {
@@ -203,10 +215,10 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     // MARK: - Telling
 
     /// A feed has told something.
-    private func noted(_ paths: [Path], _ isGathered: Bool, of feed: Int, run number: Int) {
+    private func noted(_ paths: [Path], in root: Path?, _ isGathered: Bool, of feed: Int, run number: Int) {
         let isDue = run.withLock { run -> (Bool, atOnce: Bool) in
             guard run.number == number, run.phase == .gathering || run.phase == .live else { return (false, false) }
-            for path in paths { run.dirty.insert(Key(feed: feed, path: path)) }
+            if let root { for path in paths { run.dirty.insert(Key(root: root, path: path)) } }
             if isGathered { run.gathered.insert(feed) }
             let isComplete = run.phase == .gathering && run.isGathered
             return (isComplete || !run.dirty.isEmpty && !run.isPublishing, isComplete)

@@ -8,7 +8,8 @@ import Synchronization
 public protocol DocumentSessionDelegate: AnyObject, Sendable {
     /// Whether the document has changes that its file has not.
     var hasUnsavedChanges: Bool { get }
-    /// The document as it is to be written. It counts as saved once the session says so.
+    /// The document as it is to be written. Called when the file is claimed for it; what is edited between this and
+    /// ``sessionDidSave(_:)`` or ``session(_:show:)`` is not saved.
     func contents() throws -> Data
     /// The document has this content from now on, and no unsaved changes.
     func session(_ session: DocumentSession, show contents: Data)
@@ -28,8 +29,11 @@ public protocol DocumentSessionDelegate: AnyObject, Sendable {
 ///
 /// Without unsaved changes the session acts by itself: it shows what others have saved, and closes when the file is deleted.
 /// Else it asks its delegate, who may close, save over what others have made (which stays a version), reload, or merge the
-/// two with the content that the document was opened with. That content, the *base*, is kept as long as the session is
-/// open: in a container its version is pinned, elsewhere it is a copy.
+/// two with the content that the document was opened with. That content, the *base*, is kept in memory as long as the
+/// session is open; in a container its version is pinned besides, so that it stays in the history.
+///
+/// Nothing is written over what nobody has been asked about: a save that finds others' content in the file, of which the
+/// session has not been told yet, asks the delegate instead.
 public final class DocumentSession: NSObject, @unchecked Sendable {
     // Sendable because what changes is guarded by `state`.
 
@@ -62,6 +66,8 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
         var url: URL
         var base: DocumentBase?
         var situation: Situation?
+        /// What was in the file when the delegate was asked about the situation.
+        var askedAbout: FileMark?
         var isClosed = false
     }
 
@@ -116,22 +122,26 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
         delegate?.sessionDidClose(self)
     }
 
-    /// Writes the document over whatever is in the file, or makes the file anew. What was in it is a version of it.
+    /// Writes the document over what was shown last, or, if there is a ``situation``, over what the delegate was asked
+    /// about, or makes the file anew. What was in it is a version of it.
+    ///
+    /// If others have been at the file since, nothing is written: without unsaved changes the session acts by itself, else
+    /// the delegate is asked, and what it chooses is done. A document that is closed is not written.
     public func save() throws {
-        guard let delegate else { return }
-        let contents = try delegate.contents()
-        try coordinate(writing: FileManager.default.fileExists(atPath: url.path) ? [] : .forReplacing) { url in
-            try self.write(contents, to: url)
-        }
-        delegate.sessionDidSave(self)
+        guard let found = try write() else { return }
+        // It may just have been moved, which the session is told next: that is no reason to close it.
+        if found == .missing, !delegateHasChanges { return }
+        react(to: found)
     }
 
     /// Shows what is in the file; what the document has unsaved is given up.
     public func reload() throws {
         var contents = Data()
         try coordinate { url in
+            // Before it is read: if others change it in between, it is read again when that is told.
+            let mark = FileMark(of: url)
             contents = try Data(contentsOf: url)
-            self.rebase(on: url)
+            self.rebase(on: DocumentBase(contents, mark, of: url))
         }
         delegate?.session(self, show: contents)
     }
@@ -140,11 +150,10 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
     /// - Throws: ``DocumentMergeError``; then nothing has changed.
     public func merge() throws {
         guard let delegate else { return }
-        let mine = try delegate.contents()
-        guard let base = try state.withLock(\.base)?.contents(of: url) else { throw DocumentMergeError.noBase }
         var merged = Data()
         try coordinate(writing: []) { url in
-            merged = try DocumentMerge.merge(mine: mine, base: base, theirs: try Data(contentsOf: url))
+            guard let base = state.withLock(\.base)?.contents else { throw DocumentMergeError.noBase }
+            merged = try DocumentMerge.merge(mine: delegate.contents(), base: base, theirs: Data(contentsOf: url))
             try self.write(merged, to: url)
         }
         delegate.session(self, show: merged)
@@ -164,18 +173,39 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
         if let error = refusal ?? failure { throw error }
     }
 
-    private func write(_ contents: Data, to url: URL) throws {
-        // Who has seen what is in the file does not make a conflict by writing over it: it was decided to.
-        if let file = try? FileHandle(forReadingFrom: url) { try? file.close() }
-        try contents.write(to: url, options: .atomic)
-        rebase(on: url)
+    /// Writes the document, unless there is something in the file that nobody has been asked about.
+    /// - Returns: what that is; nil if the document was written.
+    private func write() throws -> FileMark? {
+        guard let delegate, !state.withLock(\.isClosed) else { return nil }
+        var unknown: FileMark?
+        try coordinate(writing: FileManager.default.fileExists(atPath: url.path) ? [] : .forReplacing) { url in
+            let found = FileMark(of: url)
+            let (isBase, isDecided) = state.withLock { state in
+                (state.base?.mark == found, state.situation != nil && state.askedAbout == found)
+            }
+            guard isBase || isDecided else { return unknown = found }
+            let contents = try delegate.contents()
+            // Who has seen what is in the file does not make a conflict by writing over it: it was decided to.
+            if isDecided, let file = try? FileHandle(forReadingFrom: url) { try? file.close() }
+            try self.write(contents, to: url)
+        }
+        if unknown == nil { delegate.sessionDidSave(self) }
+        return unknown
     }
 
-    /// What is in the file is what the document goes on from.
-    private func rebase(on url: URL) {
-        let base = DocumentBase(of: url)
+    private func write(_ contents: Data, to url: URL) throws {
+        try contents.write(to: url, options: .atomic)
+        // Whoever does not coordinate may have written in the same moment: then the file does not hold the base.
+        let mark = FileMark(of: url)
+        let isThere = (try? Data(contentsOf: url)) == contents
+        rebase(on: DocumentBase(contents, isThere ? mark : nil, of: url))
+        if !isThere { lookSoon() }
+    }
+
+    /// What the document goes on from.
+    private func rebase(on base: DocumentBase) {
         let former = state.withLock { state in
-            state.situation = nil
+            (state.situation, state.askedAbout) = (nil, nil)
             return state.isClosed ? base : exchange(&state.base, base)
         }
         former?.drop()
@@ -189,36 +219,65 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
 
 // MARK: - What the session is told
 
-extension DocumentSession: NSFilePresenter {
+extension DocumentSession: NSFilePresenter, DeletionHearing {
     public var presentedItemURL: URL? { url }
 
-    public func presentedItemDidMove(to newURL: URL) { state.withLock { $0.url = newURL } }
+    public func presentedItemDidMove(to newURL: URL) {
+        state.withLock { $0.url = newURL }
+        // What was told of it by its old name could not be looked at.
+        look()
+    }
 
     /// As long as nobody has decided, what is in the file is what others may read.
     public func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         guard situation == nil, delegateHasChanges else { return completionHandler(nil) }
         do {
-            try save()
+            let unknown = try write()
             completionHandler(nil)
+            // Others were first. They are not kept waiting until somebody has decided.
+            if unknown != nil { lookSoon() }
         } catch {
             completionHandler(error)
         }
     }
 
-    public func presentedItemDidChange() {
-        let (url, base, isClosed) = state.withLock { ($0.url, $0.base, $0.isClosed) }
-        guard !isClosed else { return }
-        guard FileManager.default.fileExists(atPath: url.path) else { return react(to: .deleted) }
-        // Attributes, or what has been shown already.
-        if base?.isCurrent(of: url) != true { react(to: .changed) }
+    public func presentedItemDidChange() { look() }
+
+    func presentedItemMayBeGone() {
+        let (url, isClosed) = state.withLock { ($0.url, $0.isClosed) }
+        if !isClosed, FileMark(of: url) == .missing { react(to: .missing) } else { look() }
     }
 
     private var delegateHasChanges: Bool { delegate?.hasUnsavedChanges ?? false }
 
-    private func react(to situation: Situation) {
+    private func lookSoon() { presentedItemOperationQueue.addOperation { [weak self] in self?.look() } }
+
+    /// Compares the file with what was shown last. One that is not there has been moved or deleted, and which of the two
+    /// is told next.
+    private func look() {
+        let (url, isClosed) = state.withLock { ($0.url, $0.isClosed) }
+        guard !isClosed else { return }
+        let found = FileMark(of: url)
+        guard found != .missing else { return }
+        let isBase = state.withLock { state in
+            guard state.base?.mark == found else { return false }
+            // Attributes, or what has been shown already; what others did is undone.
+            (state.situation, state.askedAbout) = (nil, nil)
+            return true
+        }
+        if !isBase { react(to: found) }
+    }
+
+    private func react(to found: FileMark) {
+        let situation: Situation = found == .missing ? .deleted : .changed
         var choice: Resolution? = situation == .deleted ? .close : .reload
         if delegateHasChanges {
-            state.withLock { $0.situation = situation }
+            let isNew = state.withLock { state in
+                defer { (state.situation, state.askedAbout) = (situation, found) }
+                return state.situation != situation || state.askedAbout != found
+            }
+            // A save may have found it before it was told.
+            guard isNew else { return }
             choice = delegate?.session(self, chooseFor: situation)
         }
         guard let choice else { return }

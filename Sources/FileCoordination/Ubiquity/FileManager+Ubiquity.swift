@@ -10,10 +10,11 @@ extension FileManager {
     /// The variable that names the container which a program means by no identifier: its directory, or its id.
     public static let ubiquityContainerVariable = "VERSIONS_CONTAINER"
 
-    /// Something that is equal as long as this user has containers, and nil while none is mounted. Found without
-    /// asking a daemon: it never waits.
+    /// Something that is equal as long as this user has containers, and nil while none is mounted that this user may
+    /// enter. Found without asking a daemon: it never waits.
     public var ubiquityIdentityToken: (any NSCoding & NSCopying & NSObjectProtocol)? {
-        MountTable.current().contains { $0.isOurs } ? NSString(string: "versionsfs-user-\(geteuid())") : nil
+        guard MountTable.current().contains(where: { $0.isOurs && $0.mayBeEntered }) else { return nil }
+        return NSString(string: "versionsfs-user-\(geteuid())")
     }
 
     /// Where a container is mounted; nil if it is not. May wait for a daemon: do not ask on the main thread.
@@ -43,13 +44,20 @@ extension FileManager {
         return UbiquityAttribute.container.text(of: path) != nil
     }
 
-    /// Moves an item into a container, or out of it. Its versions do not move out with it: they stay with the
-    /// container, where the item is deleted. Do it in a coordinated write.
+    /// Moves an item into a container, or out of it, by a coordinated write of its own: do not call it within another of
+    /// the same item. Its versions do not move out with it: they stay with the container, where the item is deleted.
     public func setUbiquitous(_ flag: Bool, itemAt url: URL, destinationURL: URL) throws {
         guard isUbiquitousItem(at: destinationURL.deletingLastPathComponent()) == flag,
             isUbiquitousItem(at: url) != flag
         else { throw CocoaError(.fileWriteInvalidFileName, userInfo: [NSURLErrorKey: destinationURL]) }
-        try moveItem(at: url, to: destinationURL)
+        var (refusal, failure): (NSError?, (any Error)?)
+        NSFileCoordinator().coordinate(
+            writingItemAt: url, options: .forMoving, writingItemAt: destinationURL, options: .forReplacing,
+            error: &refusal
+        ) { from, to in
+            do { try moveItem(at: from, to: to) } catch { failure = error }
+        }
+        if let error = refusal ?? failure { throw error }
     }
 
     /// Has an item's content brought here. On one device it always is: nothing happens.

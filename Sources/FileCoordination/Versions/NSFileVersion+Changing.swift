@@ -11,7 +11,7 @@ extension NSFileVersion {
     public struct AddingOptions: OptionSet, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
-        /// The file with the contents is not needed afterwards: it is removed.
+        /// The file with the contents is not needed afterwards: it is removed, unless it is a version.
         public static let byMoving = AddingOptions(rawValue: 1)
     }
 
@@ -36,14 +36,17 @@ extension NSFileVersion {
         at url: URL, withContentsOf contentsURL: URL, options: AddingOptions = []
     ) throws -> NSFileVersion {
         guard let item = try served(url) else { throw CocoaError(.featureUnsupported, userInfo: [NSURLErrorKey: url]) }
-        let temporary = item.path(of: contentsURL) == nil ? temporaryFile(beside: url) : nil
+        // What lies under `.versions` is no file of the container's: it is copied as what lies elsewhere is.
+        let isVersion = item.path(of: contentsURL)?.isUnderVersions ?? false
+        let isElsewhere = isVersion || item.path(of: contentsURL) == nil
+        let temporary = isElsewhere ? temporaryFile(beside: url) : nil
         defer { if let temporary { try? FileManager.default.removeItem(at: temporary) } }
         if let temporary { try FileManager.default.copyItem(at: contentsURL, to: temporary) }
         guard let contents = item.path(of: temporary ?? contentsURL) else { throw CocoaError(.fileReadNoSuchFile) }
         let added = try answer(url) { () throws(ControlError) in
             try item.client.callAndWait(AddVersionRequest(.path(item.path), contents: contents))
         }
-        if options.contains(.byMoving), contentsURL.standardizedFileURL != url.standardizedFileURL {
+        if options.contains(.byMoving), !isVersion, contentsURL.standardizedFileURL != url.standardizedFileURL {
             try FileManager.default.removeItem(at: contentsURL)
         }
         return NSFileVersion(added, of: url, in: item)
@@ -72,29 +75,36 @@ extension NSFileVersion {
     @discardableResult
     public func replaceItem(at url: URL, options: ReplacingOptions = []) throws -> URL {
         guard let info, let item else {
-            if url.standardizedFileURL != documentURL.standardizedFileURL { try Self.copy(place, over: url) }
+            if url.standardizedFileURL != documentURL.standardizedFileURL { try Self.copy(self.url, over: url) }
             return url
         }
         let target = item.path(of: url)
-        if let target, target == info.path || isSameItem(url, info, item) {
-            guard info.kind != .current else { return url }
+        let isThere = (try? url.checkResourceIsReachable()) == true
+        // By its identity, not by its name: the document may have another one by now, and another file this one.
+        if isThere ? isSameItem(url, info) : wasLast(at: target, info, item) {
             try Self.answer(url) { () throws(ControlError) in
                 _ = try item.client.callAndWait(RestoreRequest(.id(info.item.hex), version: info.id.hex, to: nil))
             }
-        } else if let target, (try? url.checkResourceIsReachable()) != true {
+        } else if let target, !isThere {
             try Self.answer(url) { () throws(ControlError) in
                 _ = try item.client.callAndWait(RestoreRequest(.id(info.item.hex), version: info.id.hex, to: target))
             }
         } else {
-            try Self.copy(place, over: url)
+            try Self.copy(self.url, over: url)
         }
         if options.contains(.byMoving), info.kind != .current { try remove() }
         return url
     }
 
-    private func isSameItem(_ url: URL, _ info: VersionInfo, _ item: ServedItem) -> Bool {
+    private func isSameItem(_ url: URL, _ info: VersionInfo) -> Bool {
         guard let (versions, _) = Self.history(of: url) else { return false }
         return versions.first?.item == info.item
+    }
+
+    /// Whether the document was there last, where nothing is now: then it comes back, with all its versions.
+    private func wasLast(at target: Path?, _ info: VersionInfo, _ item: ServedItem) -> Bool {
+        let now = try? item.client.callAndWait(ShowRequest(.id(info.item.hex), version: info.id.hex))
+        return target != nil && now?.path == target
     }
 
     /// Copies a file over another one as programs save: written whole beside it, then renamed.
@@ -147,4 +157,9 @@ extension NSFileVersion {
             throw error.cocoa(url)
         }
     }
+}
+
+extension Path {
+    /// Whether a path of a container leads to versions, and not to files.
+    var isUnderVersions: Bool { bytes.split(separator: 47).contains { $0.elementsEqual(".versions".utf8) } }
 }

@@ -24,12 +24,13 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
     let item: ServedItem?
     /// The file that this is a version of.
     let documentURL: URL
-    let place: URL
     private let modified: Date?
 
     private struct State {
         var isResolved: Bool
         var isDiscardable = false
+        /// Where the content was found last.
+        var place: URL
     }
 
     /// Guards what can be set. Nothing is called under it.
@@ -39,9 +40,9 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
         self.info = info
         self.item = item
         documentURL = url
-        place = info.kind == .current ? url : URL(file: info.file)
         modified = Date(info.modified)
-        state = Mutex(State(isResolved: info.kind != .conflict))
+        let place = info.kind == .current ? url : URL(file: info.file)
+        state = Mutex(State(isResolved: info.kind != .conflict, place: place))
         super.init()
     }
 
@@ -50,17 +51,31 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
         info = nil
         item = nil
         documentURL = url
-        place = url
         self.modified = modified
-        state = Mutex(State(isResolved: true))
+        state = Mutex(State(isResolved: true, place: url))
         super.init()
     }
 
     // MARK: - What it is
 
     /// Where the content is: for the current version the file itself, for others a file under `.versions` that can be
-    /// read and not be written.
-    open var url: URL { place }
+    /// read and not be written. That one has another name when the document is renamed or the version's conflict is
+    /// resolved: ask again then.
+    open var url: URL {
+        let place = state.withLock(\.place)
+        guard let info, info.kind != .current, (try? place.checkResourceIsReachable()) != true else { return place }
+        return findPlace() ?? place
+    }
+
+    /// Asks the daemon where the content of a version that is not the file is by now; nil if it is gone.
+    private func findPlace() -> URL? {
+        guard let info, let item,
+            let now = try? item.client.callAndWait(ShowRequest(.id(info.item.hex), version: info.id.hex))
+        else { return nil }
+        let place = URL(file: now.file)
+        state.withLock { $0.place = place }
+        return place
+    }
 
     /// The file's name when the version was found.
     open var localizedName: String? { documentURL.lastPathComponent }
@@ -103,6 +118,8 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
             guard error.code == .nothingToDo else { throw error.cocoa(documentURL) }
         }
         state.withLock { $0.isResolved = true }
+        // It is among the others now, under another name.
+        _ = findPlace()
     }
 
     /// Whether the version need not be kept. Setting it takes a pin away; the version goes when history is thinned, not

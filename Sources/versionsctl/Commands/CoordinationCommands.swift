@@ -25,7 +25,7 @@ struct CoordinateCommand: AsyncParsableCommand {
         commandName: "coordinate", abstract: "Run a command that reads or writes files in turn with others.",
         discussion: """
             Waits for others' claims on the files, has programs that present them save or let them go, runs the command, and ends \
-            the claim with it. The exit status is the command's; 125 if there is no claim, 126 if the command cannot be \
+            the claim with it; signals end the command, not the claim before it. The exit status is the command's; 125 if there is no claim, 126 if the command cannot be \
             run, 127 if it is not found.
             """,
         subcommands: [CoordinateReadCommand.self, CoordinateWriteCommand.self])
@@ -115,10 +115,12 @@ struct CommandUnderClaim: ParsableArguments {
             report(error)
             throw ExitCode(125)
         }
+        let display = session.display
         session.client.watchClaims { notice in
             switch notice {
             case .disturbed(let notice):
-                Printer.note("\(notice.path) was \(notice.disturbance) by a program that does not wait for claims")
+                let path = Style.printable(display.shown(notice.path))
+                Printer.note("\(path) was \(notice.disturbance) by a program that does not wait for claims")
             case .revoked:
                 Printer.note("the claim is over: others waited for it, and this process did not answer; was it stopped?")
             }
@@ -154,7 +156,7 @@ struct CommandUnderClaim: ParsableArguments {
     /// The command's exit status.
     private func runCommand(_ purpose: String) -> Int32 {
         do {
-            return try Subprocess.run(
+            return try SupervisedCommand.run(
                 command[0].description, Array(command.dropFirst()), environment: [(Self.purposeVariable, Path(purpose))])
         } catch {
             report(error)

@@ -78,8 +78,10 @@ struct Differ {
         }
         // diff(1): 0 equal, 1 different, more for trouble. Both are an answer here.
         guard status <= 1 || status == 128 + SIGPIPE else {
+            // What was found has said itself what it failed of.
+            let isMissing = status == 126 || status == 127
             throw ControlError(.failed, "the comparison failed with status \(status)", path: name,
-                advice: "install diff, or name another program in VERSIONS_DIFF")
+                advice: isMissing ? "install diff, or name another program in VERSIONS_DIFF" : nil)
         }
     }
 

@@ -58,7 +58,10 @@ struct PurgeCommand: AsyncParsableCommand {
     @Argument(help: "The document.") var file: TypedPath?
     @Option(help: ArgumentHelp("Only this version.", valueName: "id")) var version: String?
     @Flag(help: "Empty the deleted area.") var deleted = false
-    @Option(help: ArgumentHelp("Only what was deleted before this TIME.", valueName: "time")) var olderThan: TypedTime?
+    @Option(
+        help: ArgumentHelp("Only what was deleted before this TIME: \(TypedTime.forms).", valueName: "time"),
+        transform: TypedTime.parse)
+    var olderThan: TypedTime?
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 

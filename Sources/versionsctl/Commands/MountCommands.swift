@@ -25,7 +25,8 @@ struct MountCommand: AsyncParsableCommand {
             Printer.note("\(places): a dead mount was detached")
         }
         if let place = try? ContainerPlace.find(point), place.root == point, place.isMounted || place.isClosed {
-            throw ControlError(.busy, "already mounted", path: directory.path, advice: "versionsctl status shows it")
+            throw ControlError(
+                .busy, "already mounted", path: (mountpoint ?? directory).path, advice: "versionsctl status shows it")
         }
         let beneath = BusyProcess.using(source)
         let arguments =
@@ -95,7 +96,7 @@ struct UnmountCommand: AsyncParsableCommand {
         for point in points { try Unmounting.unmount(point, lazily: lazy || place.state == .dead, daemon: daemon) }
         // The daemon lets go of its clients last: then the directory can be mounted again.
         var ended = place.state == .dead
-        if let client, !lazy {
+        if let client, !lazy, !Self.staysElsewhere(device, daemon) {
             ended = await Self.awaitEnd(of: client)
             // What it still does behind that is short, but on the files that the next daemon opens.
             if ended { end.wait() }
@@ -107,6 +108,17 @@ struct UnmountCommand: AsyncParsableCommand {
 extension UnmountCommand {
     /// How long the daemon may take to write down what it has in hand.
     private static let patience = Duration.seconds(30)
+
+    /// Whether the mount goes on in another mount namespace, and its daemon with it: then that is said.
+    private static func staysElsewhere(_ device: String?, _ daemon: Int32?) -> Bool {
+        let holders = (device.map { BusyProcess.holding(device: $0) } ?? []).filter { $0.id != daemon }
+        guard !holders.isEmpty else { return false }
+        let cut = daemon.map { ", or kill \($0), which cuts them off after 10 s" } ?? ""
+        Printer.note(
+            "unmounted here; \(BusyProcess.list(holders)) still have it in a mount namespace of their own, and the "
+                + "daemon serves them: end them\(cut)")
+        return true
+    }
 
     private static func awaitEnd(of client: VersionsClient) async -> Bool {
         let ended = await withTaskGroup(of: Bool.self) { group in

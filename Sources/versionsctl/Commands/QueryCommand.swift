@@ -87,7 +87,7 @@ struct QueryCommand: AsyncParsableCommand {
                     if asJSON { try Printer.jsonLine(line) } else { try Printer.text(text.line(line)) }
                 }
             } catch {
-                Glibc.exit(1)
+                Printer.stop(error)
             }
         }
         throw end ?? ControlError(.disconnected, "the query has ended", advice: "begin it again")

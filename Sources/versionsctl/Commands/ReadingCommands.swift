@@ -121,7 +121,7 @@ struct ClaimsCommand: AsyncParsableCommand {
         let session = try await Session.open(path, container)
         let claims = try await session.call(ClaimsRequest())
         if json.json { return try Printer.json(claims) }
-        try Printer.text(statusText().claims(claims))
+        try Printer.text(statusText().claims(claims, shown: session.display.shown))
     }
 }
 
@@ -130,6 +130,7 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch", abstract: "Print changes as they happen (with --json: one object per line).")
     @Argument(help: "A document or directory.") var path: TypedPath?
     @Option(help: ArgumentHelp("Begin behind this sequence number.", valueName: "sequence")) var after: UInt64?
+    @Flag(help: "Only the directory and its own entries, nothing further down.") var shallow = false
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -141,7 +142,8 @@ struct WatchCommand: AsyncParsableCommand {
         let display = session.display
         // Printed on the connection's own thread: a reader that stops reading us
         // makes the daemon wait, and nothing piles up.
-        let end = try await session.client.watch(session.target, after: after) { event in
+        let depth: WatchDepth = shallow ? .directory : .subtree
+        let end = try await session.client.watch(session.target, depth: depth, after: after) { event in
             do {
                 if asJSON {
                     try Printer.jsonLine(event)
@@ -149,7 +151,7 @@ struct WatchCommand: AsyncParsableCommand {
                     try Printer.text(text.event(event, shown: display.shown))
                 }
             } catch {
-                Glibc.exit(1)
+                Printer.stop(error)
             }
         }
         throw end

@@ -10,7 +10,10 @@ struct RestoreCommand: AsyncParsableCommand {
         commandName: "restore", abstract: "Bring back a document's version, or a directory as of a time.")
     @Argument(help: "The document, or the directory.") var path: TypedPath
     @Option(help: ArgumentHelp("The version to bring back.", valueName: "id")) var version: String?
-    @Option(help: ArgumentHelp("Bring the directory back as of this TIME.", valueName: "time")) var at: TypedTime?
+    @Option(
+        help: ArgumentHelp("Bring the directory back as of this TIME: \(TypedTime.forms).", valueName: "time"),
+        transform: TypedTime.parse)
+    var at: TypedTime?
     @Option(help: ArgumentHelp("Put it here instead.", valueName: "path")) var to: TypedPath?
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
@@ -26,6 +29,11 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         let inside = try to.flatMap { try session.inside($0) }
         if let at {
+            guard session.targetPath == nil || !Files.exists(path.path) || Files.isDirectory(path.path) else {
+                throw ControlError(
+                    .invalidValue, "not a directory", path: path.path,
+                    advice: "versionsctl history lists its versions, and restore --version brings one back")
+            }
             if let to, inside == nil {
                 throw ControlError(
                     .invalidValue, "lies outside the container", path: to.path,
@@ -48,6 +56,10 @@ struct RestoreCommand: AsyncParsableCommand {
     private func report(_ restored: Restored, _ session: Session) throws {
         let shown = session.shown(restored.document, asked: to)
         try RestoreReport.print(restored, as: shown, "Restored", json: json.json)
+        guard !json.json else { return }
+        for exception in restored.problems {
+            try Printer.text("\(Style.printable(session.shown(exception.path))): \(exception.problem)\n")
+        }
     }
 }
 
@@ -64,7 +76,7 @@ struct UndeleteCommand: AsyncParsableCommand {
     @OptionGroup var container: ContainerOption
 
     func run() async throws {
-        let session = try await Session.open(path, container, followingLastLink: false)
+        var session = try await Session.open(path, container, followingLastLink: false)
         let inside = try to.map { to in
             guard let inside = try session.inside(to) else {
                 throw ControlError(
@@ -73,7 +85,7 @@ struct UndeleteCommand: AsyncParsableCommand {
             }
             return inside
         }
-        let restored = try await session.call(UndeleteRequest(session.target, to: inside), progress: "undeleting")
+        let restored = try await undelete(&session, to: inside)
         let shown = session.shown(restored.document, asked: to)
         try RestoreReport.print(restored, as: shown, "Undeleted", json: json.json)
         guard let first = restored.problems.first else { return }
@@ -82,6 +94,21 @@ struct UndeleteCommand: AsyncParsableCommand {
             .failed, "\(Words.count(restored.remaining, "entry")) did not come back, the first "
                 + "\(Style.printable(session.shown(first.path))): \(first.problem)",
             path: shown, advice: "when that is mended, versionsctl undelete \(Style.printable(shown)) goes on")
+    }
+}
+
+extension UndeleteCommand {
+    /// A name may look like an id: where nothing has that, what was deleted under the name comes back.
+    private func undelete(_ session: inout Session, to inside: Path?) async throws(ControlError) -> Restored {
+        do {
+            return try await session.call(UndeleteRequest(session.target, to: inside), progress: "undeleting")
+        } catch {
+            guard error.code == .notFound, var named = session.named(path) else { throw error }
+            let request = UndeleteRequest(named.target, to: inside)
+            guard let restored = try? await named.call(request, progress: "undeleting") else { throw error }
+            swap(&session, &named)
+            return restored
+        }
     }
 }
 
@@ -95,6 +122,8 @@ enum RestoreReport {
         let entries = restored.entries == 1 ? "" : " (\(Words.count(restored.entries, "entry")))"
         let displaced = restored.displaced == 0
             ? "" : "; \(Words.count(restored.displaced, "newer name")) went to the deleted area"
-        try Printer.text("\(verb) \(Style.printable(shown))\(entries)\(displaced).\n")
+        let text = "\(verb) \(Style.printable(shown))\(entries)\(displaced)"
+        // A full stop behind `.` would be another directory.
+        try Printer.text(text.hasSuffix(".") ? text + "\n" : text + ".\n")
     }
 }

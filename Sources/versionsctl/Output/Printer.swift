@@ -25,6 +25,14 @@ enum Printer {
         try Files.write(Array(try encoder.encode(value)) + [10], to: 1, path: nil)
     }
 
+    /// Ends the program where what it goes on telling cannot be written: without a word if nobody reads it any more, as
+    /// a program that the signal for that ends.
+    static func stop(_ error: any Error) -> Never {
+        guard let error = error as? ControlError, error.errno != EPIPE else { exit(128 + SIGPIPE) }
+        note(String(line(error).dropFirst("versionsctl: ".count)))
+        exit(1)
+    }
+
     /// `versionsctl: …` on standard error.
     static func note(_ text: String) {
         try? Files.write(Array("versionsctl: \(text)\n".utf8), to: 2, path: nil)

@@ -40,7 +40,7 @@ struct StatusText: Sendable {
         "\(Words.size(space.live)) live, \(Words.size(space.history)) history, \(Words.size(space.deleted)) deleted"
     }
 
-    func claims(_ claims: [ClaimInfo]) -> String {
+    func claims(_ claims: [ClaimInfo], shown: (Path) -> Path) -> String {
         guard !claims.isEmpty else { return "No claims.\n" }
         var table = Table(
             header: ["ID", "KIND", "SINCE", "BY", "", "PATHS"],
@@ -51,7 +51,7 @@ struct StatusText: Sendable {
                 Table.Cell(Words.age(claim.since, now: now)),
                 Table.Cell(Words.program(claim.program, claim.pid), shorter: [Words.program(claim.program, 0)]),
                 claim.waiting ? Table.Cell("waiting", .yellow) : Table.Cell("holds", .green),
-                Table.Cell(claim.paths.map { Style.printable($0) }.joined(separator: " ")),
+                Table.Cell(claim.paths.map { Style.printable(shown($0)) }.joined(separator: " ")),
             ])
         }
         return table.text(style)
@@ -103,7 +103,7 @@ struct StatusText: Sendable {
             case .saved, .renamed, .attributes: nil
             }
         let word = event.event.rawValue
-        let padded = style.paint(word, colour) + String(repeating: " ", count: max(0, 12 - word.count))
+        let padded = style.paint(word, colour) + String(repeating: " ", count: max(1, 13 - word.count))
         let path = Style.printable(shown(event.path))
         let from = event.from.map { Style.printable(shown($0)) + " -> " } ?? ""
         let by = event.program.map { "  " + style.paint(Words.program($0, event.pid ?? 0), .dim) } ?? ""

@@ -11,6 +11,10 @@ struct VersionText: Sendable {
     var shown: @Sendable (Path) -> Path
 
     func history(_ history: DocumentHistory) -> String {
+        guard !history.versions.isEmpty else {
+            return name(history.path)
+                + "  no versions: not saved yet, or left out by ignore.patterns or .versionsignore\n"
+        }
         let title = "\(name(history.path))  \(Words.count(history.versions.count, "version"))\n"
         return title + versions(history.versions)
     }

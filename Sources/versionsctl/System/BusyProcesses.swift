@@ -22,6 +22,33 @@ struct BusyProcess: Hashable {
         }
     }
 
+    /// The processes in other mount namespaces that have a file system of this number (`major:minor`) mounted; other
+    /// users' are seen by root only.
+    static func holding(device: String) -> [BusyProcess] {
+        let mine = target("/proc/self/ns/mnt")
+        var holds: [[UInt8]: Bool] = [:]
+        return names(in: "/proc").compactMap { Int32($0) }.sorted().compactMap { id in
+            guard let space = target("/proc/\(id)/ns/mnt"), space != mine else { return nil }
+            let isHolder = holds[space] ?? hasMounted(device, id)
+            holds[space] = isHolder
+            return isHolder ? BusyProcess(id: id, program: program(id)) : nil
+        }
+    }
+
+    private static func hasMounted(_ device: String, _ id: Int32) -> Bool {
+        guard let file = fopen("/proc/\(id)/mountinfo", "re") else { return false }
+        defer { fclose(file) }
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        while getline(&line, &capacity, file) >= 0 {
+            // `36 35 98:0 / /mnt ...`
+            let fields = line.map { String(cString: $0).split(separator: " ", maxSplits: 3) } ?? []
+            if fields.count > 2, fields[2] == device { return true }
+        }
+        return false
+    }
+
     /// `vim (1234), bash (99) and 3 more`.
     static func list(_ processes: [BusyProcess]) -> String {
         let shown = processes.prefix(8).map { "\($0.program) (\($0.id))" }.joined(separator: ", ")

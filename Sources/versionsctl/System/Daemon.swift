@@ -2,6 +2,7 @@
 
 import ControlProtocol
 import Glibc
+import Synchronization
 import VersionsClient
 
 /// The daemon's program.
@@ -25,8 +26,10 @@ enum Daemon {
         }
         defer { close(ends[1]) }
         do {
-            _ = try Subprocess.start(
+            let process = try Subprocess.start(
                 program(), [Path("--offline"), root], standard: [0: ends[1], 1: ends[1]])
+            let end = fcntl(ends[0], F_DUPFD_CLOEXEC, 0)
+            serving.withLock { $0.append((process, end)) }
         } catch {
             close(ends[0])
             throw error
@@ -34,6 +37,23 @@ enum Daemon {
         close(ends[1])
         ends[1] = -1
         return try await VersionsClient.connect(socket: ends[0], program: "versionsctl", version: toolVersion)
+    }
+
+    /// Those that ``serveOffline(_:)`` has started, with another descriptor of our end. Lock order: last.
+    private static let serving = Mutex<[(process: pid_t, end: CInt)]>([])
+
+    /// Waits until the container that was served is closed: the next command finds it free.
+    static func endOffline() {
+        let ended = serving.withLock { serving in
+            defer { serving = [] }
+            return serving
+        }
+        for (process, end) in ended {
+            // Who serves ends when there is nobody left to serve.
+            if end >= 0 { shutdown(end, CInt(SHUT_RDWR)) }
+            if end >= 0 { close(end) }
+            _ = Subprocess.wait(process)
+        }
     }
 }
 

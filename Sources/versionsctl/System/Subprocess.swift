@@ -10,10 +10,23 @@ enum Subprocess {
     /// - Parameters:
     ///   - environment: values set beside this program's own.
     ///   - standard: what its standard input, output and error are, by descriptor; what is left out is ours.
+    ///   - defaults: signals that end it, though we ignore them.
     /// - Returns: its process.
     static func start(
-        _ program: String, _ arguments: [Path], environment: [(String, Path)] = [], standard: [CInt: CInt] = [:]
+        _ program: String, _ arguments: [Path], environment: [(String, Path)] = [], standard: [CInt: CInt] = [:],
+        defaults: [CInt] = []
     ) throws(ControlError) -> pid_t {
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        // Threads of the runtime block most signals, and a program gets what the thread that starts it has blocked: no
+        // ^C would end it.
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for signal in defaults { sigaddset(&signals, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -24,7 +37,7 @@ enum Subprocess {
         var process: pid_t = 0
         let result = withCStrings([Path(program)] + arguments) { arguments in
             withCStrings(own + added) { environment in
-                posix_spawnp(&process, program, &actions, nil, arguments, environment)
+                posix_spawnp(&process, program, &actions, &attributes, arguments, environment)
             }
         }
         guard result == 0 else {

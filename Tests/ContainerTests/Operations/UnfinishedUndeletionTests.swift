@@ -41,6 +41,38 @@ import VersionStore
         }
     }
 
+    @Test("wherever a purge is ended, what is left comes back with its directory", arguments: 1...6)
+    func stoppedPurge(_ end: Int) throws {
+        let (tree, _) = try deletedTree()
+        let container = tree.container
+        let all = try container.deleted(within: nil, as: my).count
+        let stopped = kind {
+            _ = try container.purgeDeleted(before: nil, as: my) { done, _ in
+                if done == end { throw OperationError(.cancelled, "the caller went away") }
+            }
+        }
+        #expect(stopped == .cancelled)
+        let outcome = try container.undelete(container.undeletable(at: path("d"), as: my), as: my)
+        #expect(outcome.entries == all - end && outcome.problems.isEmpty, "\(outcome)")
+        #expect(try container.deleted(within: nil, as: my).isEmpty)
+    }
+
+    @Test("what another undeletion brings back meanwhile is no failure")
+    func twoAtOnce() throws {
+        let (tree, before) = try deletedTree()
+        let container = tree.container
+        let what = try container.undeletable(at: path("d"), as: my)
+        var others: [RestoreOutcome] = []
+        // The second is asked for while the first is at work, and ends before it.
+        let outcome = try container.undelete(what, as: my) { done in
+            guard done == 2, others.isEmpty else { return }
+            others.append(try container.undelete(container.undeletable(at: path("d"), as: my), as: my))
+        }
+        #expect(others.first?.problems.isEmpty == true && outcome.problems.isEmpty, "\(outcome) \(others)")
+        #expect(try photograph("\(tree.path)/d") == before)
+        #expect(try container.deleted(within: nil, as: my).isEmpty)
+    }
+
     @Test("wherever an undeletion is ended, asking again brings back the rest, with modes and times", arguments: 1...6)
     func anywhere(_ end: Int) throws {
         let (tree, before) = try deletedTree()

@@ -1,18 +1,18 @@
 // A program in a process of its own that takes part in coordination as a test tells it to.
 
 import Foundation
-import Support
 
 /// A running CoordinationActor. Belongs to one thread at a time.
-final class CoordinationProcess {
+public final class CoordinationProcess {
     private let child: Child
     private let requests: Int32
     private let answers: Int32
     private var received: [UInt8] = []
     /// What it has said and nobody has waited for.
-    private(set) var lines: [String] = []
+    public private(set) var lines: [String] = []
 
-    init() throws {
+    /// - Parameter state: where it keeps the key of purposes; nil: where the tests' own is.
+    public init(state: String? = nil) throws {
         let (requestEnd, requests) = try makePipe()
         let (answers, answerEnd) = try makePipe()
         defer {
@@ -21,8 +21,7 @@ final class CoordinationProcess {
         }
         var start = Child.Start(Workplace.products + "/CoordinationActor")
         start.directory = "/"
-        // Where the key of purposes is kept: the tests' own.
-        start.environment = ["XDG_STATE_HOME": Workplace.root + "/coordination-state"]
+        start.environment = ["XDG_STATE_HOME": state ?? Workplace.root + "/coordination-state"]
         start.descriptors = [requestEnd, answerEnd, 2]
         child = try Child(start)
         (self.requests, self.answers) = (requests, answers)
@@ -34,14 +33,14 @@ final class CoordinationProcess {
         close(answers)
     }
 
-    var pid: Int32 { child.pid }
+    public var pid: Int32 { child.pid }
 
     /// Gives it something to do, and goes on.
-    func begin(_ request: String) throws { try writeAll(Array((request + "\n").utf8), to: requests) }
+    public func begin(_ request: String) throws { try writeAll(Array((request + "\n").utf8), to: requests) }
 
     /// Waits until it says a line that begins like this, and gives the line. Lines before it stay.
     @discardableResult
-    func hear(_ beginning: String, within seconds: Double = 30) throws -> String {
+    public func hear(_ beginning: String, within seconds: Double = 30) throws -> String {
         let deadline = Deadline.after(seconds: seconds)
         while true {
             if let index = lines.firstIndex(where: { $0.hasPrefix(beginning) }) { return lines.remove(at: index) }
@@ -60,11 +59,11 @@ final class CoordinationProcess {
 
     /// Gives it something to do and waits for a line.
     @discardableResult
-    func ask(_ request: String, _ beginning: String = "done") throws -> String {
+    public func ask(_ request: String, _ beginning: String = "done") throws -> String {
         try begin(request)
         return try hear(beginning)
     }
 
-    func signal(_ number: Int32) { child.signal(number) }
-    func kill() { child.kill() }
+    public func signal(_ number: Int32) { child.signal(number) }
+    public func kill() { child.kill() }
 }

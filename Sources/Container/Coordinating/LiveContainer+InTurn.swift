@@ -1,0 +1,34 @@
+// Changes that are made through the control socket, in turn with coordinated accesses.
+
+import Coordination
+import Dispatch
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Makes a change as a plain program's open for writing would be made: presenters let the item go first, claims of
+    /// others are waited for, at most as long as such an open waits; then it goes on, and holders of claims hear of it.
+    /// What a client does in its own claim waits for nothing. For threads that may wait; called with no lock held.
+    public func inTurn<Result, Failure: Error>(
+        with access: Access, as principal: Principal, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard coordinator.isInUse else { return try body() }
+        let claim = coordinator.newClaim()
+        let isFree = DispatchSemaphore(value: 0)
+        let isAdmitted = coordinator.admit(
+            claim, access, by: requester(principal), descriptor: nil, patience: settings.replaceWaitNanoseconds, mayWait: true
+        ) { isFree.signal() }
+        defer { coordinator.closed(claim) }
+        if !isAdmitted { isFree.wait() }
+        return try body()
+    }
+
+    /// Where what is undeleted comes back to.
+    public func home(of what: Undeletable) -> TreePath {
+        switch what {
+        case .entry(let found): livePath(of: found.place.directory)?.appending(found.place.name) ?? found.path
+        case .unfinished(let begun): livePath(of: begun.file) ?? begun.path
+        case .inside(let path, _, group: _): path
+        }
+    }
+}

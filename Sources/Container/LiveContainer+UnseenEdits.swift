@@ -1,0 +1,58 @@
+// Edits that were made while nobody looked, and whether a content is still where it was.
+
+import Glibc
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// An edit that was made while the container was not mounted becomes a version of its own.
+    func adoptUnseenEdit(_ document: Document, _ node: Node, in parent: Node, _ stat: FileStat) {
+        guard let name = nodes.location(node).name, let directory = try? descriptor(of: name.parent),
+            let file = try? Backing.openQuietly(name.name.bytes, in: directory.raw)
+        else { return }
+        defer { Glibc.close(file) }
+        if hasLog(name.name, file, in: directory) {
+            let nobody = Requester(actor: nil, author: observers.owner(of: stat))
+            return captureLater(node, document.item, nobody)
+        }
+        document.state.withLock { state in
+            guard let current = state.current else { return }
+            let isWritten = node.openings.state.withLock(\.maybeMapped)
+            defer { state.provisional = isWritten ? state.current?.id : nil }
+            if state.provisional == current.id {
+                // What was found while somebody was still writing is one save with what they wrote since.
+                state.isRecorded = true
+                _ = try? save(
+                    &state, node, in: name.parent, name.name, file: file,
+                    PendingSave(kind: .appendOrInPlace, requester: nil, amends: current.id, isSealed: !isWritten))
+                return
+            }
+            let isAppended = !store.contents.contains(current.content) && begins(file, stat, with: current)
+            if !isAppended {
+                // The content that was current is gone, unless a copy was kept.
+                if !isElsewhere(current) { state.current?.flags.insert(.contentLost) }
+                state.isKept = true
+            }
+            _ = try? save(
+                &state, node, in: name.parent, name.name, file: file,
+                PendingSave(
+                    kind: isAppended ? .appendOrInPlace : .replacing, isAppend: isAppended, requester: nil,
+                    isSealed: !isWritten))
+        }
+    }
+
+    /// Whether a version's content is among the objects, or in the file of another item that shares it.
+    func isElsewhere(_ version: Version) -> Bool {
+        if store.contents.contains(version.content) { return true }
+        let sharing = (try? store.versions(sharing: version.content)) ?? []
+        return sharing.contains { $0.item != version.item && $0.kind == .current }
+    }
+
+    /// Whether a file is what a version was with something appended.
+    func begins(_ file: Int32, _ stat: FileStat, with version: Version) -> Bool {
+        guard stat.size >= version.size, let hash = version.hash else { return false }
+        return ContentHash.sha256(of: file, size: version.size) == hash
+    }
+}

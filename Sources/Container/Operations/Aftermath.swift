@@ -1,0 +1,182 @@
+// What has happened since a moment, as the change feed tells it: the names to undo, and what documents held then.
+
+import VersionModel
+import VersionStore
+
+/// Everything since a moment that changed names or documents.
+struct Aftermath {
+    /// One change of a name that has to be undone, with the places where what was asked for lay before and after it.
+    struct Step {
+        var change: Change
+        var before: [TreePath]
+        var after: [TreePath]
+    }
+
+    /// What a document held then.
+    struct Content {
+        var version: Version
+        /// Why it may not be that exactly; nil if it is.
+        var doubt: String?
+
+        /// Something that was saved later.
+        static func unknown(_ version: Version) -> Content { Content(version: version, doubt: notKept) }
+    }
+
+    let time: Timestamp
+    /// The changes of names, in order, without those that undo one another.
+    private let names: [Change]
+    private var firstSaves: [VersionID: Change] = [:]
+    private var firstSavesOfItems: [ItemID: Change] = [:]
+
+    /// - Parameter changes: all since then, in order.
+    init(since time: Timestamp, _ changes: [Change]) {
+        self.time = time
+        names = Self.withoutPassing(changes.filter(\.concernsNames))
+        for change in changes where change.event == .saved {
+            if let version = change.version, firstSaves[version] == nil { firstSaves[version] = change }
+            if let item = change.item, firstSavesOfItems[item] == nil { firstSavesOfItems[item] = change }
+        }
+    }
+
+    // MARK: Names
+
+    /// The changes that concern a path of then, last first. What was moved away from it is followed.
+    /// - Parameter lost: what is to come back first: the path itself, or what it went with. Nil if it is there.
+    func steps(within path: TreePath, lost: TreePath? = nil) -> [Step] {
+        var steps: [Step] = []
+        var roots = [path]
+        for change in names {
+            let isAbove = lost.map { path.isWithin(change.path) && change.path.isWithin($0) } ?? false
+            let isInside = roots.contains { root in
+                change.path.isWithin(root) && change.path != path || change.from?.isWithin(root) ?? false
+            }
+            let isWanted = isInside && (lost != nil || change.path != path) || isAbove && change.event != .renamed
+            guard isWanted else { continue }
+            let before = roots
+            Self.follow(change, &roots, from: path)
+            steps.append(Step(change: change, before: before, after: roots))
+        }
+        return steps.reversed()
+    }
+
+    /// What was renamed over another document is not that document.
+    private static func follow(_ change: Change, _ roots: inout [TreePath], from path: TreePath) {
+        guard change.event == .renamed, change.version == nil, !change.detail.isExchange, let from = change.from else {
+            return
+        }
+        for index in roots.indices where roots[index] != path && roots[index].isWithin(from) {
+            roots[index] = change.path.appending(roots[index].names.dropFirst(from.names.count))
+        }
+        if path.isWithin(from) {
+            roots.append(change.path.appending(path.names.dropFirst(from.names.count)))
+        } else if !roots.contains(where: { change.path.isWithin($0) }) {
+            roots.append(change.path)
+        }
+    }
+
+    /// A name that was made and deleted since needs neither made nor deleted again; one that came back was made, unless
+    /// it was there at that moment.
+    private static func withoutPassing(_ rows: [Change]) -> [Change] {
+        var rows = rows
+        var made: [TreePath: Int] = [:]
+        var gone: [TreePath: Int] = [:]
+        var away: Set<Departure> = []
+        var passing: Set<Int> = []
+        for (index, row) in rows.enumerated() {
+            let name = (row.from ?? row.path).name
+            let departure = row.item.flatMap { item in name.map { Departure(item: item, name: $0) } }
+            switch row.event {
+            case .undeleted where gone[row.path] != nil:
+                passing.formUnion([gone.removeValue(forKey: row.path), index].compactMap { $0 })
+            case .saved where departure.map { away.remove($0) != nil } ?? false:
+                passing.insert(index)
+                if let start = gone.removeValue(forKey: row.path) { passing.insert(start) }
+            case .created where row.detail.isExchange: passing.insert(index)
+            case .created, .undeleted, .saved:
+                rows[index].event = row.event == .undeleted ? .undeleted : .created
+                made[row.path] = index
+                gone[row.path] = nil
+            case .deleted:
+                if let start = made.removeValue(forKey: row.path) {
+                    passing.formUnion([start, index])
+                } else {
+                    gone[row.path] = index
+                    if let departure { away.insert(departure) }
+                }
+            default:
+                if let departure { away.insert(departure) }
+                // What was renamed is followed no further, nor is anything below it.
+                for known in [row.path, row.from].compactMap({ $0 }) {
+                    (made[known], gone[known]) = (nil, nil)
+                    guard row.item == nil else { continue }
+                    made = made.filter { !$0.key.isWithin(known) }
+                    gone = gone.filter { !$0.key.isWithin(known) }
+                }
+            }
+        }
+        return rows.enumerated().filter { !passing.contains($0.offset) }.map(\.element)
+    }
+
+    /// A document that left a name; by the last part of it, for the directory may have had another name since.
+    private struct Departure: Hashable {
+        var item: ItemID
+        var name: FileName
+    }
+
+    // MARK: Documents
+
+    /// What a document held then; nil if nothing of then is known.
+    func content(of document: DocumentRecord) -> Content? {
+        let shown = document.versions.filter { !$0.flags.contains(.beside) }
+        let kept = shown.filter { !$0.flags.contains(.contentLost) }
+        let before = kept.filter { $0.saved <= time }.max { $0.time < $1.time }
+        if let amended = shown.first(where: { firstSaves[$0.id]?.detail.amended != nil }) {
+            if let cut = cut(amended), kept.contains(where: { $0.id == amended.id }) { return Content(version: cut) }
+            let doubt = "it was being written then: it has what was saved \(before == nil ? "after" : "before") that"
+            return (before ?? kept.first { $0.id == amended.id }).map { Content(version: $0, doubt: doubt) }
+        }
+        guard let then = shown.filter({ $0.saved <= time }).max(by: { $0.time < $1.time }) else {
+            // It was there before us, with a time that has not come.
+            guard let first = kept.min(by: { $0.time < $1.time }), firstSaves[first.id] == nil else { return nil }
+            return Content(version: first, doubt: first.saved == first.modified ? nil : Self.notKept)
+        }
+        return before.map { Content(version: $0, doubt: $0.id == then.id ? nil : Self.notKept) }
+    }
+
+    /// The same for a document that has no rows any more, whose last content another version has.
+    func content(_ version: Version, lastOf item: ItemID?) -> Content {
+        guard let item, let amended = firstSavesOfItems[item]?.detail.amended else { return Content(version: version) }
+        guard amended < version.size else { return Content(version: version, doubt: Self.notKept) }
+        return Content(version: Self.cut(version, at: amended, time))
+    }
+
+    fileprivate static let notKept = "what it held then is not kept: it has what is nearest to that"
+
+    /// An appended version as long as it was; nil if it was changed otherwise.
+    private func cut(_ version: Version) -> Version? {
+        guard let size = firstSaves[version.id]?.detail.amended, size <= version.size else { return nil }
+        return Self.cut(version, at: size, time)
+    }
+
+    private static func cut(_ version: Version, at size: UInt64, _ time: Timestamp) -> Version {
+        var version = version
+        if version.size != size { version.hash = nil }
+        (version.size, version.modified) = (size, min(version.modified, time))
+        return version
+    }
+}
+
+extension Change {
+    /// A name came or went.
+    var concernsNames: Bool {
+        switch event {
+        case .created, .renamed, .deleted, .undeleted: true
+        case .saved: detail.isComingBack
+        default: false
+        }
+    }
+}
+
+extension TreePath {
+    fileprivate func appending(_ names: ArraySlice<FileName>) -> TreePath { names.reduce(self) { $0.appending($1) } }
+}

@@ -1,0 +1,66 @@
+// Subscriptions of a client: what changes at or below a target, for as long as somebody wants to hear it.
+
+import ControlProtocol
+
+extension VersionsClient {
+    /// Changes at a target and as far below it as is asked for, from now on or behind the last sequence number seen. Ends
+    /// with an error if the connection does, or if the consumer falls 65,536 events behind: watch again after the last
+    /// event's number. The daemon tells nothing more once the stream is let go.
+    public func events(
+        of target: Target, depth: WatchDepth = .subtree, after sequence: UInt64? = nil
+    ) async throws(ControlError) -> AsyncThrowingStream<WatchEvent, any Error> {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(
+            of: WatchEvent.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(65_536))
+        let watcher = ControlConnection.Watcher(
+            events: { notification in
+                for event in notification.events {
+                    guard case .dropped = continuation.yield(event) else { continue }
+                    let error = ControlError(.failed, "events came faster than they were taken", advice: "watch again")
+                    return continuation.finish(throwing: error)
+                }
+            },
+            ended: { continuation.finish(throwing: $0) })
+        let running = Running { [weak connection] in connection?.unwatch($0) }
+        continuation.onTermination = { _ in running.end() }
+        let (begins, begin) = AsyncStream.makeStream(of: Result<WatchRequest.Reply, ControlError>.self)
+        connection.watch(WatchRequest(target, after: sequence, depth: depth), watcher) { result in
+            running.began(result.map(\.subscription))
+            begin.yield(result)
+            begin.finish()
+        }
+        for await result in begins {
+            _ = try result.get()
+            return stream
+        }
+        running.end()
+        throw ControlError(.cancelled, "cancelled")
+    }
+
+    /// The same without a buffer: `body` is called on the reading thread, and while it takes its time the daemon waits.
+    /// Returns the error that ended it; a task that is cancelled has it ended.
+    public func watch(
+        _ target: Target, depth: WatchDepth = .subtree, after sequence: UInt64? = nil,
+        _ body: @escaping @Sendable (WatchEvent) -> Void
+    ) async throws(ControlError) -> ControlError {
+        let (ends, end) = AsyncStream.makeStream(of: Result<ControlError, ControlError>.self)
+        let watcher = ControlConnection.Watcher(
+            events: { $0.events.forEach(body) },
+            ended: { error in
+                end.yield(.success(error))
+                end.finish()
+            })
+        let running = Running { [weak connection] in connection?.unwatch($0) }
+        connection.watch(WatchRequest(target, after: sequence, depth: depth), watcher) { result in
+            running.began(result.map(\.subscription))
+            guard case .failure(let error) = result else { return }
+            end.yield(.failure(error))
+            end.finish()
+        }
+        let last = await withTaskCancellationHandler {
+            await ends.first { _ in true }
+        } onCancel: {
+            running.end()
+        }
+        return try last?.get() ?? ControlError(.cancelled, "cancelled")
+    }
+}

@@ -1,0 +1,92 @@
+// Where presenters are known: with the daemon whenever there is one, with this process for as long as there is none.
+
+import FileCoordination
+import Foundation
+import Support
+import Testing
+
+@Suite("Presenters and their arbiters, in a container", .serialized, .timeLimit(.minutes(3)))
+struct PresenterPlacesTests {
+    @Test("a presenter of a container that is mounted later is known to its daemon once its program coordinates there")
+    func mountedLater() throws {
+        try withContainer(files: ["a": "1", "b": "1"]) { container in
+            try container.unmount()
+            let presenter = RecordingPresenter(URL(fileURLWithPath: container.file("a")))
+            NSFileCoordinator.addFilePresenter(presenter)
+            defer { NSFileCoordinator.removeFilePresenter(presenter) }
+            try container.mount()
+            let other = URL(fileURLWithPath: container.file("b"))
+            NSFileCoordinator().coordinate(readingItemAt: other, error: nil) { _ in }
+            let list = try container.must("presenters").text
+            try mustRun("sh", ["-c", "echo 22 > a"], in: container.path)
+            guard !list.hasPrefix("No presenters") else { return ["presenters: \(list)"] }
+            presenter.await("changed")
+            return []
+        }
+    }
+
+    @Test("a presenter whose program writes while the container is not mounted hears what happened before it wrote")
+    func writtenBetween() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let file = URL(fileURLWithPath: container.file("a"))
+            let presenter = RecordingPresenter(file)
+            NSFileCoordinator.addFilePresenter(presenter)
+            defer { NSFileCoordinator.removeFilePresenter(presenter) }
+            try container.remount()
+            // Nobody in this program knows that it was mounted for a moment.
+            try mustRun("sh", ["-c", "echo 22 > a"], in: container.path)
+            try container.unmount()
+            let own = NSFileCoordinator(filePresenter: presenter)
+            own.coordinate(readingItemAt: file, options: .withoutChanges, error: nil) { _ in }
+            try container.mount()
+            own.coordinate(readingItemAt: file, options: .withoutChanges, error: nil) { _ in }
+            let list = try container.must("presenters").text
+            guard !list.hasPrefix("No presenters") else { return ["presenters: \(list)"] }
+            presenter.await("changed")
+            return []
+        }
+    }
+
+    @Test("a presenter that goes to a file outside has back what it had let go of in the container")
+    func leaving() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let file = URL(fileURLWithPath: container.file("a"))
+            let outside = URL(fileURLWithPath: container.path).deletingLastPathComponent().appendingPathComponent("b")
+            let presenter = RecordingPresenter(file)
+            NSFileCoordinator.addFilePresenter(presenter)
+            defer { NSFileCoordinator.removeFilePresenter(presenter) }
+            var told: [String] = []
+            NSFileCoordinator().coordinate(writingItemAt: file, error: nil) { _ in
+                let own = NSFileCoordinator(filePresenter: presenter)
+                own.coordinate(writingItemAt: outside, options: .forReplacing, error: nil) { url in
+                    try? Data("1".utf8).write(to: url)
+                    presenter.presentedItemURL = url
+                }
+                presenter.presentedItemOperationQueue.waitUntilAllOperationsAreFinished()
+                told = presenter.words
+            }
+            return told == ["relinquish to writer", "reacquire from writer"] ? [] : told
+        }
+    }
+
+    @Test("a presenter of a link to a directory of a container hears of what is in that, where it is")
+    func throughLink() throws {
+        try withContainer(files: ["d/a": "1"]) { container in
+            let link = URL(fileURLWithPath: container.path).deletingLastPathComponent().appendingPathComponent("link")
+            let directory = URL(fileURLWithPath: container.file("d"))
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: directory)
+            let presenter = RecordingPresenter(link)
+            NSFileCoordinator.addFilePresenter(presenter)
+            defer { NSFileCoordinator.removeFilePresenter(presenter) }
+            let list = try container.must("presenters").text
+            guard !list.hasPrefix("No presenters") else { return ["presenters: \(list)"] }
+            try mustRun("sh", ["-c", "echo 22 > d/a"], in: container.path)
+            presenter.await("a changed")
+            // After an access of its own it is where it was.
+            let file = link.appendingPathComponent("a")
+            NSFileCoordinator(filePresenter: presenter).coordinate(readingItemAt: file, error: nil) { _ in }
+            let after = try container.must("presenters").text
+            return !after.hasPrefix("No presenters") ? [] : ["presenters: \(after)"]
+        }
+    }
+}
