@@ -34,7 +34,8 @@ extension Arbiter {
             let isPackage = unit.name.map { packages.isPackage($0) } ?? false
             for candidates in index.candidates(for: access, on: unit, isPackage: isPackage) {
                 rivals.reserveCapacity(candidates.count)
-                for other in candidates where other != entry.claim.id && !rivals.contains(other) {
+                let isFirst = rivals.isEmpty
+                for other in candidates where other != entry.claim.id && (isFirst || !rivals.contains(other)) {
                     guard let place = claims.index(forKey: other), conflict(claims.values[place], entry) else { continue }
                     rivals.insert(other)
                 }
