@@ -60,6 +60,16 @@ public struct PresentedItem: Hashable, Sendable {
             }
             return .item
         }
+        if change.event == .renamed, change.detail.isExchange, let from = change.from,
+            let moved = place.moved(change.path, to: from)
+        {
+            // The other of two that have changed places; what has come to its old name is not it.
+            path = moved
+            left = nil
+            return .item
+        }
+        // It was told with the rename.
+        if change.event == .created, change.detail.isExchange, change.path == place { return nil }
         if let item, change.item == item, change.path == left, change.event == .created || change.event == .saved {
             path = change.path
             left = nil
