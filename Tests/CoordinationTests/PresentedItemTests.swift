@@ -72,6 +72,17 @@ import VersionModel
         #expect(presented.path == path(row.place ?? row.presented))
     }
 
+    @Test("of two directories that change places each one's presenters go along") func exchanged() {
+        var (there, back) = (Self.change(.renamed, "b", from: "a"), Self.change(.created, "a"))
+        (there.detail.isExchange, back.detail.isExchange) = (true, true)
+        for (before, after) in [("a", "b"), ("a/x", "b/x"), ("b", "a"), ("b/s/y", "a/s/y")] {
+            var presented = Self.presented(before)
+            #expect(presented.hears(there, Packages()) == .item)
+            #expect(presented.hears(back, Packages()) == nil)
+            #expect(presented.path == path(after))
+        }
+    }
+
     @Test("what has no place hears nothing")
     func nowhere() {
         var presented = PresentedItem(path: nil, item: nil, origin: Self.own)
