@@ -125,11 +125,12 @@ extension LiveContainer {
     /// Called by whoever has saved, with no lock held: giving up asks the catalog,
     /// and so waits for what is queued there.
     func catchUp() {
-        guard roomState.isBehind.load(ordering: .relaxed), roomState.isBehind.exchange(false, ordering: .relaxed)
-        else { return }
-        guard roomState.givingUp.begin(mayWait: true) else { return }
+        guard roomState.isBehind.load(ordering: .relaxed), roomState.givingUp.begin(mayWait: true) else { return }
         defer { roomState.givingUp.end() }
+        // Not before it is done: whoever saves meanwhile waits for it, too, and does not go beyond the bound once more.
+        guard roomState.isBehind.load(ordering: .relaxed) else { return }
         trimHistory()
+        roomState.isBehind.store(false, ordering: .relaxed)
     }
 
     /// Has the background thread look at the bounds at once.
