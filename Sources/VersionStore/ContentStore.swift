@@ -95,7 +95,7 @@ public final class ContentStore: Sendable {
             if copying == .copied, isDurable, ordering != linux_ordering_none {
                 try synchronizing { () throws(Errno) in _ = try System.call { fsync(copy.rawValue) } }
             }
-            shelf.space.added(entry, allocated: Int64(try System.status(copy).st_blocks) * 512)
+            shelf.space.added(entry, allocated: try Occupied.bytes(of: copy))
             return copying
         } catch {
             try? System.unlink(temporary, in: shelf.staging)

@@ -151,16 +151,16 @@ final class Shelf: Sendable {
 
     /// Unlinks an entry, then its sidecar.
     func remove(_ name: CName) throws(Errno) {
-        let status = try System.status(name, in: directory)
-        let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        let isDirectory = try System.status(name, in: directory).st_mode & S_IFMT == S_IFDIR
+        let allocated = try Occupied.bytes(name, in: directory)
         try System.unlink(name, in: directory, flags: isDirectory ? AT_REMOVEDIR : 0)
         removeSidecar(of: name)
-        space.removed(name, allocated: Int64(status.st_blocks) * 512)
+        space.removed(name, allocated: allocated)
     }
 
     /// Bytes that an entry takes on the disk; 0 if it is not there.
     func allocated(_ name: CName) -> Int64 {
-        (try? System.status(name, in: directory)).map { Int64($0.st_blocks) * 512 } ?? 0
+        (try? Occupied.bytes(name, in: directory)) ?? 0
     }
 
     /// The identities of all entries, subdirectory by subdirectory.

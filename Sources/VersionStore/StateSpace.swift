@@ -5,7 +5,7 @@ import Synchronization
 import SystemPackage
 import VersionModel
 
-/// Bytes on the disk (`st_blocks`) of what the state keeps.
+/// Bytes on the disk of what the state keeps.
 public struct StateSpace: Hashable, Sendable {
     /// Contents of versions other than the current ones.
     public var history: Int64
@@ -111,7 +111,7 @@ final class SpaceMeter: Sendable {
         defer { System.close(subdirectory) }
         var sum: Int64 = 0
         for entry in try System.names(in: subdirectory) where entry.bytes.count == 32 {
-            if let status = try? System.status(entry.cName, in: subdirectory) { sum += Int64(status.st_blocks) * 512 }
+            sum += (try? Occupied.bytes(entry.cName, in: subdirectory)) ?? 0
         }
         return sum
     }

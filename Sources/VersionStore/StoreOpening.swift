@@ -12,7 +12,7 @@ struct StoreOpening {
     /// When the catalog last heard of anything before that end. What recovery itself does, perhaps much later, is no
     /// news.
     private static let lastChangeKey = "unsettled-since"
-    static let spaceKey = "space"
+    static let spaceKey = "occupied"
     /// When the container was last closed in order, by the clock of its files: what changed later, changed unseen.
     static let closedKey = "closed"
     /// So many events an epoch has at most; with 13 bits of epochs the numbers are whole ones in JavaScript, too.
