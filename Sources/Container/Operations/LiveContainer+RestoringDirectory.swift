@@ -37,9 +37,14 @@ extension LiveContainer {
             var times = try DirectoryTimes(self, at: time)
             defer { times.apply(within: path) }
             for name in plan.flatMap({ [$0.change.path, $0.change.from] }) { name.map { times.note(directoryOf: $0) } }
+            // First, for what was deleted comes back under such a name; and again for what comes back with a directory.
+            try displaceUntold(since: time, within: path, principal, &times, &run)
             for step in plan {
                 try report(run.outcome.entries + run.outcome.displaced)
                 try undo(step, aftermath, principal, &run)
+            }
+            for left in try displaceUntold(since: time, within: path, principal, &times, &run) {
+                run.outcome.note("it was made since, and stays: a program is writing it", left)
             }
             if lost != nil { _ = try looking(as: principal) { try $0.directory(path) } }
             for document in try documentsChanged(since: time, within: path, principal, &run)
@@ -50,6 +55,19 @@ extension LiveContainer {
             }
             return run.outcome
         }
+    }
+
+    /// - Returns: those that stay.
+    @discardableResult
+    private func displaceUntold(
+        since time: Timestamp, within path: TreePath, _ principal: Principal, _ times: inout DirectoryTimes,
+        _ run: inout PastRun
+    ) throws -> [TreePath] {
+        let (count, left) = try displaceUntoldNames(since: time, within: path, as: principal) {
+            times.note(directoryOf: $0)
+        }
+        run.outcome.displaced += count
+        return left
     }
 
     /// Gives a document what it held then.
@@ -280,7 +298,7 @@ extension LiveContainer {
     }
 
     /// A name goes to the deleted area with everything below it; how many entries that were.
-    private func displace(_ path: TreePath, _ principal: Principal) throws -> Int {
+    func displace(_ path: TreePath, _ principal: Principal) throws -> Int {
         let found = try? looking(as: principal) { walk -> (Bool, [FileName]) in
             let spot = try walk.spot(path)
             guard let stat = spot.stat else { throw OperationError.missing(path) }

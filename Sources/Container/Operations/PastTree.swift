@@ -1,8 +1,6 @@
 // The container's names as they were at a time: the live tree and the deleted
 // area, with the change feed undone on them.
 
-import Glibc
-import SystemPackage
 import VersionModel
 import VersionStore
 
@@ -35,8 +33,13 @@ struct PastTree {
     private let root = PastEntry(.live(.root), isDirectory: true)
     /// What an undone undelete took away, for the deletion before it.
     private var taken: [TreePath: PastEntry] = [:]
+    /// Names made since that no change tells of.
+    private let untold: Set<Place>
 
-    init(_ container: LiveContainer) { self.container = container }
+    init(_ container: LiveContainer, at time: Timestamp) {
+        self.container = container
+        untold = container.untoldNames(since: time)
+    }
 
     /// The entry at a path; nil if there was none.
     func entry(_ path: TreePath) -> PastEntry? {
@@ -52,17 +55,11 @@ struct PastTree {
     func children(of entry: PastEntry) -> [FileName: PastEntry] {
         if let known = entry.children { return known }
         guard entry.isDirectory, case .live(let path) = entry.source else { return [:] }
-        let listed = try? container.looking(as: .container) { walk in
-            let directory = try container.descriptor(of: walk.directory(path))
-            return try Backing.list(directory.raw).map { listed -> (FileName, Bool) in
-                guard listed.type == 0 else { return (listed.name, listed.type == UInt32(S_IFDIR)) }
-                let stat = try? Backing.stat(listed.name.bytes, in: directory.raw)
-                return (listed.name, stat?.isDirectory ?? false)
-            }
-        }
         var children: [FileName: PastEntry] = [:]
-        for (name, isDirectory) in listed ?? [] where path != .root || name.bytes != LiveContainer.stateName {
-            children[name] = PastEntry(.live(path.appending(name)), isDirectory: isDirectory)
+        if let (directory, entries) = try? container.entries(of: path) {
+            for (name, isDirectory) in entries where !untold.contains(Place(directory: directory, name: name)) {
+                children[name] = PastEntry(.live(path.appending(name)), isDirectory: isDirectory)
+            }
         }
         entry.children = children
         return children
