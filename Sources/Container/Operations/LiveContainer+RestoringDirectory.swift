@@ -12,8 +12,9 @@ private struct PastRun {
     var outcome: RestoreOutcome
     /// Documents that hold what they should, though they were saved just now.
     var settled: Set<ItemID> = []
-    /// Names that an undone undeletion has taken away: the deletion before that gets them.
-    var taken: Set<TreePath> = []
+    /// What an undone undeletion has taken away, under the name that it was deleted from: the deletion before that
+    /// gets it.
+    var taken: [TreePath: [Deletion]] = [:]
 }
 
 extension LiveContainer {
@@ -28,7 +29,7 @@ extension LiveContainer {
         try operation {
             let lost = target == nil ? try lostDirectory(path, at: time, principal) : nil
             try requireThen(path, at: time)
-            let aftermath = Aftermath(since: time, try changes { $0.time > time })
+            let aftermath = Aftermath(since: time, try changes { $0.time > time }, try store.deletions(within: nil))
             if let target {
                 return try copyDirectory(path, aftermath, to: target, as: principal, report: report)
             }
@@ -198,12 +199,16 @@ extension LiveContainer {
         switch change.event {
         case .created, .undeleted:
             run.outcome.displaced += try displace(change.path, principal)
-            if change.event == .undeleted { run.taken.insert(change.path) }
+            guard change.event == .undeleted else { return }
+            let now = try store.deletions(within: change.path).first { $0.path == change.path }
+            if let now { run.taken[change.from ?? change.path, default: []].append(now) }
         case .deleted:
-            let isTaken = run.taken.remove(change.path) != nil
+            var found = try deletion(of: change, aftermath)
+            if found == nil, let last = run.taken[change.path]?.last, last.item == change.item {
+                found = run.taken[change.path]?.popLast()
+            }
             guard try isFree(change.path, principal) else { return }
-            let last = isTaken ? try store.deletions(within: change.path).first { $0.path == change.path } : nil
-            if let found = try deletion(of: change) ?? last {
+            if let found {
                 try undeleteOne(found, to: change.path, as: principal)
                 run.outcome.entries += 1
             } else if let lost = try lostContent(change, aftermath) {

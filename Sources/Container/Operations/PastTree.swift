@@ -32,7 +32,7 @@ struct PastTree {
     private let container: LiveContainer
     private let root = PastEntry(.live(.root), isDirectory: true)
     /// What an undone undelete took away, for the deletion before it.
-    private var taken: [TreePath: PastEntry] = [:]
+    private var taken: [TreePath: [(item: ItemID?, entry: PastEntry)]] = [:]
     /// Names made since that no change tells of.
     private let untold: Set<Place>
 
@@ -69,12 +69,14 @@ struct PastTree {
     mutating func undo(_ change: Change, _ aftermath: Aftermath) throws {
         switch change.event {
         case .created: _ = remove(change.path)
-        case .undeleted: taken[change.path] = remove(change.path)
+        case .undeleted:
+            if let entry = remove(change.path) { taken[change.from ?? change.path, default: []].append((change.item, entry)) }
         case .deleted:
-            if let entry = taken.removeValue(forKey: change.path) {
-                insert(entry, at: change.path)
-            } else if let deletion = try container.deletion(of: change) {
+            if let deletion = try container.deletion(of: change, aftermath) {
                 insert(PastEntry(.deleted(deletion), isDirectory: deletion.type == .directory), at: change.path)
+            } else if let last = taken[change.path]?.last, last.item == change.item {
+                _ = taken[change.path]?.popLast()
+                insert(last.entry, at: change.path)
             } else if let lost = try container.lostContent(change, aftermath), entry(change.path) == nil {
                 insert(PastEntry(.lost(lost.document, lost.content), isDirectory: false), at: change.path)
             }
@@ -111,11 +113,7 @@ struct PastTree {
 
 extension LiveContainer {
     /// The entry of the deleted area that a change of the feed made; nil if it is not there any more.
-    func deletion(of change: Change) throws -> Deletion? {
-        try store.deletions(within: change.path).first { deletion in
-            let delay = change.time.since(deletion.deleted)
-            // One request takes the time of both, one after the other.
-            return deletion.path == change.path && delay >= 0 && delay < 5_000_000_000
-        }
+    func deletion(of change: Change, _ aftermath: Aftermath) throws -> Deletion? {
+        try aftermath.deletion(of: change).flatMap { try store.deletion($0) }
     }
 }
