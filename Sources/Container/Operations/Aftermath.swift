@@ -178,6 +178,25 @@ struct Aftermath {
     }
 }
 
+/// What is gone again because a change was undone by which it had come back, for the change that had deleted it.
+struct Taken<Entry> {
+    private var entries: [(path: TreePath, item: ItemID?, entry: Entry)] = []
+
+    /// Takes what is gone by undoing a change, if that had not made it.
+    mutating func put(_ entry: Entry, by change: Change) {
+        guard change.event == .undeleted || change.detail.isComingBack else { return }
+        entries.append((change.from ?? change.path, change.item, entry))
+    }
+
+    /// Gives the last that a deletion can have been of: the same document, or what had no versions under that name.
+    mutating func give(_ deletion: Change) -> Entry? {
+        let index = entries.lastIndex { known in
+            known.item == deletion.item && (known.item != nil || known.path == deletion.path)
+        }
+        return index.map { entries.remove(at: $0).entry }
+    }
+}
+
 /// What lies in the deleted area, by the changes that tell of it.
 private struct Deletions {
     private struct Key: Hashable {

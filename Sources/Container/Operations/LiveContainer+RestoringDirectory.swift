@@ -12,9 +12,8 @@ private struct PastRun {
     var outcome: RestoreOutcome
     /// Documents that hold what they should, though they were saved just now.
     var settled: Set<ItemID> = []
-    /// What an undone undeletion has taken away, under the name that it was deleted from: the deletion before that
-    /// gets it.
-    var taken: [TreePath: [Deletion]] = [:]
+    /// What undone undeletions and returns have taken away: the deletions before those get it.
+    var taken = Taken<Deletion>()
 }
 
 extension LiveContainer {
@@ -75,11 +74,11 @@ extension LiveContainer {
     private func bringBack(
         _ document: DocumentRecord, _ aftermath: Aftermath, _ principal: Principal, _ run: inout PastRun
     ) throws {
-        guard let found = aftermath.content(of: document) else { return }
+        guard let (former, found) = try contentThen(of: document, aftermath) else { return }
         let then = found.version
         if let doubt = found.doubt { run.outcome.note(doubt, document.path) }
         if isCurrent(then, of: document), then.size == document.current?.size { return }
-        let staged = try stage(then, of: document, as: principal)
+        let staged = try stage(then, of: former, as: principal)
         try Backing.check { futimens(staged.file.raw, [then.modified.timespec, then.modified.timespec]) }
         _ = try replace(
             document.path, with: Replacement(staged: staged, parents: [then.id], expected: document.current?.id),
@@ -199,14 +198,10 @@ extension LiveContainer {
         switch change.event {
         case .created, .undeleted:
             run.outcome.displaced += try displace(change.path, principal)
-            guard change.event == .undeleted else { return }
             let now = try store.deletions(within: change.path).first { $0.path == change.path }
-            if let now { run.taken[change.from ?? change.path, default: []].append(now) }
+            if let now { run.taken.put(now, by: change) }
         case .deleted:
-            var found = try deletion(of: change, aftermath)
-            if found == nil, let last = run.taken[change.path]?.last, last.item == change.item {
-                found = run.taken[change.path]?.popLast()
-            }
+            let found = try deletion(of: change, aftermath) ?? run.taken.give(change)
             guard try isFree(change.path, principal) else { return }
             if let found {
                 try undeleteOne(found, to: change.path, as: principal)

@@ -31,8 +31,8 @@ final class PastEntry {
 struct PastTree {
     private let container: LiveContainer
     private let root = PastEntry(.live(.root), isDirectory: true)
-    /// What an undone undelete took away, for the deletion before it.
-    private var taken: [TreePath: [(item: ItemID?, entry: PastEntry)]] = [:]
+    /// What undone undeletions and returns took away, for the deletions before them.
+    private var taken = Taken<PastEntry>()
     /// Names made since that no change tells of.
     private let untold: Set<Place>
 
@@ -68,15 +68,13 @@ struct PastTree {
     /// Undoes one change of a name. Changes come last first.
     mutating func undo(_ change: Change, _ aftermath: Aftermath) throws {
         switch change.event {
-        case .created: _ = remove(change.path)
-        case .undeleted:
-            if let entry = remove(change.path) { taken[change.from ?? change.path, default: []].append((change.item, entry)) }
+        case .created, .undeleted:
+            if let entry = remove(change.path) { taken.put(entry, by: change) }
         case .deleted:
             if let deletion = try container.deletion(of: change, aftermath) {
                 insert(PastEntry(.deleted(deletion), isDirectory: deletion.type == .directory), at: change.path)
-            } else if let last = taken[change.path]?.last, last.item == change.item {
-                _ = taken[change.path]?.popLast()
-                insert(last.entry, at: change.path)
+            } else if let entry = taken.give(change) {
+                insert(entry, at: change.path)
             } else if let lost = try container.lostContent(change, aftermath), entry(change.path) == nil {
                 insert(PastEntry(.lost(lost.document, lost.content), isDirectory: false), at: change.path)
             }

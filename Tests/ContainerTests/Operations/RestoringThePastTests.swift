@@ -48,6 +48,12 @@ import VersionStore
         // What was there before came back, and not what was there last.
         "0 symlink x; !; !; 0 replace x; 0 rename x t",
         "0 symlink x; !; !; 0 unlink x; 0 directory x; 0 rename x t",
+        "0 other x; !; 0 unlink x; 0 other x",
+        // One of two names of a file gets a file of its own, which goes on as the document.
+        "0 save x; !; 0 save x; 0 link x y; 0 backUp y",
+        "0 replace x; !; 0 backUp x; 0 link x y; 0 backUp y",
+        // Names that have parted while they still share their file: it is told that one is not what it was.
+        "0 save x; 0 save y; 0 link y t; !; 0 rename y x",
         // A name that its program made up stays behind, because it could not be renamed.
         "0 directory x; !; 0 replace x",
         "0 directory x; 0 replace x; !; 0 save y; 0 replace x",
