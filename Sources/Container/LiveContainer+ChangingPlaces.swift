@@ -17,7 +17,9 @@ extension LiveContainer {
     ///
     /// - Parameter marked: the file that comes; what it holds may arrive after its name does.
     func renameOver(_ move: Move, _ marked: Marked?, isLinked: Bool) throws(Errno) {
-        guard isLinked, let marked, store.contents.renamingOverWrites, move.source.parent === move.newParent else {
+        guard move.flags == 0, isLinked, let marked, store.contents.renamingOverWrites,
+            move.source.parent === move.newParent
+        else {
             return try Backing.rename(move)
         }
         let (old, directory) = (move.source.name.bytes, move.source.directory.raw)
