@@ -94,6 +94,9 @@ final class Document: Sendable {
         /// there before us it is kept before it is overwritten.
         var isUnannounced: Bool { maker?.hasMade == true && !isRecorded }
 
+        /// When its name came to be, if that is a program's own.
+        var beginning: Timestamp? { isUnannounced ? maker?.time : nil }
+
         /// The change feed has told nothing of this document so far.
         var isUntold: Bool { isUnannounced || isUnversioned || created != nil || current == nil }
 

@@ -14,7 +14,7 @@ extension LiveContainer {
         _ path: TreePath, _ aftermath: Aftermath, to target: TreePath, as principal: Principal,
         report: (_ done: Int) throws -> Void
     ) throws -> RestoreOutcome {
-        var tree = PastTree(self)
+        var tree = PastTree(self, at: aftermath.time)
         for step in aftermath.steps(within: .root) { try tree.undo(step.change, aftermath) }
         guard let top = tree.entry(path) else { throw OperationError.missing(path) }
         guard top.isDirectory else { throw OperationError(.notFound, "was not a directory then", path: path) }

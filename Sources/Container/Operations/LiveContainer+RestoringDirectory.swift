@@ -12,8 +12,9 @@ private struct PastRun {
     var outcome: RestoreOutcome
     /// Documents that hold what they should, though they were saved just now.
     var settled: Set<ItemID> = []
-    /// Names that an undone undeletion has taken away: the deletion before that gets them.
-    var taken: Set<TreePath> = []
+    /// What an undone undeletion has taken away, under the name that it was deleted from: the deletion before that
+    /// gets it.
+    var taken: [TreePath: [Deletion]] = [:]
 }
 
 extension LiveContainer {
@@ -28,7 +29,7 @@ extension LiveContainer {
         try operation {
             let lost = target == nil ? try lostDirectory(path, at: time, principal) : nil
             try requireThen(path, at: time)
-            let aftermath = Aftermath(since: time, try changes { $0.time > time })
+            let aftermath = Aftermath(since: time, try changes { $0.time > time }, try store.deletions(within: nil))
             if let target {
                 return try copyDirectory(path, aftermath, to: target, as: principal, report: report)
             }
@@ -37,9 +38,14 @@ extension LiveContainer {
             var times = try DirectoryTimes(self, at: time)
             defer { times.apply(within: path) }
             for name in plan.flatMap({ [$0.change.path, $0.change.from] }) { name.map { times.note(directoryOf: $0) } }
+            // First, for what was deleted comes back under such a name; and again for what comes back with a directory.
+            try displaceUntold(since: time, within: path, principal, &times, &run)
             for step in plan {
                 try report(run.outcome.entries + run.outcome.displaced)
                 try undo(step, aftermath, principal, &run)
+            }
+            for left in try displaceUntold(since: time, within: path, principal, &times, &run) {
+                run.outcome.note("it was made since, and stays: a program is writing it", left)
             }
             if lost != nil { _ = try looking(as: principal) { try $0.directory(path) } }
             for document in try documentsChanged(since: time, within: path, principal, &run)
@@ -50,6 +56,19 @@ extension LiveContainer {
             }
             return run.outcome
         }
+    }
+
+    /// - Returns: those that stay.
+    @discardableResult
+    private func displaceUntold(
+        since time: Timestamp, within path: TreePath, _ principal: Principal, _ times: inout DirectoryTimes,
+        _ run: inout PastRun
+    ) throws -> [TreePath] {
+        let (count, left) = try displaceUntoldNames(since: time, within: path, as: principal) {
+            times.note(directoryOf: $0)
+        }
+        run.outcome.displaced += count
+        return left
     }
 
     /// Gives a document what it held then.
@@ -180,12 +199,16 @@ extension LiveContainer {
         switch change.event {
         case .created, .undeleted:
             run.outcome.displaced += try displace(change.path, principal)
-            if change.event == .undeleted { run.taken.insert(change.path) }
+            guard change.event == .undeleted else { return }
+            let now = try store.deletions(within: change.path).first { $0.path == change.path }
+            if let now { run.taken[change.from ?? change.path, default: []].append(now) }
         case .deleted:
-            let isTaken = run.taken.remove(change.path) != nil
+            var found = try deletion(of: change, aftermath)
+            if found == nil, let last = run.taken[change.path]?.last, last.item == change.item {
+                found = run.taken[change.path]?.popLast()
+            }
             guard try isFree(change.path, principal) else { return }
-            let last = isTaken ? try store.deletions(within: change.path).first { $0.path == change.path } : nil
-            if let found = try deletion(of: change) ?? last {
+            if let found {
                 try undeleteOne(found, to: change.path, as: principal)
                 run.outcome.entries += 1
             } else if let lost = try lostContent(change, aftermath) {
@@ -280,7 +303,7 @@ extension LiveContainer {
     }
 
     /// A name goes to the deleted area with everything below it; how many entries that were.
-    private func displace(_ path: TreePath, _ principal: Principal) throws -> Int {
+    func displace(_ path: TreePath, _ principal: Principal) throws -> Int {
         let found = try? looking(as: principal) { walk -> (Bool, [FileName]) in
             let spot = try walk.spot(path)
             guard let stat = spot.stat else { throw OperationError.missing(path) }
