@@ -130,10 +130,10 @@ extension LiveContainer {
 
     /// Whether there is still something that could come back to the name.
     func canComeBack(_ tombstone: Tombstone) -> Bool {
-        let isThere = tombstone.document.state.withLock { state in
-            state.current != nil && (!state.places.isEmpty || state.isAbsorbed || tombstone.deletion != nil)
+        let (isSaved, isThere) = tombstone.document.state.withLock { state in
+            (state.current != nil, !state.places.isEmpty || state.isAbsorbed || tombstone.deletion != nil)
         }
-        return isThere || tombstones.holdsDeletion(of: tombstone.document)
+        return isSaved && (isThere || tombstones.holdsDeletion(of: tombstone.document))
     }
 
     /// A name came back: its document goes on under it (DESIGN 5.1). The version that was current is kept, and stays

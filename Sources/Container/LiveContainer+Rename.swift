@@ -269,7 +269,7 @@ extension LiveContainer {
             if !isLinked || node.openings.state.withLock({ $0.count > 0 }) { hold(target) }
             let marked = markRenamed(move)
             do throws(Errno) {
-                try Backing.rename(move)
+                try renameOver(move, marked, isLinked: isLinked)
             } catch {
                 letGo(target)
                 // The file stays where it is: it must not share its inode with an object.

@@ -129,6 +129,16 @@ final class Document: Sendable {
             if isAppendedTo { return stamp?.file != stat.key }
             return stamp.map { $0.file != stat.key || $0.size != stat.size || $0.modified != stat.modified } ?? true
         }
+
+        /// Another one after each change of the content, the same after changes of metadata; a time that was set is one
+        /// of these, as long as the file holds a version and not what is still being written.
+        func generation(of stat: FileStat) -> ContentGeneration {
+            guard let current, let stamp, !isReturning, !isUnversioned, stamp.file == stat.key,
+                stamp.size == stat.size, stamp.modified == stat.modified
+            else { return ContentGeneration(item: item, file: stat) }
+            // Versions may be amended: the moment of the last save counts as well.
+            return ContentGeneration(version: current.id, saved: current.time)
+        }
     }
 
     /// Its item: what an open asks for before it knows whether it has to wait, and so without the lock, under which a
