@@ -214,9 +214,11 @@ extension LiveContainer {
             let wasInside = step.before.contains { from.isWithin($0) }
             let isInside = step.after.contains { change.path.isWithin($0) }
             if change.detail.isExchange { return try exchangeBack(change, from, wasInside, isInside, principal, &run) }
-            if let lost = try lostContent(change, aftermath) {
+            if change.version != nil {
                 // It was renamed over another document, which has its name still.
-                if wasInside, try isFree(from, principal) { try putBack(lost, at: from, principal, &run) }
+                if wasInside, try isFree(from, principal), let lost = try lostContent(change, aftermath) {
+                    try putBack(lost, at: from, principal, &run)
+                }
                 return
             }
             if try isFree(change.path, principal) { return }
@@ -271,22 +273,18 @@ extension LiveContainer {
         _ change: Change, _ aftermath: Aftermath
     ) throws -> (document: DocumentRecord, content: Aftermath.Content)? {
         let path = change.from ?? change.path
-        if change.event == .renamed, let item = change.item, let lost = try namelessDocument(item, at: path) {
-            return aftermath.content(of: lost).map { (lost, $0) }
+        guard let id = change.version else { return nil }
+        // The document itself has its history, wherever it is by now.
+        if let item = change.item, case let versions = try store.versions(of: item), !versions.isEmpty {
+            return try contentThen(of: DocumentRecord(path: path, item: item, versions: versions), aftermath)
         }
-        guard let id = change.version, let version = try store.version(id), !version.flags.contains(.contentLost) else {
-            return nil
+        guard let version = try store.version(id), !version.flags.contains(.contentLost) else { return nil }
+        guard change.item != nil else {
+            let versions = try store.versions(of: version.item)
+            return try contentThen(of: DocumentRecord(path: path, item: version.item, versions: versions), aftermath)
         }
         let document = DocumentRecord(path: path, item: version.item, versions: [version])
         return (document, aftermath.content(version, lastOf: change.item))
-    }
-
-    /// A document whose file was renamed over another: its versions are there, and no name has it.
-    func namelessDocument(_ item: ItemID, at path: TreePath) throws -> DocumentRecord? {
-        guard let row = try store.item(item), row.places.isEmpty, try store.deletions(of: item).isEmpty else {
-            return nil
-        }
-        return DocumentRecord(path: path, item: item, versions: try store.versions(of: item))
     }
 
     private func isFree(_ path: TreePath, _ principal: Principal) throws -> Bool {

@@ -84,7 +84,8 @@ struct PastTree {
                 let (there, back) = (remove(change.path), remove(from))
                 if let there { insert(there, at: from) }
                 if let back { insert(back, at: change.path) }
-            } else if let lost = try container.lostContent(change, aftermath) {
+            } else if change.version != nil {
+                guard let lost = try container.lostContent(change, aftermath) else { return }
                 insert(PastEntry(.lost(lost.document, lost.content), isDirectory: false), at: from)
             } else if let moved = remove(change.path), entry(from) == nil {
                 // A document that has its name back is what was there.

@@ -19,6 +19,9 @@ import VersionStore
         "0 save x; 0 save y; !; 0 rename y x",
         "0 save x; 0 save y; !; 0 wait 20; 0 rename y x",
         "0 save x; 0 save y; !; 0 unlink x; 0 rename y x",
+        "0 save x; !; 0 save y; 0 save y; 1 rename y x",
+        "0 save x; 0 save y; !; 0 save x; 0 link x t; 0 rename x y",
+        "0 save x; 1 save y; !; 1 backUp y; 0 rename y x; 0 replace y",
         "0 save x; 0 link x y; !; 0 unlink y",
         // A name that had been away comes back.
         "0 save x; 0 rename x y; !; 0 save x; 0 rename x y",
@@ -52,6 +55,7 @@ import VersionStore
         // One of two names of a file gets a file of its own, which goes on as the document.
         "0 save x; !; 0 save x; 0 link x y; 0 backUp y",
         "0 replace x; !; 0 backUp x; 0 link x y; 0 backUp y",
+        "0 save y; 0 link y x; 0 backUp y; !; 1 save y",
         // Names that have parted while they still share their file: it is told that one is not what it was.
         "0 save x; 0 save y; 0 link y t; !; 0 rename y x",
         // A name that its program made up stays behind, because it could not be renamed.
