@@ -5,13 +5,6 @@ import VersionStore
 
 /// Everything since a moment that changed names or documents.
 struct Aftermath {
-    /// One change of a name that has to be undone, with the places where what was asked for lay before and after it.
-    struct Step {
-        var change: Change
-        var before: [TreePath]
-        var after: [TreePath]
-    }
-
     /// What a document held then.
     struct Content {
         var version: Version
@@ -44,39 +37,8 @@ struct Aftermath {
 
     // MARK: Names
 
-    /// The changes that concern a path of then, last first. What was moved away from it is followed.
-    /// - Parameter lost: what is to come back first: the path itself, or what it went with. Nil if it is there.
-    func steps(within path: TreePath, lost: TreePath? = nil) -> [Step] {
-        var steps: [Step] = []
-        var roots = [path]
-        for change in names {
-            let isAbove = lost.map { path.isWithin(change.path) && change.path.isWithin($0) } ?? false
-            let isInside = roots.contains { root in
-                change.path.isWithin(root) && change.path != path || change.from?.isWithin(root) ?? false
-            }
-            let isWanted = isInside && (lost != nil || change.path != path) || isAbove && change.event != .renamed
-            guard isWanted else { continue }
-            let before = roots
-            Self.follow(change, &roots, from: path)
-            steps.append(Step(change: change, before: before, after: roots))
-        }
-        return steps.reversed()
-    }
-
-    /// What was renamed over another document is not that document.
-    private static func follow(_ change: Change, _ roots: inout [TreePath], from path: TreePath) {
-        guard change.event == .renamed, change.version == nil, !change.detail.isExchange, let from = change.from else {
-            return
-        }
-        for index in roots.indices where roots[index] != path && roots[index].isWithin(from) {
-            roots[index] = change.path.appending(roots[index].names.dropFirst(from.names.count))
-        }
-        if path.isWithin(from) {
-            roots.append(change.path.appending(path.names.dropFirst(from.names.count)))
-        } else if !roots.contains(where: { change.path.isWithin($0) }) {
-            roots.append(change.path)
-        }
-    }
+    /// What has to be undone to have the names of then, last first.
+    var lastFirst: [Change] { names.reversed() }
 
     /// A name that was made and deleted since needs neither made nor deleted again; one that came back was made, unless
     /// it was there at that moment.
@@ -238,8 +200,4 @@ extension Change {
         default: false
         }
     }
-}
-
-extension TreePath {
-    fileprivate func appending(_ names: ArraySlice<FileName>) -> TreePath { names.reduce(self) { $0.appending($1) } }
 }

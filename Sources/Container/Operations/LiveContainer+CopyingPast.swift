@@ -14,8 +14,7 @@ extension LiveContainer {
         _ path: TreePath, _ aftermath: Aftermath, to target: TreePath, as principal: Principal,
         report: (_ done: Int) throws -> Void
     ) throws -> RestoreOutcome {
-        var tree = PastTree(self, at: aftermath.time)
-        for step in aftermath.steps(within: .root) { try tree.undo(step.change, aftermath) }
+        let tree = try PastTree(self, aftermath)
         guard let top = tree.entry(path) else { throw OperationError.missing(path) }
         guard top.isDirectory else { throw OperationError(.notFound, "was not a directory then", path: path) }
         let plan = Self.plan(tree, top, target)
@@ -23,11 +22,17 @@ extension LiveContainer {
         let times = try DirectoryTimes(self, at: aftermath.time)
         var outcome = RestoreOutcome(path: target, entries: plan.count)
         var dates: [(TreePath, FileStat)] = []
-        for (done, step) in plan.enumerated() {
-            try report(done)
-            if let stat = try copy(step.entry, to: step.path, aftermath, principal, &outcome), stat.isDirectory {
-                dates.append((step.path, stat))
+        var count = 0
+        do {
+            for step in plan {
+                try report(count)
+                if let stat = try copy(step.entry, to: step.path, aftermath, principal, &outcome), stat.isDirectory {
+                    dates.append((step.path, stat))
+                }
+                count += 1
             }
+        } catch {
+            throw Self.unfinished(error, count, of: plan.count, target)
         }
         // Last, and from below: making entries changes the times.
         for (copy, stat) in dates.reversed() {
@@ -35,6 +40,18 @@ extension LiveContainer {
             try finishDirectory(copy, like: stat, times.of(fileID(stat), at: original, now: .init(stat)))
         }
         return outcome
+    }
+
+    /// What ended a copy, with what there is of it.
+    private static func unfinished(
+        _ error: any Error, _ count: Int, of all: Int, _ target: TreePath
+    ) -> OperationError {
+        var error = OperationError.wrap(error)
+        guard count > 0 else { return error }
+        error.message += "; \(count) of \(all) entries are in \(target)"
+        let further = "remove \(target), or give another --to"
+        error.advice = (error.errno == .noSpace ? "make room" : error.advice).map { "\($0), then \(further)" } ?? further
+        return error
     }
 
     /// Everything to be made, directories before what is in them: known before the first name is made.

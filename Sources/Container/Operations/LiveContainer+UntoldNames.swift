@@ -27,17 +27,22 @@ extension LiveContainer {
     func displaceUntoldNames(
         since time: Timestamp, within path: TreePath, as principal: Principal, _ found: (TreePath) throws -> Void
     ) throws -> (count: Int, left: [TreePath]) {
-        var (count, left) = (0, [TreePath]())
-        for name in try paths(of: untoldNames(since: time), within: path).sorted() {
-            let isWritten = try looking(as: .container) { try $0.spot(name).node?.hasWriters ?? false }
-            if isWritten {
-                left.append(name)
-                continue
-            }
+        let (going, left) = try untoldToDisplace(since: time, within: path)
+        var count = 0
+        for name in going {
             try found(name)
             count += try displace(name, principal)
         }
         return (count, left)
+    }
+
+    /// Those of them that would go, and those that would be left.
+    func untoldToDisplace(since time: Timestamp, within path: TreePath) throws -> (going: [TreePath], left: [TreePath]) {
+        let names = try paths(of: untoldNames(since: time), within: path).sorted()
+        let left = try names.filter { name in
+            try looking(as: .container) { try $0.spot(name).node?.hasWriters ?? false }
+        }
+        return (names.filter { !left.contains($0) }, left)
     }
 
     /// Where these are. The tree is searched only for a directory that the catalog does not know.

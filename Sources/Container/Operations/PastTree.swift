@@ -13,16 +13,62 @@ final class PastEntry {
         case lost(DocumentRecord, Aftermath.Content)
     }
 
+    /// A name in a directory.
+    struct Home {
+        weak var parent: PastEntry?
+        var name: FileName
+    }
+
     let source: Source
     let isDirectory: Bool
     /// nil until somebody looks.
     fileprivate(set) var children: [FileName: PastEntry]?
+    /// Where it was then; nil while it is nowhere, and for the container itself.
+    fileprivate(set) var then: Home?
+    /// Where it lies today: nil while it does not, and for the container itself. Whoever moves it tells.
+    private(set) var now: Home?
+    /// What lies in it today, as far as somebody has looked.
+    private(set) var present: [FileName: PastEntry] = [:]
 
     init(_ source: Source, isDirectory: Bool) {
         self.source = source
         self.isDirectory = isDirectory
         // What was deleted from a deleted directory is put into it by undoing that deletion.
         if case .deleted = source { children = [:] }
+    }
+
+    /// Whether it is there today; of what went with something else nobody knows.
+    var isPresent: Bool {
+        if case .live(.root) = source { return true }
+        return now != nil
+    }
+
+    /// Whether it was an entry, or below it.
+    func was(within other: PastEntry) -> Bool {
+        sequence(first: self) { $0.then?.parent }.contains { $0 === other }
+    }
+
+    /// Whether it is an entry, or lies below it.
+    func lies(within other: PastEntry) -> Bool {
+        sequence(first: self) { $0.now?.parent }.contains { $0 === other }
+    }
+
+    /// Its name today; of what does not lie anywhere something that means nothing.
+    var path: TreePath {
+        TreePath(names: sequence(first: self) { $0.now?.parent }.compactMap { $0.now?.name }.reversed())
+    }
+
+    /// It lies there from now on.
+    func lie(in parent: PastEntry, as name: FileName) {
+        leave()
+        now = Home(parent: parent, name: name)
+        parent.present[name] = self
+    }
+
+    /// It lies nowhere from now on.
+    func leave() {
+        if let now, let parent = now.parent, parent.present[now.name] === self { parent.present[now.name] = nil }
+        now = nil
     }
 }
 
@@ -35,10 +81,20 @@ struct PastTree {
     private var taken = Taken<PastEntry>()
     /// Names made since that no change tells of.
     private let untold: Set<Place>
+    /// Keeps whatever lies or has lain somewhere: entries do not keep what they are in.
+    private let keeper = Keeper()
+
+    private final class Keeper { var entries: [PastEntry] = [] }
 
     init(_ container: LiveContainer, at time: Timestamp) {
         self.container = container
         untold = container.untoldNames(since: time)
+    }
+
+    /// The tree of a moment.
+    init(_ container: LiveContainer, _ aftermath: Aftermath) throws {
+        self.init(container, at: aftermath.time)
+        for change in aftermath.lastFirst { try undo(change, aftermath) }
     }
 
     /// The entry at a path; nil if there was none.
@@ -51,6 +107,17 @@ struct PastTree {
         return entry
     }
 
+    /// What lies at a path today, or the directory above it in which nobody has looked; nil if nothing is known there.
+    func present(_ path: TreePath) -> PastEntry? {
+        var entry = root
+        for name in path.names {
+            guard entry.children != nil else { return entry }
+            guard let next = entry.present[name] else { return nil }
+            entry = next
+        }
+        return entry
+    }
+
     /// What was in a directory.
     func children(of entry: PastEntry) -> [FileName: PastEntry] {
         if let known = entry.children { return known }
@@ -58,15 +125,19 @@ struct PastTree {
         var children: [FileName: PastEntry] = [:]
         if let (directory, entries) = try? container.entries(of: path) {
             for (name, isDirectory) in entries where !untold.contains(Place(directory: directory, name: name)) {
-                children[name] = PastEntry(.live(path.appending(name)), isDirectory: isDirectory)
+                let child = PastEntry(.live(path.appending(name)), isDirectory: isDirectory)
+                child.then = PastEntry.Home(parent: entry, name: name)
+                child.lie(in: entry, as: name)
+                children[name] = child
             }
         }
+        keeper.entries += children.values
         entry.children = children
         return children
     }
 
     /// Undoes one change of a name. Changes come last first.
-    mutating func undo(_ change: Change, _ aftermath: Aftermath) throws {
+    private mutating func undo(_ change: Change, _ aftermath: Aftermath) throws {
         switch change.event {
         case .created, .undeleted:
             if let entry = remove(change.path) { taken.put(entry, by: change) }
@@ -98,15 +169,19 @@ struct PastTree {
     private func remove(_ path: TreePath) -> PastEntry? {
         guard let above = path.parent, let name = path.name, let directory = entry(above) else { return nil }
         _ = children(of: directory)
-        return directory.children?.removeValue(forKey: name)
+        let entry = directory.children?.removeValue(forKey: name)
+        entry?.then = nil
+        return entry
     }
 
     private func insert(_ new: PastEntry, at path: TreePath) {
         guard let above = path.parent, let name = path.name, let directory = entry(above), directory.isDirectory else {
             return
         }
-        _ = children(of: directory)
+        _ = remove(path)
+        keeper.entries.append(new)
         directory.children?[name] = new
+        new.then = PastEntry.Home(parent: directory, name: name)
     }
 }
 

@@ -77,6 +77,12 @@ final class PastPlay: OperationTesting {
             do {
                 let outcome = try tree.container.restoreDirectory(.root, at: moment.time, as: my)
                 problems += compare(try photograph(""), moment.tree, "in place \(index)", outcome)
+                // And there it stays.
+                let again = try tree.container.restoreDirectory(.root, at: moment.time, as: my)
+                if again.entries + again.displaced > 0 {
+                    problems.append("again \(index): \(again.entries) entries, \(again.displaced) displaced")
+                }
+                problems += compare(try photograph(""), moment.tree, "again \(index)", again)
             } catch { problems.append("in place \(index): \(error)") }
         }
         guard !problems.isEmpty else { return [] }
