@@ -50,7 +50,8 @@ extension LiveContainer {
         guard count > 0 else { return error }
         error.message += "; \(count) of \(all) entries are in \(target)"
         let further = "remove \(target), or give another --to"
-        error.advice = (error.errno == .noSpace ? "make room" : error.advice).map { "\($0), then \(further)" } ?? further
+        let first = error.errno == .noSpace ? "make room" : error.advice
+        error.advice = first.map { "\($0), then \(further)" } ?? further
         return error
     }
 

@@ -37,7 +37,9 @@ extension LiveContainer {
     }
 
     /// Those of them that would go, and those that would be left.
-    func untoldToDisplace(since time: Timestamp, within path: TreePath) throws -> (going: [TreePath], left: [TreePath]) {
+    func untoldToDisplace(
+        since time: Timestamp, within path: TreePath
+    ) throws -> (going: [TreePath], left: [TreePath]) {
         let names = try paths(of: untoldNames(since: time), within: path).sorted()
         let left = try names.filter { name in
             try looking(as: .container) { try $0.spot(name).node?.hasWriters ?? false }

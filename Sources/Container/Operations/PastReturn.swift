@@ -5,8 +5,8 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// One return of a directory to a moment. What is as it was is not touched, so that asking again goes on where it ended,
-/// and does nothing once all is so. Used by one thread.
+/// One return of a directory to a moment. What is as it was is not touched, so that asking again goes on where it
+/// ended, and does nothing once all is so. Used by one thread.
 final class PastReturn {
     let container: LiveContainer
     let principal: Principal
@@ -36,7 +36,8 @@ final class PastReturn {
     ) throws {
         (self.container, self.principal, self.path, self.aftermath) = (container, principal, path, aftermath)
         tree = try PastTree(container, aftermath)
-        guard let top = tree.entry(path), top.isDirectory else { throw OperationError.missing(path) }
+        guard let top = tree.entry(path) else { throw OperationError.missing(path) }
+        guard top.isDirectory else { throw OperationError(.notFound, "was not a directory then", path: path) }
         self.top = top
         outcome = RestoreOutcome(path: path, entries: 0)
         times = try DirectoryTimes(container, at: aftermath.time)
@@ -147,10 +148,11 @@ final class PastReturn {
         } catch {
             var error = OperationError.wrap(error)
             guard outcome.entries + outcome.displaced > 0 else { throw error }
-            error.message += "; until then \(outcome.entries) came back, and \(outcome.displaced) newer names went to the "
-                + "deleted area"
+            error.message += "; until then \(outcome.entries) came back, and \(outcome.displaced) newer names went to "
+                + "the deleted area"
+            let first = error.errno == .noSpace ? "make room" : error.advice
             let further = "versionsctl restore --at with the same time goes on"
-            error.advice = (error.errno == .noSpace ? "make room" : error.advice).map { "\($0), then \(further)" } ?? further
+            error.advice = first.map { "\($0), then \(further)" } ?? further
             error.path = error.path ?? path
             throw error
         }
@@ -165,7 +167,10 @@ final class PastReturn {
     }
 
     private func bringNamesBack(_ report: (_ done: Int) throws -> Void) throws {
-        for entry in unwanted where !missing.contains(where: { $0.lies(within: entry) }) { try displace(entry, report) }
+        // What is to be moved out of something has to be there until it is.
+        let waiting = missing.filter { $0.now != nil }
+        let holders = Set(waiting.flatMap { sequence(first: $0) { $0.now?.parent } }.map { ObjectIdentifier($0) })
+        for entry in unwanted where !holders.contains(ObjectIdentifier(entry)) { try displace(entry, report) }
         while !missing.isEmpty {
             var rest: [PastEntry] = []
             for entry in missing {
