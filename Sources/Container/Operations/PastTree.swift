@@ -79,6 +79,8 @@ struct PastTree {
     private let root = PastEntry(.live(.root), isDirectory: true)
     /// What undone undeletions and returns took away, for the deletions before them.
     private var taken = Taken<PastEntry>()
+    /// What documents held that were renamed over others: their further names have no file to come back to.
+    private var lost: [ItemID: PastEntry.Source] = [:]
     /// Names made since that no change tells of.
     private let untold: Set<Place>
     /// Keeps whatever lies or has lain somewhere: entries do not keep what they are in.
@@ -143,6 +145,9 @@ struct PastTree {
             if let entry = remove(change.path) { taken.put(entry, by: change) }
         case .deleted:
             if let deletion = try container.deletion(of: change, aftermath) {
+                if deletion.type == .link, let lost = deletion.item.flatMap({ lost[$0] }) {
+                    return insert(PastEntry(lost, isDirectory: false), at: change.path)
+                }
                 insert(PastEntry(.deleted(deletion), isDirectory: deletion.type == .directory), at: change.path)
             } else if let entry = taken.give(change) {
                 insert(entry, at: change.path)
@@ -156,8 +161,10 @@ struct PastTree {
                 if let there { insert(there, at: from) }
                 if let back { insert(back, at: change.path) }
             } else if change.version != nil {
-                guard let lost = try container.lostContent(change, aftermath) else { return }
-                insert(PastEntry(.lost(lost.document, lost.content), isDirectory: false), at: from)
+                guard let found = try container.lostContent(change, aftermath) else { return }
+                let source = PastEntry.Source.lost(found.document, found.content)
+                if let item = change.item { lost[item] = source }
+                insert(PastEntry(source, isDirectory: false), at: from)
             } else if let moved = remove(change.path), entry(from) == nil {
                 // A document that has its name back is what was there.
                 insert(moved, at: from)
