@@ -28,6 +28,25 @@ struct CoveringTests {
             environment: ["CTL": Workplace.control], seconds: 60)
     }
 
+    @Test("Over the place of its control socket")
+    func socket() throws {
+        try Place.with { place in
+            // What serves nobody yet would wait for itself.
+            let script = """
+                mount -t tmpfs none /run; mkdir /run/versionsfs
+                timeout 20 "$DAEMON" c "$1"; status=$?
+                while umount -f "$1" 2> /dev/null || umount -l "$1" 2> /dev/null; do :; done
+                exit $status
+                """
+            for point in ["/run", "/run/versionsfs"] {
+                let output = try run(
+                    "unshare", ["-m", "--propagation", "private", "bash", "-c", script, "bash", point],
+                    in: place.path, environment: ["DAEMON": Workplace.daemon], seconds: 60)
+                expectOneLine(output, "the control socket lies in /run/versionsfs", "elsewhere")
+            }
+        }
+    }
+
     @Test("Above the directory, in it, and both through a bind")
     func covering() throws {
         try Place.with { place in
