@@ -27,7 +27,9 @@ struct Daemon {
         let place = try absolutePath(arguments.directory)
         let point = try arguments.mountpoint.map { bytes throws(StartError) in try absolutePath(bytes) } ?? place
         try Nesting.refuse(place, on: point)
-        let opened = try OpenedContainer(arguments, logger, isReadOnly: arguments.has("ro"))
+        // What it was started in may be another container, which it would keep from being unmounted.
+        chdir("/")
+        let opened = try OpenedContainer(place, arguments, logger, isReadOnly: arguments.has("ro"))
         let (path, container) = (opened.path, opened.container)
         let fileSystem = ContainerFileSystem(container, listsVersions: arguments.has("list-versions"))
         let socket = try socketPlace(container, besides: point)

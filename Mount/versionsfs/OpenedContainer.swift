@@ -15,11 +15,13 @@ struct OpenedContainer {
     let store: VersionStore
     let container: LiveContainer
 
-    /// - Parameter toleratesSettings: whether settings that cannot be used have their defaults; else they are an error.
+    /// - Parameters:
+    ///   - path: absolute and without links.
+    ///   - toleratesSettings: whether settings that cannot be used have their defaults; else they are an error.
     init(
-        _ arguments: Arguments, _ logger: Logger, isReadOnly: Bool, toleratesSettings: Bool = false
+        _ path: FilePath, _ arguments: Arguments, _ logger: Logger, isReadOnly: Bool, toleratesSettings: Bool = false
     ) throws(StartError) {
-        path = try absolutePath(arguments.directory)
+        self.path = path
         do {
             root = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
         } catch {

@@ -136,6 +136,23 @@ import Testing
         }
     }
 
+    @Test("A daemon that was started in a container does not stay there")
+    func directory() throws {
+        try Place.with { place in
+            try shell("mkdir d e m; echo two > d/f; echo three > e/f", in: place.path)
+            try place.mount()
+            let other = try place.ctl("mount", "../d", in: "c")
+            #expect(other.status == 0, "\(other.errors)")
+            let third = try run(Workplace.daemon, ["../e", "../m"], in: place.path + "/c")
+            #expect(third.status == 0, "\(third.errors)")
+            let unmounted = try place.ctl("unmount", "c")
+            #expect(unmounted.status == 0, "\(unmounted.errors)")
+            #expect(try shell("cat d/f m/f", in: place.path).text == "two\nthree")
+            try place.unmount("d")
+            try place.unmount("m")
+        }
+    }
+
     @Test("mount and unmount tell scripts what they did")
     func json() throws {
         try Place.with { place in
