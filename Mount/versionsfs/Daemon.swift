@@ -27,6 +27,7 @@ struct Daemon {
         let place = try absolutePath(arguments.directory)
         let point = try arguments.mountpoint.map { bytes throws(StartError) in try absolutePath(bytes) } ?? place
         try Nesting.refuse(place, on: point)
+        try checkOthers()
         // What it was started in may be another container, which it would keep from being unmounted.
         chdir("/")
         let opened = try OpenedContainer(place, arguments, logger, isReadOnly: arguments.has("ro"))
@@ -63,6 +64,15 @@ struct Daemon {
         // Last: `versionsctl unmount` waits for its connection to end, and finds the container free then.
         server.stop()
         logger.notice("unmounted", metadata: ["container": "\(path)"])
+    }
+
+    /// fusermount3 would refuse it too, after all was opened and with a line of its own.
+    private func checkOthers() throws(StartError) {
+        let option = arguments.options.first { $0 == "allow_other" || $0 == "allow_root" }
+        guard let option, !MountedSession.mayLetOthersIn else { return }
+        throw StartError(
+            text: "\(option): only root may use it, as /etc/fuse.conf has no line user_allow_other: "
+                + "have root add that, or leave the option out")
     }
 
     private func mount(
