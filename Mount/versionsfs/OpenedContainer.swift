@@ -39,6 +39,7 @@ struct OpenedContainer {
             store = try VersionStore(
                 root: root, options: .init(clock: SystemClock(), logger: logger, readOnly: isReadOnly))
         } catch {
+            if error == .inUse { throw StartError(text: LockHolder.sentence(path, root)) }
             throw StartError(text: Self.sentence(path, error, isReadOnly: isReadOnly))
         }
         if store.identity.wasCopied {
@@ -71,7 +72,6 @@ struct OpenedContainer {
 
     private static func sentence(_ path: FilePath, _ error: StoreError, isReadOnly: Bool) -> String {
         switch error {
-        case .inUse: "\(path): \(error): it is mounted already, versionsctl status shows where"
         case .unknownFormat: "\(path): \(error): it was made by a newer version, update this one"
         case .damagedFormat:
             "\(path): \(error): empty it and mount again, which gives the container new ids and keeps all versions"

@@ -57,7 +57,9 @@ import Testing
             expectLine(try ctl("mount", "c", in: place), "already mounted")
             mkdir(place + "/beside", 0o755)
             try mustRun("mount", ["--bind", place, place + "/beside"])
-            expectLine(try daemon("beside/c", "-f", in: place), "in use by another process", "mounted already")
+            expectLine(
+                try daemon("beside/c", "-f", in: place), "in use by another process, versionsfs (",
+                "mounted already, at \(place)/c")
             try mustRun("umount", [place + "/beside"])
             #expect(text(place + "/c/f") == "one\n")
             try mustUnmount("c", in: place)
