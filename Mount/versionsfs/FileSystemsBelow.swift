@@ -58,6 +58,19 @@ enum FileSystemsBelow {
         }.map(\.point)
     }
 
+    /// Where another file system is mounted that a path in a container lies on; nil if it lies on the container's.
+    static func foreignPoint(of path: [UInt8], in container: [UInt8]) -> [UInt8]? {
+        let mounts = table()
+        let own = location(of: container, in: mounts)?.device
+        let begun = mounts.lastIndex { $0.isOurs && $0.point == container } ?? mounts.endIndex
+        return mounts.enumerated().last { index, mount in
+            !mount.isOurs && mount.point.starts(with: container + [47])
+                && (path == mount.point || path.starts(with: mount.point + [47]))
+                // What was bound before is the container's; what is bound on the mount covers it.
+                && (mount.device != own || index > begun)
+        }?.element.point
+    }
+
     /// A path in its file system.
     private struct Location: Equatable {
         var device: [UInt8]

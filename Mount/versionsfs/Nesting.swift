@@ -22,6 +22,12 @@ enum Nesting {
                         + "and versionsctl forget it if it is to be part of this one")
             }
             for outer in [mount.point, mount.directory] where lies(path, in: outer) {
+                if let foreign = FileSystemsBelow.foreignPoint(of: path, in: outer) {
+                    throw StartError(
+                        text: "\(directory): on another file system, mounted at \(shown(foreign)) "
+                            + "in the container \(shown(outer)): no versions are kept there, "
+                            + "and no container may lie in another: mount that file system elsewhere")
+                }
                 throw StartError(
                     text: "\(directory): it lies in the container \(shown(outer)), which is mounted: "
                         + "its files have versions there")
@@ -41,7 +47,7 @@ enum Nesting {
         }
     }
 
-    /// By their numbers: what is mounted on a bind of a directory is, where mounts are shared, on the directory as well.
+    /// By their numbers: what is mounted on a bind of a directory is, where mounts are shared, on it as well.
     private static func areOneDirectory(_ one: Path, _ other: Path) -> Bool {
         if one == other { return true }
         guard let first = status(one), let second = status(other) else { return false }
