@@ -250,6 +250,22 @@ struct MountedCoordinationTests {
         }
     }
 
+    @Test("a presenter whose daemon has come back hears again, once its program asks for versions of anything there")
+    func remountingAmongVersions() throws {
+        try withContainer(files: ["a": "1", "b": "1"]) { container in
+            let (file, other) = (URL(fileURLWithPath: container.file("a")), URL(fileURLWithPath: container.file("b")))
+            let presenter = RecordingPresenter(file)
+            NSFileCoordinator.addFilePresenter(presenter)
+            defer { NSFileCoordinator.removeFilePresenter(presenter) }
+            try container.remount()
+            // Until it has found that the former connection is gone.
+            while NSFileVersion.currentVersionOfItem(at: other) == nil {}
+            try mustRun("sh", ["-c", "echo 22 > a"], in: container.path)
+            presenter.await("changed")
+            return []
+        }
+    }
+
     @Test("a conflict, and its resolution by the command line, are told to presenters of the file and of the directory")
     func conflicts() throws {
         try withContainer(files: ["d/a": "1"]) { container in
