@@ -2,6 +2,7 @@
 
 import ControlProtocol
 import Foundation
+import Synchronization
 import Testing
 import VersionModel
 
@@ -99,6 +100,32 @@ struct ClientPresenterTests {
         other.release(second)
         presenter.handle(1)
         #expect(await presenter.next(3) == ["ends 9", "reacquire from \(first)", "reacquire from \(second)"])
+    }
+
+    @Test("two presenters that read the item when it has changed do not wait for one another")
+    func readingInNews() async throws {
+        let service = try FakeService()
+        defer { service.stop() }
+        let clients = (try await client(service), try await client(service))
+        let (done, say) = AsyncStream.makeStream(of: Void.self)
+        for client in [clients.0, clients.1] {
+            let presentation = Mutex<Presentation?>(nil)
+            let presenter = ReaderOfNews {
+                let own = presentation.withLock { $0 }
+                try await client.coordinate(self.read, for: own) { _ in }
+                say.yield()
+            }
+            let presented = try await client.present(Path("a"), presenter)
+            presentation.withLock { $0 = presented }
+        }
+        service.backend.record(changes(8...8))
+        var finished = done.makeAsyncIterator()
+        for _ in 0..<2 { await finished.next() }
+    }
+
+    private struct ReaderOfNews: ItemPresenter {
+        let read: @Sendable () async throws -> Void
+        func changed(_ change: PresentedChange) async { try? await read() }
     }
 
     @Test("with no news in between a presenter has its item back before it is asked for it again")
