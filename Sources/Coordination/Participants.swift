@@ -39,7 +39,7 @@ public struct CoordinationParty: Hashable, Sendable {
     public var program: String
     /// The item that it is about; nil if that has none.
     public var path: TreePath?
-    /// Whose process it is; nil for a plain program's, which nobody asks for.
+    /// Whose process it is; nil if nobody can tell.
     public var user: UInt32?
 
     public init(process: Int32, program: String, path: TreePath? = nil, user: UInt32? = nil) {

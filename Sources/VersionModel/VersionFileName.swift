@@ -65,6 +65,36 @@ public struct VersionFileName: Hashable, Sendable {
     }
 }
 
+/// The names that documents have under `.versions`: their own, but for those that mean something else there.
+///
+/// Such a document's has `@document` behind it, and so has the name of one that looks like that already: each name has
+/// one meaning.
+public enum BrowsedName {
+    /// What was deleted from the directory.
+    public static let deleted = Array(".deleted".utf8)
+    /// The link to the control socket. It is in the root's only; documents are called alike everywhere.
+    public static let socket = Array(".socket".utf8)
+    private static let suffix = Array("@document".utf8)
+
+    /// A document's name there; nil if it would be too long.
+    public static func of(_ document: FileName) -> FileName? {
+        isTaken(document.bytes) ? FileName(bytes: document.bytes + suffix) : document
+    }
+
+    /// The name of the document that has a name there; nil if it stands for something else.
+    public static func document(_ name: FileName) -> FileName? {
+        // The two themselves are shorter than what is taken off: nothing is left of them.
+        isTaken(name.bytes) ? FileName(bytes: name.bytes.dropLast(suffix.count)) : name
+    }
+
+    /// Whether it means something there, or does with one `@document` less or more.
+    private static func isTaken(_ name: [UInt8]) -> Bool {
+        var rest = name[...]
+        while rest.suffix(suffix.count).elementsEqual(suffix) { rest = rest.dropLast(suffix.count) }
+        return rest.elementsEqual(deleted) || rest.elementsEqual(socket)
+    }
+}
+
 /// Names of entries of `.deleted`: as they were, and `NAME@STAMP` for those that a later one of that name hides.
 public enum DeletedFileName {
     /// The name of an older entry. A name that would be too long is cut, between characters.

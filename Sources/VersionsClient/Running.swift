@@ -34,3 +34,36 @@ final class Running: Sendable {
         if let number { ending(number) }
     }
 }
+
+/// The end of a query or subscription that a task waits for: told once, by whoever knows of it first.
+struct RunningEnd<Reason: Sendable>: Sendable {
+    private let running: Running
+    private let ends: AsyncStream<Result<Reason, ControlError>>
+    private let end: AsyncStream<Result<Reason, ControlError>>.Continuation
+
+    init(of running: Running) {
+        self.running = running
+        (ends, end) = AsyncStream.makeStream()
+    }
+
+    /// The daemon has answered; a refusal is the end. As ``Running/began(_:)``.
+    func began(_ number: Result<UInt64, ControlError>) {
+        running.began(number)
+        if case .failure(let error) = number { came(.failure(error)) }
+    }
+
+    /// It is over.
+    func came(_ result: Result<Reason, ControlError>) {
+        end.yield(result)
+        end.finish()
+    }
+
+    /// Waits for the end; nil once the task is cancelled, and has it ended.
+    func wait() async -> Result<Reason, ControlError>? {
+        await withTaskCancellationHandler {
+            await ends.first { _ in true }
+        } onCancel: {
+            running.end()
+        }
+    }
+}

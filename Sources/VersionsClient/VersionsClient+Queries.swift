@@ -70,26 +70,10 @@ extension VersionsClient {
     public func query(
         _ request: QueryRequest, _ body: @escaping @Sendable (QueryResultsNotification) -> Void
     ) async throws(ControlError) -> ControlError? {
-        let (ends, end) = AsyncStream.makeStream(of: Result<ControlError?, ControlError>.self)
-        let running = Running { [weak connection] in connection?.endQuery($0) }
+        let end = RunningEnd<ControlError?>(of: Running { [weak connection] in connection?.endQuery($0) })
         query(
-            request, results: body,
-            ended: { error in
-                end.yield(.success(error))
-                end.finish()
-            },
-            then: { result in
-                running.began(result.map(\.query))
-                guard case .failure(let error) = result else { return }
-                end.yield(.failure(error))
-                end.finish()
-            })
-        let last = await withTaskCancellationHandler {
-            await ends.first { _ in true }
-        } onCancel: {
-            running.end()
-        }
-        guard let last else { throw ControlError(.cancelled, "cancelled") }
+            request, results: body, ended: { end.came(.success($0)) }, then: { end.began($0.map(\.query)) })
+        guard let last = await end.wait() else { throw ControlError(.cancelled, "cancelled") }
         return try last.get()
     }
 

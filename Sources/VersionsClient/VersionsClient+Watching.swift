@@ -42,25 +42,12 @@ extension VersionsClient {
         _ target: Target, depth: WatchDepth = .subtree, after sequence: UInt64? = nil,
         _ body: @escaping @Sendable (WatchEvent) -> Void
     ) async throws(ControlError) -> ControlError {
-        let (ends, end) = AsyncStream.makeStream(of: Result<ControlError, ControlError>.self)
+        let end = RunningEnd<ControlError>(of: Running { [weak connection] in connection?.unwatch($0) })
         let watcher = ControlConnection.Watcher(
-            events: { $0.events.forEach(body) },
-            ended: { error in
-                end.yield(.success(error))
-                end.finish()
-            })
-        let running = Running { [weak connection] in connection?.unwatch($0) }
+            events: { $0.events.forEach(body) }, ended: { end.came(.success($0)) })
         connection.watch(WatchRequest(target, after: sequence, depth: depth), watcher) { result in
-            running.began(result.map(\.subscription))
-            guard case .failure(let error) = result else { return }
-            end.yield(.failure(error))
-            end.finish()
+            end.began(result.map(\.subscription))
         }
-        let last = await withTaskCancellationHandler {
-            await ends.first { _ in true }
-        } onCancel: {
-            running.end()
-        }
-        return try last?.get() ?? ControlError(.cancelled, "cancelled")
+        return try await end.wait()?.get() ?? ControlError(.cancelled, "cancelled")
     }
 }

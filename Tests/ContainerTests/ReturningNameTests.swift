@@ -1,6 +1,7 @@
 // A name that comes back is the same item, unless the file that had it has settled under its other name (DESIGN 5.1).
 
 import CLinux
+import Foundation
 import Testing
 import VersionModel
 import VersionStore
@@ -35,6 +36,33 @@ import VersionStore
         #expect(try tree.container.store.versions(of: fresh).count == 1)
         #expect(try tree.container.store.versions(of: item).count == 3)
         #expect(Set(try tree.texts()) == ["first", "second", "from elsewhere", "something new"])
+        #expect(try tree.findings() == [])
+    }
+
+    /// How often `x` and `y` were saved before they change names.
+    static let saves = [1, 2].flatMap { x in [0, 1, 2].map { y in (x: x, y: y) } }
+
+    @Test(
+        "two documents that three renames exchange keep their items, unless the second one looks made to be renamed",
+        arguments: saves)
+    func exchanged(_ saves: (x: Int, y: Int)) throws {
+        let tree = try BrowsedContainer()
+        for number in 0..<saves.x { try tree.save("x", "x\(number)") }
+        // One that was there before the mount has no history, and nobody has made it.
+        if saves.y == 0 { try "y".write(toFile: tree.path + "/y", atomically: false, encoding: .utf8) }
+        for number in 0..<saves.y { try tree.save("y", "y\(number)") }
+        let x = try tree.item("x").id
+        let y = saves.y == 0 ? nil : try tree.item("y").id
+        for (name, newName) in [("x", "t"), ("y", "x"), ("t", "y")] { try tree.move(name, to: newName) }
+        #expect(try tree.item("x").id == x)
+        #expect(try tree.container.store.versions(of: x).count == saves.x + 1)
+        // One version by those who move it: at the second rename it is what programs save by.
+        let looksMade = saves.y == 1
+        let fresh = try tree.item("y").id
+        if let y { #expect((fresh == y) == !looksMade) }
+        #expect(try tree.container.store.versions(of: fresh).count == (looksMade ? 1 : max(1, saves.y) + 1))
+        let texts = try [tree.live("x"), tree.live("y")]
+        #expect(texts == [saves.y == 0 ? "y" : "y\(saves.y - 1)", "x\(saves.x - 1)"])
         #expect(try tree.findings() == [])
     }
 

@@ -39,4 +39,26 @@ import Testing
             return problems
         }
     }
+
+    @Test("an open that waits for a claim is listed behind what it waits for, and no more once it goes on")
+    func waitingOpen() throws {
+        try withContainer(named: "claims", files: ["a": "old"], settings: ["replace-wait": "60s"], level: .versioned) {
+            container in
+            try container.hold("a")
+            let stranger = try ActorProcess("stranger", in: container.path)
+            try stranger.begin("open", ["h", "a", "w+trunc"])
+            var claims: [ClaimListing] = []
+            let patience = Deadline.after(seconds: 15)
+            repeat { claims = try container.decode(["claims"]) } while claims.count < 2 && !patience.isOver
+            let found = claims.map { "\($0.program) \($0.paths.joined()) \($0.kind) \($0.waiting)" }
+            var problems = found == ["versionsctl a write false", "stranger a write true"] ? [] : ["listed: \(claims)"]
+            if claims.last?.pid != stranger.pid { problems.append("the process is \(claims.last?.pid ?? 0)") }
+            try shell("echo > ../go-a", in: container.path)
+            guard case .done = try stranger.finish() else { return problems + ["the waiting open failed"] }
+            try stranger.must("close", "h")
+            let after: [ClaimListing] = try container.decode(["claims"])
+            if !after.isEmpty { problems.append("still listed: \(after)") }
+            return problems
+        }
+    }
 }

@@ -35,6 +35,25 @@ import Testing
         }
     }
 
+    @Test("Versions of a document called like an entry of `.versions` are found by their files", arguments: [
+        ".deleted", ".socket", ".deleted@document",
+    ])
+    func special(_ name: String) throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("echo x > c/other; rm c/other; echo one > c/\(name); echo two > c/\(name)", in: place.path)
+            for line in ["true", "rm c/\(name)"] {
+                try shell(line, in: place.path)
+                for (version, text) in zip(try history("c/\(name)", place).versions, ["two", "one"]) {
+                    let content = try String(contentsOfFile: version.file, encoding: .utf8)
+                    #expect(content == text + "\n", "\(version.file)")
+                    #expect(try place.ctl("show", version.file).text == text)
+                }
+            }
+            try place.unmount()
+        }
+    }
+
     @Test("Versions of a document whose name another one has now are found by their ids and files")
     func hidden() throws {
         try Place.with { place in

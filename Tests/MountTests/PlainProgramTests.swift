@@ -47,6 +47,33 @@ import Testing
         }
     }
 
+    @Test("a program that writes to a file is listed while a claim waits for it, once, and not before")
+    func listed() throws {
+        try withContainer(files: ["a": "old", "b": "1"]) { container in
+            try hold(container, "b")
+            try write(container, mode: "w", seconds: 4)
+            try shell(
+                """
+                setsid \(Workplace.control) coordinate write a -- true < /dev/null > /dev/null 2>&1 &
+                echo $! > ../waiter
+                """, in: container.path)
+            var claims: [ClaimListing] = []
+            let patience = Deadline.after(seconds: 15)
+            repeat {
+                claims = try container.decode(["claims"])
+            } while !claims.contains { $0.waiting } && !patience.isOver
+            let found = claims.map { "\($0.program.prefix(6)) \($0.paths.joined()) \($0.waiting)" }.sorted()
+            try shell(
+                """
+                echo > ../go
+                until [ "$(cat ../state)" = done ]; do :; done
+                while kill -0 $(cat ../waiter) 2> /dev/null; do :; done
+                """, in: container.path, seconds: 20)
+            let expected = ["python a false", "versio a true", "versio b false"]
+            return found == expected ? [] : ["listed: \(claims)"]
+        }
+    }
+
     @Test("an open that has waited for a claim does not wait as long again for a program that replaces the file")
     func waitsOnce() throws {
         try withContainer(files: ["a": "old"], settings: ["replace-wait": "1500ms"]) { container in

@@ -45,11 +45,17 @@ extension ContainerBackend: CoordinationBackend {
 
     func cancel(_ claim: ClaimID, of connection: ConnectionID) { container.coordinator.cancel(claim, of: connection) }
 
-    /// The claims of clients on what the caller can reach.
-    func coordinated(_ call: ControlCall) -> [ClaimInfo] {
+    /// The claims of clients on what the caller can reach, and of plain programs those that wait for one or hold it up.
+    /// - Parameter opens: claims of plain programs among themselves, which are listed as well.
+    func coordinated(_ call: ControlCall, beside opens: [ClaimRecord]) -> [ClaimInfo] {
         let (now, wall) = container.moment
-        return container.coordinatedClaims(as: call.principal).map { entry in
+        return container.coordinatedClaims(as: call.principal).compactMap { entry in
             let claim = entry.listed.claim
+            // An open that holds up others of both kinds is one claim to people.
+            let isListed = claim.isPlain && !entry.listed.isWaiting && opens.contains { open in
+                open.author.process == entry.party.process && open.path == claim.accesses.first?.path
+            }
+            if isListed { return nil }
             let words = claim.accesses.map(\.kind.words)
             return ClaimInfo(
                 id: "\(claim.id)", paths: claim.accesses.map { Path($0.path) },

@@ -16,7 +16,6 @@ enum Subject {
 
 extension ContainerBackend {
     private static let browse = FileName(".versions")
-    private static let deletedName = FileName(".deleted")
 
     /// The path that a client sent; `notFound` if it leads out of the container or is none.
     func tree(_ path: Path) throws -> TreePath {
@@ -58,10 +57,13 @@ extension ContainerBackend {
         }
         let directory = try directory(TreePath(names: Array(names[..<index])), call)
         let rest = names[(index + 1)...]
-        if rest.first == Self.deletedName {
+        if rest.first?.bytes == BrowsedName.deleted {
             return .deletion(try deletion(TreePath(names: directory.names + rest.dropFirst()), call))
         }
-        let path = directory.appending(names[index + 1])
+        guard let name = BrowsedName.document(names[index + 1]) else {
+            throw OperationError(.notFound, "no document has versions here", path: path)
+        }
+        let path = directory.appending(name)
         let document = try container.document(at: path, as: call.principal)
         guard rest.count == 3, let last = rest.last, let name = VersionFileName(last) else {
             return .document(document)

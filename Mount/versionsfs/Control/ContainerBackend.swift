@@ -76,7 +76,8 @@ final class ContainerBackend: ControlBackend {
     }
 
     func claims(_ request: ClaimsRequest, _ call: ControlCall) throws(ControlError) -> [ClaimInfo] {
-        coordinated(call) + container.claims(as: call.principal).map { claim in
+        let opens = container.claims(as: call.principal)
+        return coordinated(call, beside: opens) + opens.map { claim in
             ClaimInfo(
                 id: "open-\(claim.id)", paths: [Path(claim.path)], kind: "write",
                 options: claim.isReplacing ? ["replacing"] : [], pid: claim.author.process,

@@ -7,20 +7,23 @@ import VersionStore
 /// The places of one document's versions, relative to the container's root.
 struct VersionPlaces {
     private static let browse = FileName(bytes: Browser.name)
-    private static let deletedName = FileName(".deleted")
+    private static let deletedName = FileName(bytes: BrowsedName.deleted)
 
     /// The document itself; for a deleted one its entry under `.deleted`.
     private let document: TreePath
     /// `.versions/NAME` beside the document: of its directory, or of that directory's entry under `.deleted`.
     private let versions: TreePath?
+    /// The document's own name.
+    private let name: FileName?
 
     init(of record: DocumentRecord, _ store: VersionStore) {
         let shelf = record.deletion.flatMap { Self.directory(of: $0, store, depth: 0) }
-        let name = record.deletion?.place.name ?? record.path.name
+        name = record.deletion?.place.name ?? record.path.name
+        let shown = name.flatMap { BrowsedName.of($0) }
         let parent = record.deletion == nil ? record.path.parent : shelf?.path
         document = record.deletion.flatMap { Self.entry(of: $0, store, depth: 0) } ?? record.path
         versions = parent.flatMap { parent in
-            Self.browse.flatMap { browse in name.map { parent.appending(browse).appending($0) } }
+            Self.browse.flatMap { browse in shown.map { parent.appending(browse).appending($0) } }
         }
     }
 
@@ -28,7 +31,7 @@ struct VersionPlaces {
     ///   - device: the name of the device that made the version.
     ///   - isKeptBeside: the document does not hold it, though it is the current one.
     func file(of version: Version, device: String, isKeptBeside: Bool) -> TreePath {
-        guard version.kind != .current || isKeptBeside, let versions, let name = versions.name,
+        guard version.kind != .current || isKeptBeside, let versions, let name,
             let section = FileName(version.kind == .conflict ? "conflicts" : "history"),
             let leaf = VersionFileName(version: version.id, saved: version.saved, device: device, document: name).name
         else { return document }

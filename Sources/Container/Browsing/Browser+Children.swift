@@ -14,9 +14,6 @@ struct BrowseChild: Sendable {
 }
 
 extension Browser {
-    private static let deletedName = FileName(".deleted")
-    private static let socketName = FileName(".socket")
-
     /// The entry of that name; nil if there is none.
     func child(_ name: FileName, of node: BrowseNode) throws(Errno) -> BrowseSubject? {
         switch node.subject {
@@ -63,12 +60,11 @@ extension Browser {
         var children: [BrowseChild] = []
         for item in try query({ store throws(StoreError) in try store.itemsWithOtherVersions(in: directory) }) {
             for place in item.places where place.directory == directory {
-                children.append(BrowseChild(name: place.name, subject: .document(place), type: UInt32(S_IFDIR)))
+                guard let name = BrowsedName.of(place.name) else { continue }
+                children.append(BrowseChild(name: name, subject: .document(place), type: UInt32(S_IFDIR)))
             }
         }
-        if let name = Self.deletedName, try hasDeletions(directory) {
-            // A document of that name has to do without.
-            children.removeAll { $0.name == name }
+        if let name = FileName(bytes: BrowsedName.deleted), try hasDeletions(directory) {
             children.append(BrowseChild(name: name, subject: .deletions(directory), type: UInt32(S_IFDIR)))
         }
         return children.sorted { $0.name < $1.name }
@@ -76,13 +72,14 @@ extension Browser {
 
     private func child(_ name: FileName, ofTop directory: FileID) throws(Errno) -> BrowseSubject? {
         // There, if empty, though it is listed only where it is not.
-        if name == Self.deletedName { return .deletions(directory) }
-        if name == Self.socketName, directory == .root, container.socketPath != nil { return .socket }
+        if name.bytes == BrowsedName.deleted { return .deletions(directory) }
+        if name.bytes == BrowsedName.socket, directory == .root, container.socketPath != nil { return .socket }
         return try document(name, in: directory)
     }
 
-    /// A name that a document with other versions has, or had when it was deleted.
-    private func document(_ name: FileName, in directory: FileID) throws(Errno) -> BrowseSubject? {
+    /// A name here of a document with other versions, or of one that had them when it was deleted.
+    private func document(_ shown: FileName, in directory: FileID) throws(Errno) -> BrowseSubject? {
+        guard let name = BrowsedName.document(shown) else { return nil }
         let place = Place(directory: directory, name: name)
         if try !documents(at: place).isEmpty { return .document(place) }
         // A database's current version may lie here, beside the document: it is found, but not listed.
@@ -94,7 +91,7 @@ extension Browser {
     /// The documents with other versions that were deleted from a directory which is gone itself.
     private func deletedDocuments(in directory: FileID) throws(Errno) -> [BrowseChild] {
         var children: [BrowseChild] = []
-        for name in try deletions(in: directory).documents.keys.sorted() {
+        for name in try deletions(in: directory).documents.keys.compactMap({ BrowsedName.of($0) }).sorted() {
             guard let subject = try document(name, in: directory) else { continue }
             children.append(BrowseChild(name: name, subject: subject, type: UInt32(S_IFDIR)))
         }
@@ -188,10 +185,10 @@ extension Browser {
     /// current version, which is the document itself.
     public func path(of version: Version, at place: Place) -> TreePath? {
         guard version.kind != .current, let top = FileName(bytes: Self.name),
-            let file = fileName(of: version, at: place)
+            let name = BrowsedName.of(place.name), let file = fileName(of: version, at: place)
         else { return nil }
         let section: BrowseSubject.Section = version.kind == .conflict ? .conflicts : .history
-        return TreePath(names: [top, place.name, section.name, file])
+        return TreePath(names: [top, name, section.name, file])
     }
 
     // MARK: Deletions

@@ -23,7 +23,8 @@ extension Coordinator {
         // Before it changes anything, so that the first look finds out whether it has.
         let stamp = descriptor.flatMap { Stamp(of: $0) }
         drive { state, now in
-            let party = CoordinationParty(process: requester.author.process, program: requester.author.program)
+            let party = CoordinationParty(
+                process: requester.author.process, program: requester.author.program, user: requester.author.userID)
             state.opens[id] = PlainOpen(party: party, descriptor: descriptor, stamp: stamp, changed: now)
             var effects = state.arbiter.request(
                 Claim(id: id, connection: nil, accesses: [access], actor: requester.actor, patience: patience), now: now)

@@ -172,10 +172,10 @@ public final class Coordinator: Sendable {
         public var party: CoordinationParty
     }
 
-    /// All claims in the order of their arrival.
+    /// Clients' claims, and of plain programs those that wait or are waited for, in the order of their arrival.
     public var claims: [ListedClaim] {
         state.withLock { state in
-            state.arbiter.listed.map { ListedClaim(listed: $0, party: state.party(of: $0.claim)) }
+            state.arbiter.shown.map { ListedClaim(listed: $0, party: state.party(of: $0.claim)) }
         }
     }
 

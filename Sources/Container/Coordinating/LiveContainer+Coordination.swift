@@ -137,12 +137,12 @@ extension LiveContainer {
         }
     }
 
-    /// The caller's own claims, and those of other clients on names that it may know, in the order of their arrival.
+    /// The caller's own claims, and those of others on names that it may know, in the order of their arrival: clients',
+    /// and of plain programs those that wait for them or hold them up.
     public func coordinatedClaims(as principal: Principal) -> [Coordinator.ListedClaim] {
         coordinator.claims.filter { entry in
-            !entry.listed.claim.isPlain
-                && (entry.party.user == principal.user
-                    || entry.listed.claim.accesses.allSatisfy { mayKnowName($0.path, as: principal) })
+            entry.party.user == principal.user
+                || entry.listed.claim.accesses.allSatisfy { mayKnowName($0.path, as: principal) }
         }
     }
 

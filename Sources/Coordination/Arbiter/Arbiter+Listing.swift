@@ -42,6 +42,12 @@ extension Arbiter {
         outstanding[id].flatMap { presenters[$0.presenter] }
     }
 
+    /// All claims in the order of their arrival, but for those of plain programs that hold up nobody.
+    public var shown: [Listed] {
+        let wanted = Set(wantedPlain)
+        return listed.filter { !$0.claim.isPlain || $0.isWaiting || wanted.contains($0.claim.id) }
+    }
+
     /// All claims in the order of their arrival.
     public var listed: [Listed] {
         claims.values.sorted { $0.arrival < $1.arrival }

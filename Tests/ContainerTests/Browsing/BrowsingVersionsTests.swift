@@ -50,6 +50,29 @@ struct BrowsingVersionsTests {
         )
     }
 
+    @Test("documents called like what is special there are found beside it, under names that no other document has")
+    func special() throws {
+        tree.container.socketPath = "/run/socket"
+        let shown = [".deleted": ".deleted@document", ".deleted@document": ".deleted@document@document",
+            ".socket": ".socket@document", ".deleted~": ".deleted~"]
+        for name in shown.keys {
+            try tree.save(name, "one \(name)")
+            try tree.save(name, "two")
+        }
+        try tree.save("gone", "x")
+        try tree.unlink("gone")
+        #expect(try tree.list(".versions") == ([".deleted"] + shown.values).sorted())
+        #expect(try tree.list(".versions/.deleted") == ["gone"])
+        #expect(try tree.mode(".versions/.socket") == 0o777)
+        for (name, directory) in shown {
+            let path = try tree.only(".versions/\(directory)/history")
+            #expect(try tree.read(path) == "one \(name)")
+            let old = try #require(try tree.container.store.versions(of: try tree.item(name).id).last)
+            #expect(try tree.browser.path(of: old, at: try tree.place(name))?.description == path)
+        }
+        #expect(try tree.find(".versions/gone@document") == nil)
+    }
+
     @Test("losers and their base are files beside the history")
     func conflicts() throws {
         try tree.makeDirectory("d")
