@@ -130,10 +130,10 @@ extension LiveContainer {
 
     /// Whether there is still something that could come back to the name.
     func canComeBack(_ tombstone: Tombstone) -> Bool {
-        let isThere = tombstone.document.state.withLock { state in
-            state.current != nil && (!state.places.isEmpty || state.isAbsorbed || tombstone.deletion != nil)
+        let (isSaved, isThere) = tombstone.document.state.withLock { state in
+            (state.current != nil, !state.places.isEmpty || state.isAbsorbed || tombstone.deletion != nil)
         }
-        return isThere || tombstones.holdsDeletion(of: tombstone.document)
+        return isSaved && (isThere || tombstones.holdsDeletion(of: tombstone.document))
     }
 
     /// A name came back: its document goes on under it (DESIGN 5.1). The version that was current is kept, and stays
@@ -146,8 +146,8 @@ extension LiveContainer {
             guard let current = state.current else { return nil }
             var rows: [VersionStore.Mutation] = []
             // Where it is by now: it may have been moved on, or deleted under its other name.
-            if let other = state.places.first {
-                rows = try part(document, &state, at: other)
+            if !state.places.isEmpty {
+                rows = try part(document, &state, at: state.places)
             } else if let deletion = tombstone.deletion ?? tombstones.takeDeletion(of: document) {
                 var version = current
                 version.kind = .history
@@ -194,30 +194,28 @@ extension LiveContainer {
         return true
     }
 
-    /// The document's file lives on under another name: there it becomes an item of its own, whose first version has
-    /// the same content and names the old one as its parent.
-    /// - Returns: its rows, for the transaction that gives the old item its other place: without that it would have
+    /// The document's file lives on under other names: there it becomes an item of its own, whose first version has the
+    /// same content and names the old one as its parent.
+    /// - Returns: its rows, for the transaction that gives the old item its own place: without that it would have
     ///   none.
     func part(
-        _ document: Document, _ state: inout Document.State, at other: Place
+        _ document: Document, _ state: inout Document.State, at others: [Place]
     ) throws(Errno) -> [VersionStore.Mutation] {
-        try leaveUnfinished(&state, at: other)
-        var new = Document.State(item: .random(), places: [other])
+        try leaveUnfinished(&state, at: others)
+        var new = Document.State(item: .random(), places: others)
         new.isVerified = true
         new.maker = state.maker
         guard let current = state.current else {
             // Nobody has saved it under any of its names: whoever has it open saves the other one.
             (new.created, new.isUnversioned) = (state.created, state.isUnversioned)
-            let unsaved = Document(new)
-            try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(unsaved, at: other) }
+            try insert(Document(new), at: others)
             return []
         }
         if state.isReturning {
             // It came back with a file that nobody has saved: what is current is not in that.
             // Its name was told with the rename.
             (new.origin, new.isMarked) = (current.id, state.isMarked)
-            let unsaved = Document(new)
-            try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(unsaved, at: other) }
+            try insert(Document(new), at: others)
             return []
         }
         new.stamp = state.stamp
@@ -236,12 +234,18 @@ extension LiveContainer {
         first.kind = .current
         new.current = first
         let parted = Document(new)
-        try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(parted, at: other) }
+        try insert(parted, at: others)
         // Recorded at once: the older version's content is found through it.
         parted.state.withLock { $0.isRecorded = true }
         let file = Item.LiveFile(
             id: FileID(0), size: first.size, modified: first.modified)
-        return [.version(first), .item(Item(id: first.item, places: [other], current: first.id, file: file))]
+        return [.version(first), .item(Item(id: first.item, places: others, current: first.id, file: file))]
+    }
+
+    private func insert(_ document: Document, at places: [Place]) throws(Errno) {
+        for place in places {
+            try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
+        }
     }
 
     /// As ``adopt(_:in:for:mode:)`` for a file without a name.

@@ -99,9 +99,10 @@ extension LiveContainer {
             guard let path = socketPath else { throw .noData }
             return Array(path.utf8)
         case "state": return Array("current".utf8)
-        case "item", "version", "conflicts":
+        case "item", "version", "generation", "conflicts":
             guard node.isRegular, !node.isForeign else { return try toldOfOther(key, node) }
             let document = try document(of: node, try stat(node))
+            if key == "generation" { return try generation(of: document, node) }
             let (item, version) = document.state.withLock { ($0.item, $0.current?.id) }
             if key == "item" { return Array(item.hex.utf8) }
             if key == "version" {
@@ -114,6 +115,15 @@ extension LiveContainer {
         }
     }
 
+    /// What is in the file at this moment, also while it is being written.
+    private func generation(of document: Document, _ node: Node) throws(Errno) -> [UInt8] {
+        let generation = try names.reading { () throws(Errno) in
+            // Looked at under the lock: a save that ends meanwhile has its stamp.
+            try document.state.withLock { state throws(Errno) in state.generation(of: try statLocked(node)) }
+        }
+        return Array(generation.text.utf8)
+    }
+
     /// The same of what has no versions of its own: a directory is what stands in it now, a file of another file system
     /// what its size and time say. A directory's conflicts are those of the documents in it.
     func toldOfOther(_ key: String, _ node: Node) throws(Errno) -> [UInt8] {
@@ -123,6 +133,7 @@ extension LiveContainer {
         case "version":
             let stat = try stat(node)
             return Array(VersionID(derivedFrom: item, size: stat.size, modified: stat.modified).hex.utf8)
+        case "generation": return Array(ContentGeneration(item: item, file: try stat(node)).text.utf8)
         default:
             guard node.isDirectory, !node.isForeign else { return Array("0".utf8) }
             let count = try store(throwing: .ioError) { () throws(StoreError) in

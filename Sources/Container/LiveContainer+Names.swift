@@ -122,6 +122,7 @@ extension LiveContainer {
                     // What a program made up for itself stays so under two such names.
                     if state.isUnannounced, !isPublished { return itemRows(state, stat) }
                     // Each name is told, the older one first; what is saved then is told of one.
+                    if isPublished { state.created = state.created ?? state.beginning }
                     let older = oldName.map { announcement(&state, in: $0.parent, $0.name, by: requester) } ?? []
                     let event = VersionStore.Mutation.change(change(.created, in: parent, name, by: requester))
                     guard isPublished else { return older + [event] + itemRows(state, stat) }

@@ -148,7 +148,7 @@ extension LiveContainer {
     private func vanishes(_ entry: Entry, _ document: Document, _ requester: Requester) -> Bool {
         // A document that was only renamed to a backup's name is somebody's work all the same.
         let (maker, isRecorded) = document.state.withLock { ($0.removableBy, $0.isRecorded) }
-        if let maker, observers.isMaker(maker, requester, now: now) { return true }
+        if let maker, requester.isProgram, observers.isMaker(maker, requester, now: now) { return true }
         // What it was before it was ignored stays a version.
         return isIgnored(entry.name, in: entry.parent) && !isRecorded
             || isJournal(entry.name, in: entry.parent, of: requester)
@@ -243,9 +243,10 @@ extension LiveContainer {
             try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
             rows = document.state.withLock { state in
                 state.places.removeAll { $0 == entry.place }
-                let created = state.isUnannounced
-                    ? publication(&state, in: entry.parent, entry.name, entry.stat, by: requester)
-                    : announcement(&state, in: entry.parent, entry.name, by: requester)
+                // It is brought back to a time at which it was there, and to no other.
+                state.created = state.created ?? state.beginning
+                let created = announcement(&state, in: entry.parent, entry.name, by: requester)
+                    + publication(&state, in: entry.parent, entry.name, entry.stat, by: requester)
                 if let node = entry.node, node.hasWriters {
                     orphans.add(
                         Orphan(

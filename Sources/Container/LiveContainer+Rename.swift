@@ -269,7 +269,7 @@ extension LiveContainer {
             if !isLinked || node.openings.state.withLock({ $0.count > 0 }) { hold(target) }
             let marked = markRenamed(move)
             do throws(Errno) {
-                try Backing.rename(move)
+                try renameOver(move, marked, isLinked: isLinked)
             } catch {
                 letGo(target)
                 // The file stays where it is: it must not share its inode with an object.
@@ -299,20 +299,14 @@ extension LiveContainer {
         _ state: inout Document.State, of document: Document, _ target: Entry
     ) throws(Errno) {
         let others = state.places.filter { $0 != target.place }
-        guard let other = others.first else {
+        guard !others.isEmpty else {
             // The other names were never seen: they may change the file any time, so the content is copied.
             let file = try Backing.openQuietly(target.name.bytes, in: target.directory.raw)
             defer { Glibc.close(file) }
             guard let node = target.node else { return }
             return try keepCopy(&state, of: node, from: file)
         }
-        store.commit(try part(document, &state, at: other))
-        guard let parted = try store(throwing: .ioError, { () throws(StoreError) in try documents.document(at: other) })
-        else { return }
-        for place in others.dropFirst() {
-            try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(parted, at: place) }
-        }
-        parted.state.withLock { $0.places = others }
+        store.commit(try part(document, &state, at: others))
         state.places = [target.place]
         state.isReturning = state.current != nil
     }

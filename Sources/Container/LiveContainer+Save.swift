@@ -196,7 +196,7 @@ extension LiveContainer {
                 loserExistsElsewhere: base != nil && base != current.id && !equals && isRepeated(current, state)),
             current, state, isQuiet: base != nil && base != current.id && isQuiet(parent, name))
         // Whatever it is called, it is saved over: it is a document like others.
-        if state.isUnannounced { state.created = state.maker?.time }
+        state.created = state.created ?? state.beginning
         var events: [VersionStore.Mutation] = []
         var loser = current
         switch decision {

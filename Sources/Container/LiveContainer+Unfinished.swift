@@ -32,9 +32,9 @@ extension LiveContainer {
 
     /// The same where the document is about to leave its file under another name: whoever may go on writing there
     /// unseen does not write into this document's version.
-    func leaveUnfinished(_ state: inout Document.State, at other: Place) throws(Errno) {
+    func leaveUnfinished(_ state: inout Document.State, at others: [Place]) throws(Errno) {
         guard let key = state.stamp?.file, let node = nodes.node(key), node.hasWriters,
-            let name = nodes.location(node).name, name.place == other
+            let name = nodes.location(node).name, others.contains(name.place)
         else { return }
         let directory = try descriptor(of: name.parent)
         _ = try amendUnfinished(&state, node, name.name, in: directory, parent: name.parent)

@@ -118,6 +118,9 @@ public final class ContentStore: Sendable {
     /// Has files that are on their way to the disk, and were removed meanwhile, give their room back at once.
     public func letGoOfRemoved() { arrivals.letGoOfRemoved() }
 
+    /// Whether a rename over a file begins to write what comes, if nobody has yet, and waits for the disk to take the request.
+    public var renamingOverWrites: Bool { ordering == linux_ordering_journal }
+
     /// ext4 has whoever closes a file that was truncated begin to write it, and wait for the disk to take the request.
     /// Called right after the truncation, this takes the duty over, for ``hasten(_:)``.
     public func takeOverWriting(of file: FileDescriptor) {
@@ -128,7 +131,8 @@ public final class ContentStore: Sendable {
         System.close(again)
     }
 
-    /// Has what was written to a file that was truncated begun to be written to the disk soon; nobody waits for it.
+    /// Has what was written to a file that was truncated, or took another's name, begun to be written to the disk soon;
+    /// nobody waits for it.
     /// - Parameter number: tells the file apart from others.
     public func hasten(_ file: FileDescriptor, number: UInt64) {
         if ordering == linux_ordering_journal { arrivals.hasten(file, number: number) }

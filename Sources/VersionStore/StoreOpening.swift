@@ -93,6 +93,7 @@ struct StoreOpening {
             applied = number(RedoLog.appliedKey)
             if identity.wasCopied, !identity.rebuilt { try recovery.translateFileIDs() }
             if identity.rebuilt || identity.wasCopied || !identity.cleanShutdown && !identity.wasCreated {
+                try recovery.finishRenames()
                 if !identity.rebuilt, !identity.wasCopied {
                     recovery = try recovery.relocated(now: options.clock.now())
                 }

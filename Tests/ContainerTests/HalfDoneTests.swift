@@ -31,8 +31,12 @@ import VersionModel
             return ContentStore.Label(version: version, path: path, place: place)
         }
         let first = labels.remove(at: try #require(labels.firstIndex { $0.version.id == current.id }))
-        try tree.container.store.contents.keep(
-            linking: place.name, in: FileDescriptor(rawValue: tree.container.root.raw), as: current.content, first, also: labels)
+        let directory = try FileDescriptor.open(
+            "\(tree.path)/\(name.split(separator: "/").dropLast().joined(separator: "/"))", .readOnly)
+        try directory.closeAfter {
+            try tree.container.store.contents.keep(
+                linking: place.name, in: directory, as: current.content, first, also: labels)
+        }
     }
 
     private enum Change: CaseIterable { case truncated, overwritten, appendedAndOverwritten, unseen }
@@ -63,6 +67,34 @@ import VersionModel
         }
         let texts = try tree.texts()
         #expect(texts.contains("one") && (!isAppendedTo || texts.contains("one more")), "\(texts)")
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("a rename over a file that was killed between its two calls is finished", arguments: [true, false], ["", "d/"])
+    func exchanged(isDocument: Bool, directory: String) throws {
+        let before = try BrowsedContainer()
+        if !directory.isEmpty { try before.makeDirectory("d") }
+        let (name, temporary) = (directory + "x", directory + "t")
+        try before.save(name, "one")
+        let item = try before.item(name)
+        if isDocument {
+            try before.save(temporary, "two")
+        } else {
+            try Data("two".utf8).write(to: URL(fileURLWithPath: "\(before.path)/\(temporary)"))
+        }
+        try link(before, name)
+        let file = try FileDescriptor.open("\(before.path)/\(temporary)", .readOnly)
+        _ = before.container.markWhole(file.rawValue, size: 3)
+        try file.close()
+        try Backing.rename(
+            Array("\(before.path)/\(temporary)".utf8), in: AT_FDCWD, to: Array("\(before.path)/\(name)".utf8),
+            in: AT_FDCWD, flags: 2)
+        let tree = try killed(before)
+        #expect(try tree.live(name) == "two")
+        #expect(access("\(tree.path)/\(temporary)", F_OK) != 0)
+        #expect(try tree.item(name).id == item.id)
+        #expect(try Set(tree.texts()).isSuperset(of: ["one", "two"]))
         #expect(try tree.findings() == [])
         tree.close()
     }

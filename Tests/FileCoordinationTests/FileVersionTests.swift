@@ -44,6 +44,7 @@ import Testing
             }
         }
         #expect(count == 0)
+        #expect(try await NSFileVersion.nonlocalVersionsOfItem(at: URL(fileURLWithPath: "/etc/passwd")).isEmpty)
     }
 
     @Test("a conflict is shown and resolved as the document guide says, and nothing is lost by it")

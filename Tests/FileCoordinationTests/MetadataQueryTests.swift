@@ -86,8 +86,12 @@ private final class Listener: @unchecked Sendable {
         return told
     }
 
+    /// Waits until it has these, and has been told that it has all: they are there a moment before that.
     func waitForResults(_ paths: [String]) {
-        wait("results \(paths), but \(results)") { _ in results.sorted() == paths.sorted() && !query.isGathering }
+        let finished = NSNotification.Name.NSMetadataQueryDidFinishGathering.rawValue
+        wait("results \(paths), but \(results)") { told in
+            results.sorted() == paths.sorted() && told.contains { $0.name == finished }
+        }
     }
 }
 
@@ -217,6 +221,36 @@ private final class Listener: @unchecked Sendable {
         }
     }
 
+    @Test("results are listed and grouped by their values")
+    func groups() throws {
+        try withPictures { container in
+            let listener = try Listener(
+                [container.path], "type = file",
+                descriptors: [NSSortDescriptor(key: NSMetadataItemFSSizeKey, ascending: false)])
+            let query = listener.query
+            #expect(query.valueLists.isEmpty && query.groupedResults.isEmpty && query.groupingAttributes == nil)
+            query.valueListAttributes = [NSMetadataItemFSSizeKey, NSMetadataItemFSCreationDateKey]
+            query.groupingAttributes = [NSMetadataItemFSSizeKey, NSMetadataItemFSNameKey]
+            query.start()
+            listener.waitForResults(["a.sicd", "b.txt", "d/c.sicd"])
+            let sizes = try #require(query.valueLists[NSMetadataItemFSSizeKey])
+            #expect(sizes.map { $0.value as? Int } == [3, 1] && sizes.map(\.count) == [1, 2])
+            #expect(sizes.allSatisfy { $0.attribute == NSMetadataItemFSSizeKey })
+            // Nothing has a creation date.
+            let dates = try #require(query.valueLists[NSMetadataItemFSCreationDateKey])
+            #expect(dates.map(\.count) == [3] && dates[0].value == nil)
+            let groups = query.groupedResults
+            #expect(groups.map(\.resultCount) == [1, 2] && groups.map { $0.value as? Int } == [3, 1])
+            #expect((groups[0].result(at: 0) as? NSMetadataItem).map { listener.path($0) } == "d/c.sicd")
+            let names = try #require(groups[1].subgroups)
+            #expect(names.map { $0.value as? String } == ["a.sicd", "b.txt"] && names[0].subgroups == nil)
+            #expect(names[0].attribute == NSMetadataItemFSNameKey && names[0].results.count == 1)
+            try shell("rm b.txt", in: container.path)
+            listener.waitForResults(["a.sicd", "d/c.sicd"])
+            #expect(query.groupedResults.map(\.resultCount) == [1, 1] && groups[1].resultCount == 2)
+        }
+    }
+
     @Test("formats are read as NSPredicate reads them")
     func formats() throws {
         let predicate = try NSMetadataPredicate(format: "%K LIKE %@", NSMetadataItemFSNameKey, "*." + "sicd")
@@ -295,44 +329,6 @@ private final class Listener: @unchecked Sendable {
             let told = listener.all[before...]
             #expect(told.flatMap(\.added) == ["new.sicd"] && told.flatMap(\.removed) == ["a.sicd"])
             #expect(!told.contains { $0.name.hasSuffix("GatheringNotification") })
-        }
-    }
-}
-
-@Suite("Items in a container") struct UbiquityTests {
-    @Test("FileManager and URLs tell what lies in a container, and what one device cannot do")
-    func items() throws {
-        try withContainer(named: "ubiquity", files: ["a": "1"]) { container in
-            guard container.isVersioned else { return [] }
-            let (manager, file) = (FileManager.default, URL(fileURLWithPath: container.file("a")))
-            let outside = URL(fileURLWithPath: container.path + "-outside")
-            defer { try? manager.removeItem(at: outside) }
-            #expect(manager.ubiquityIdentityToken?.isEqual(manager.ubiquityIdentityToken) == true)
-            #expect(manager.isUbiquitousItem(at: file) && !manager.isUbiquitousItem(at: URL(fileURLWithPath: "/etc/passwd")))
-            let root = URL(fileURLWithPath: container.path, isDirectory: true)
-            let id = try shell("getfattr -n user.versions.container --only-values .", in: container.path).text
-            for name in [container.path, id, String(id.prefix(8)), container.file("a")] {
-                #expect(manager.url(forUbiquityContainerIdentifier: name)?.path == root.path, "\(name)")
-            }
-            #expect(manager.url(forUbiquityContainerIdentifier: "no such container") == nil)
-            #expect(throws: Never.self) { try manager.startDownloadingUbiquitousItem(at: file) }
-            #expect(throws: CocoaError.self) { try manager.evictUbiquitousItem(at: file) }
-            #expect(throws: CocoaError.self) { try manager.startDownloadingUbiquitousItem(at: URL(fileURLWithPath: "/etc/passwd")) }
-            #expect(try file.ubiquitousItemValues().ubiquitousItemHasUnresolvedConflicts == false)
-            try container.must("simulate", "conflict", "a")
-            let values = try file.ubiquitousItemValues()
-            #expect(values.ubiquitousItemHasUnresolvedConflicts == true && values.ubiquitousItemDownloadingStatus == .current)
-            #expect(values.isUbiquitousItem && values.ubiquitousItemContainerDisplayName == root.lastPathComponent)
-            let presenter = RecordingPresenter(file)
-            NSFileCoordinator.addFilePresenter(presenter)
-            defer { NSFileCoordinator.removeFilePresenter(presenter) }
-            try manager.setUbiquitous(false, itemAt: file, destinationURL: outside)
-            presenter.await("reacquire from writer")
-            #expect(try !manager.isUbiquitousItem(at: outside) && !outside.ubiquitousItemValues().isUbiquitousItem)
-            #expect(throws: CocoaError.self) { try manager.setUbiquitous(false, itemAt: outside, destinationURL: file) }
-            try manager.setUbiquitous(true, itemAt: outside, destinationURL: file)
-            #expect(manager.isUbiquitousItem(at: file))
-            return []
         }
     }
 }

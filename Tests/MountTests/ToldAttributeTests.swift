@@ -6,7 +6,7 @@ import Support
 import Testing
 
 @Suite struct ToldAttributeTests {
-    private static let all = ["item", "version", "conflicts", "state", "socket", "container"]
+    private static let all = ["item", "version", "generation", "conflicts", "state", "socket", "container"]
 
     private func told(_ key: String, _ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -55,7 +55,7 @@ extension Browser {
             guard let path = container.socketPath else { throw .noData }
             return Array(path.utf8)
         case "state": return Array("current".utf8)
-        case "item", "version", "conflicts": break
+        case "item", "version", "generation", "conflicts": break
         default: throw .noData
         }
         switch node.subject {
@@ -85,7 +85,7 @@ extension Browser {
         let derived = deletion.item ?? DerivedIdentity.item(file, in: store.identity.container)
         switch key {
         case "item": return Array(derived.hex.utf8)
-        case "version":
+        case "version", "generation":
             let place = store.deletedArea.name(of: id)
             let stat = try Backing.stat(Array(place.name.utf8), in: place.directory.rawValue)
             return Array(VersionID(derivedFrom: derived, size: stat.size, modified: stat.modified).hex.utf8)
@@ -96,7 +96,8 @@ extension Browser {
     private func told(_ key: String, _ item: ItemID, _ version: VersionID) throws(Errno) -> [UInt8] {
         switch key {
         case "item": return Array(item.hex.utf8)
-        case "version": return Array(version.hex.utf8)
+        // What is kept of a version never changes.
+        case "version", "generation": return Array(version.hex.utf8)
         default:
             return Array(String(try query { store throws(StoreError) in try store.conflicts(of: item) }.count).utf8)
         }

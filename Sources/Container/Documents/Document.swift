@@ -75,6 +75,8 @@ final class Document: Sendable {
         var mayBeMapped = false
         /// Its file was renamed over another document: it has no name, and its last content is the other's too.
         var isAbsorbed = false
+        /// One of its names is noted in the deleted area.
+        var hasDeletedName = false
         /// It began as another item's file under a name that only its maker wanted, and holds nothing else.
         var isParted = false
         /// Versions and names of this document are not recorded: it is ephemeral or ignored.
@@ -93,6 +95,9 @@ final class Document: Sendable {
         /// renames it, it leaves no trace. Until then its one version is known here, and like that of a file which was
         /// there before us it is kept before it is overwritten.
         var isUnannounced: Bool { maker?.hasMade == true && !isRecorded }
+
+        /// When its name came to be, if that is a program's own.
+        var beginning: Timestamp? { isUnannounced ? maker?.time : nil }
 
         /// The change feed has told nothing of this document so far.
         var isUntold: Bool { isUnannounced || isUnversioned || created != nil || current == nil }
@@ -125,6 +130,16 @@ final class Document: Sendable {
         func contentDiffers(from stat: FileStat) -> Bool {
             if isAppendedTo { return stamp?.file != stat.key }
             return stamp.map { $0.file != stat.key || $0.size != stat.size || $0.modified != stat.modified } ?? true
+        }
+
+        /// Another one after each change of the content, the same after changes of metadata; a time that was set is one
+        /// of these, as long as the file holds a version and not what is still being written.
+        func generation(of stat: FileStat) -> ContentGeneration {
+            guard let current, let stamp, !isReturning, !isUnversioned, stamp.file == stat.key,
+                stamp.size == stat.size, stamp.modified == stat.modified
+            else { return ContentGeneration(item: item, file: stat) }
+            // Versions may be amended: the moment of the last save counts as well.
+            return ContentGeneration(version: current.id, saved: current.time)
         }
     }
 

@@ -27,11 +27,15 @@ struct Aftermath {
     private let names: [Change]
     private var firstSaves: [VersionID: Change] = [:]
     private var firstSavesOfItems: [ItemID: Change] = [:]
+    private let deletions: Deletions
 
-    /// - Parameter changes: all since then, in order.
-    init(since time: Timestamp, _ changes: [Change]) {
+    /// - Parameters:
+    ///   - changes: all since then, in order.
+    ///   - deletions: what is in the deleted area, newest first.
+    init(since time: Timestamp, _ changes: [Change], _ deletions: [Deletion]) {
         self.time = time
-        names = Self.withoutPassing(changes.filter(\.concernsNames))
+        self.deletions = Deletions(deletions.filter { $0.deleted > time }, changes)
+        names = Self.withoutPassing(changes.filter(\.concernsNames), self.deletions)
         for change in changes where change.event == .saved {
             if let version = change.version, firstSaves[version] == nil { firstSaves[version] = change }
             if let item = change.item, firstSavesOfItems[item] == nil { firstSavesOfItems[item] = change }
@@ -76,17 +80,24 @@ struct Aftermath {
 
     /// A name that was made and deleted since needs neither made nor deleted again; one that came back was made, unless
     /// it was there at that moment.
-    private static func withoutPassing(_ rows: [Change]) -> [Change] {
+    private static func withoutPassing(_ rows: [Change], _ deletions: Deletions) -> [Change] {
         var rows = rows
         var made: [TreePath: Int] = [:]
         var gone: [TreePath: Int] = [:]
         var away: Set<Departure> = []
         var passing: Set<Int> = []
+        // Directories that something was moved into or out of, and when last: they have to be there for undoing that.
+        var touched: [TreePath: Int] = [:]
         for (index, row) in rows.enumerated() {
             let name = (row.from ?? row.path).name
+            if row.event != .created, row.event != .deleted {
+                for path in [row.path, row.from].compactMap({ $0 }) {
+                    for above in sequence(first: path, next: \.parent).dropFirst() { touched[above] = index }
+                }
+            }
             let departure = row.item.flatMap { item in name.map { Departure(item: item, name: $0) } }
             switch row.event {
-            case .undeleted where gone[row.path] != nil:
+            case .undeleted where gone[row.path].map { isReturn(row, of: rows[$0], deletions) } ?? false:
                 passing.formUnion([gone.removeValue(forKey: row.path), index].compactMap { $0 })
             case .saved where departure.map { away.remove($0) != nil } ?? false:
                 passing.insert(index)
@@ -98,7 +109,7 @@ struct Aftermath {
                 gone[row.path] = nil
             case .deleted:
                 if let start = made.removeValue(forKey: row.path) {
-                    passing.formUnion([start, index])
+                    if touched[row.path].map({ $0 < start }) ?? true { passing.formUnion([start, index]) }
                 } else {
                     gone[row.path] = index
                     if let departure { away.insert(departure) }
@@ -116,6 +127,14 @@ struct Aftermath {
         }
         return rows.enumerated().filter { !passing.contains($0.offset) }.map(\.element)
     }
+
+    /// Whether what came back is what was deleted under its name last, and not something older.
+    private static func isReturn(_ row: Change, of deleted: Change, _ deletions: Deletions) -> Bool {
+        row.from == nil && row.item == deleted.item && deletions[deleted] == nil
+    }
+
+    /// The entry of the deleted area that a change made; nil if it was not there any more.
+    func deletion(of change: Change) -> DeletionID? { deletions[change] }
 
     /// A document that left a name; by the last part of it, for the directory may have had another name since.
     private struct Departure: Hashable {
@@ -164,6 +183,50 @@ struct Aftermath {
         (version.size, version.modified) = (size, min(version.modified, time))
         return version
     }
+}
+
+/// What is gone again because a change was undone by which it had come back, for the change that had deleted it.
+struct Taken<Entry> {
+    private var entries: [(path: TreePath, item: ItemID?, entry: Entry)] = []
+
+    /// Takes what is gone by undoing a change, if that had not made it.
+    mutating func put(_ entry: Entry, by change: Change) {
+        guard change.event == .undeleted || change.detail.isComingBack else { return }
+        entries.append((change.from ?? change.path, change.item, entry))
+    }
+
+    /// Gives the last that a deletion can have been of: the same document, or what had no versions under that name.
+    mutating func give(_ deletion: Change) -> Entry? {
+        let index = entries.lastIndex { known in
+            known.item == deletion.item && (known.item != nil || known.path == deletion.path)
+        }
+        return index.map { entries.remove(at: $0).entry }
+    }
+}
+
+/// What lies in the deleted area, by the changes that tell of it.
+private struct Deletions {
+    private struct Key: Hashable {
+        var path: TreePath
+        var time: Timestamp
+    }
+
+    private var entries: [Key: Deletion] = [:]
+
+    init(_ deletions: [Deletion], _ changes: [Change]) {
+        let rows = Dictionary(grouping: changes.filter { $0.event == .deleted }, by: \.path)
+        for deletion in deletions {
+            // One request takes the time of both, one after the other: the first that is told from then on.
+            guard let row = rows[deletion.path]?.first(where: { $0.time >= deletion.deleted }),
+                row.time.since(deletion.deleted) < 5_000_000_000, row.item == deletion.item
+            else { continue }
+            // Of several the last, which is the first here.
+            let key = Key(path: row.path, time: row.time)
+            entries[key] = entries[key] ?? deletion
+        }
+    }
+
+    subscript(change: Change) -> DeletionID? { entries[Key(path: change.path, time: change.time)]?.id }
 }
 
 extension Change {

@@ -14,7 +14,7 @@ extension LiveContainer {
         _ path: TreePath, _ aftermath: Aftermath, to target: TreePath, as principal: Principal,
         report: (_ done: Int) throws -> Void
     ) throws -> RestoreOutcome {
-        var tree = PastTree(self)
+        var tree = PastTree(self, at: aftermath.time)
         for step in aftermath.steps(within: .root) { try tree.undo(step.change, aftermath) }
         guard let top = tree.entry(path) else { throw OperationError.missing(path) }
         guard top.isDirectory else { throw OperationError(.notFound, "was not a directory then", path: path) }
@@ -110,6 +110,21 @@ extension LiveContainer {
         return DocumentRecord(path: path, item: row.id, versions: try store.versions(of: row.id))
     }
 
+    /// What a document held then. What has parted from another since was that one then.
+    func contentThen(
+        of document: DocumentRecord, _ aftermath: Aftermath
+    ) throws -> (document: DocumentRecord, content: Aftermath.Content)? {
+        var (document, passed) = (document, Set<ItemID>())
+        while let first = document.versions.min(by: { $0.time < $1.time }), first.saved > aftermath.time,
+            passed.insert(document.item).inserted, let parent = first.parents.first,
+            let origin = try store.version(parent), origin.item != document.item
+        {
+            document = DocumentRecord(
+                path: document.path, item: origin.item, versions: try store.versions(of: origin.item))
+        }
+        return aftermath.content(of: document).map { (document, $0) }
+    }
+
     /// Where an entry is copied from.
     private struct Source {
         var stat: FileStat
@@ -155,10 +170,9 @@ extension LiveContainer {
         let document = try source.document()
         let staged: StagedFile
         var (mode, modified, parents) = (source.stat.permissions, source.stat.modified, [VersionID]())
-        let found = source.then ?? document.flatMap { document in
-            aftermath.content(of: document) ?? document.versions.last.map { .unknown($0) }
-        }
-        if let document, let found {
+        let past = try document.flatMap { try contentThen(of: $0, aftermath) }
+        let found = source.then ?? past?.content ?? document?.versions.last.map { .unknown($0) }
+        if let document = source.then == nil ? past?.document ?? document : document, let found {
             let then = found.version
             if let doubt = found.doubt { outcome.note(doubt, target) }
             guard mayRead(then, of: document, as: principal) else { throw OperationError.denied(document.path) }

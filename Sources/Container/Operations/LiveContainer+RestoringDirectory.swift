@@ -12,8 +12,8 @@ private struct PastRun {
     var outcome: RestoreOutcome
     /// Documents that hold what they should, though they were saved just now.
     var settled: Set<ItemID> = []
-    /// Names that an undone undeletion has taken away: the deletion before that gets them.
-    var taken: Set<TreePath> = []
+    /// What undone undeletions and returns have taken away: the deletions before those get it.
+    var taken = Taken<Deletion>()
 }
 
 extension LiveContainer {
@@ -28,7 +28,7 @@ extension LiveContainer {
         try operation {
             let lost = target == nil ? try lostDirectory(path, at: time, principal) : nil
             try requireThen(path, at: time)
-            let aftermath = Aftermath(since: time, try changes { $0.time > time })
+            let aftermath = Aftermath(since: time, try changes { $0.time > time }, try store.deletions(within: nil))
             if let target {
                 return try copyDirectory(path, aftermath, to: target, as: principal, report: report)
             }
@@ -37,9 +37,14 @@ extension LiveContainer {
             var times = try DirectoryTimes(self, at: time)
             defer { times.apply(within: path) }
             for name in plan.flatMap({ [$0.change.path, $0.change.from] }) { name.map { times.note(directoryOf: $0) } }
+            // First, for what was deleted comes back under such a name; and again for what comes back with a directory.
+            try displaceUntold(since: time, within: path, principal, &times, &run)
             for step in plan {
                 try report(run.outcome.entries + run.outcome.displaced)
                 try undo(step, aftermath, principal, &run)
+            }
+            for left in try displaceUntold(since: time, within: path, principal, &times, &run) {
+                run.outcome.note("it was made since, and stays: a program is writing it", left)
             }
             if lost != nil { _ = try looking(as: principal) { try $0.directory(path) } }
             for document in try documentsChanged(since: time, within: path, principal, &run)
@@ -52,15 +57,28 @@ extension LiveContainer {
         }
     }
 
+    /// - Returns: those that stay.
+    @discardableResult
+    private func displaceUntold(
+        since time: Timestamp, within path: TreePath, _ principal: Principal, _ times: inout DirectoryTimes,
+        _ run: inout PastRun
+    ) throws -> [TreePath] {
+        let (count, left) = try displaceUntoldNames(since: time, within: path, as: principal) {
+            times.note(directoryOf: $0)
+        }
+        run.outcome.displaced += count
+        return left
+    }
+
     /// Gives a document what it held then.
     private func bringBack(
         _ document: DocumentRecord, _ aftermath: Aftermath, _ principal: Principal, _ run: inout PastRun
     ) throws {
-        guard let found = aftermath.content(of: document) else { return }
+        guard let (former, found) = try contentThen(of: document, aftermath) else { return }
         let then = found.version
         if let doubt = found.doubt { run.outcome.note(doubt, document.path) }
         if isCurrent(then, of: document), then.size == document.current?.size { return }
-        let staged = try stage(then, of: document, as: principal)
+        let staged = try stage(then, of: former, as: principal)
         try Backing.check { futimens(staged.file.raw, [then.modified.timespec, then.modified.timespec]) }
         _ = try replace(
             document.path, with: Replacement(staged: staged, parents: [then.id], expected: document.current?.id),
@@ -180,12 +198,12 @@ extension LiveContainer {
         switch change.event {
         case .created, .undeleted:
             run.outcome.displaced += try displace(change.path, principal)
-            if change.event == .undeleted { run.taken.insert(change.path) }
+            let now = try store.deletions(within: change.path).first { $0.path == change.path }
+            if let now { run.taken.put(now, by: change) }
         case .deleted:
-            let isTaken = run.taken.remove(change.path) != nil
+            let found = try deletion(of: change, aftermath) ?? run.taken.give(change)
             guard try isFree(change.path, principal) else { return }
-            let last = isTaken ? try store.deletions(within: change.path).first { $0.path == change.path } : nil
-            if let found = try deletion(of: change) ?? last {
+            if let found {
                 try undeleteOne(found, to: change.path, as: principal)
                 run.outcome.entries += 1
             } else if let lost = try lostContent(change, aftermath) {
@@ -196,9 +214,11 @@ extension LiveContainer {
             let wasInside = step.before.contains { from.isWithin($0) }
             let isInside = step.after.contains { change.path.isWithin($0) }
             if change.detail.isExchange { return try exchangeBack(change, from, wasInside, isInside, principal, &run) }
-            if let lost = try lostContent(change, aftermath) {
+            if change.version != nil {
                 // It was renamed over another document, which has its name still.
-                if wasInside, try isFree(from, principal) { try putBack(lost, at: from, principal, &run) }
+                if wasInside, try isFree(from, principal), let lost = try lostContent(change, aftermath) {
+                    try putBack(lost, at: from, principal, &run)
+                }
                 return
             }
             if try isFree(change.path, principal) { return }
@@ -253,22 +273,18 @@ extension LiveContainer {
         _ change: Change, _ aftermath: Aftermath
     ) throws -> (document: DocumentRecord, content: Aftermath.Content)? {
         let path = change.from ?? change.path
-        if change.event == .renamed, let item = change.item, let lost = try namelessDocument(item, at: path) {
-            return aftermath.content(of: lost).map { (lost, $0) }
+        guard let id = change.version else { return nil }
+        // The document itself has its history, wherever it is by now.
+        if let item = change.item, case let versions = try store.versions(of: item), !versions.isEmpty {
+            return try contentThen(of: DocumentRecord(path: path, item: item, versions: versions), aftermath)
         }
-        guard let id = change.version, let version = try store.version(id), !version.flags.contains(.contentLost) else {
-            return nil
+        guard let version = try store.version(id), !version.flags.contains(.contentLost) else { return nil }
+        guard change.item != nil else {
+            let versions = try store.versions(of: version.item)
+            return try contentThen(of: DocumentRecord(path: path, item: version.item, versions: versions), aftermath)
         }
         let document = DocumentRecord(path: path, item: version.item, versions: [version])
         return (document, aftermath.content(version, lastOf: change.item))
-    }
-
-    /// A document whose file was renamed over another: its versions are there, and no name has it.
-    func namelessDocument(_ item: ItemID, at path: TreePath) throws -> DocumentRecord? {
-        guard let row = try store.item(item), row.places.isEmpty, try store.deletions(of: item).isEmpty else {
-            return nil
-        }
-        return DocumentRecord(path: path, item: item, versions: try store.versions(of: item))
     }
 
     private func isFree(_ path: TreePath, _ principal: Principal) throws -> Bool {
@@ -280,7 +296,7 @@ extension LiveContainer {
     }
 
     /// A name goes to the deleted area with everything below it; how many entries that were.
-    private func displace(_ path: TreePath, _ principal: Principal) throws -> Int {
+    func displace(_ path: TreePath, _ principal: Principal) throws -> Int {
         let found = try? looking(as: principal) { walk -> (Bool, [FileName]) in
             let spot = try walk.spot(path)
             guard let stat = spot.stat else { throw OperationError.missing(path) }

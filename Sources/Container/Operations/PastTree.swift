@@ -1,8 +1,6 @@
 // The container's names as they were at a time: the live tree and the deleted
 // area, with the change feed undone on them.
 
-import Glibc
-import SystemPackage
 import VersionModel
 import VersionStore
 
@@ -33,10 +31,15 @@ final class PastEntry {
 struct PastTree {
     private let container: LiveContainer
     private let root = PastEntry(.live(.root), isDirectory: true)
-    /// What an undone undelete took away, for the deletion before it.
-    private var taken: [TreePath: PastEntry] = [:]
+    /// What undone undeletions and returns took away, for the deletions before them.
+    private var taken = Taken<PastEntry>()
+    /// Names made since that no change tells of.
+    private let untold: Set<Place>
 
-    init(_ container: LiveContainer) { self.container = container }
+    init(_ container: LiveContainer, at time: Timestamp) {
+        self.container = container
+        untold = container.untoldNames(since: time)
+    }
 
     /// The entry at a path; nil if there was none.
     func entry(_ path: TreePath) -> PastEntry? {
@@ -52,17 +55,11 @@ struct PastTree {
     func children(of entry: PastEntry) -> [FileName: PastEntry] {
         if let known = entry.children { return known }
         guard entry.isDirectory, case .live(let path) = entry.source else { return [:] }
-        let listed = try? container.looking(as: .container) { walk in
-            let directory = try container.descriptor(of: walk.directory(path))
-            return try Backing.list(directory.raw).map { listed -> (FileName, Bool) in
-                guard listed.type == 0 else { return (listed.name, listed.type == UInt32(S_IFDIR)) }
-                let stat = try? Backing.stat(listed.name.bytes, in: directory.raw)
-                return (listed.name, stat?.isDirectory ?? false)
-            }
-        }
         var children: [FileName: PastEntry] = [:]
-        for (name, isDirectory) in listed ?? [] where path != .root || name.bytes != LiveContainer.stateName {
-            children[name] = PastEntry(.live(path.appending(name)), isDirectory: isDirectory)
+        if let (directory, entries) = try? container.entries(of: path) {
+            for (name, isDirectory) in entries where !untold.contains(Place(directory: directory, name: name)) {
+                children[name] = PastEntry(.live(path.appending(name)), isDirectory: isDirectory)
+            }
         }
         entry.children = children
         return children
@@ -71,13 +68,13 @@ struct PastTree {
     /// Undoes one change of a name. Changes come last first.
     mutating func undo(_ change: Change, _ aftermath: Aftermath) throws {
         switch change.event {
-        case .created: _ = remove(change.path)
-        case .undeleted: taken[change.path] = remove(change.path)
+        case .created, .undeleted:
+            if let entry = remove(change.path) { taken.put(entry, by: change) }
         case .deleted:
-            if let entry = taken.removeValue(forKey: change.path) {
-                insert(entry, at: change.path)
-            } else if let deletion = try container.deletion(of: change) {
+            if let deletion = try container.deletion(of: change, aftermath) {
                 insert(PastEntry(.deleted(deletion), isDirectory: deletion.type == .directory), at: change.path)
+            } else if let entry = taken.give(change) {
+                insert(entry, at: change.path)
             } else if let lost = try container.lostContent(change, aftermath), entry(change.path) == nil {
                 insert(PastEntry(.lost(lost.document, lost.content), isDirectory: false), at: change.path)
             }
@@ -87,7 +84,8 @@ struct PastTree {
                 let (there, back) = (remove(change.path), remove(from))
                 if let there { insert(there, at: from) }
                 if let back { insert(back, at: change.path) }
-            } else if let lost = try container.lostContent(change, aftermath) {
+            } else if change.version != nil {
+                guard let lost = try container.lostContent(change, aftermath) else { return }
                 insert(PastEntry(.lost(lost.document, lost.content), isDirectory: false), at: from)
             } else if let moved = remove(change.path), entry(from) == nil {
                 // A document that has its name back is what was there.
@@ -114,11 +112,7 @@ struct PastTree {
 
 extension LiveContainer {
     /// The entry of the deleted area that a change of the feed made; nil if it is not there any more.
-    func deletion(of change: Change) throws -> Deletion? {
-        try store.deletions(within: change.path).first { deletion in
-            let delay = change.time.since(deletion.deleted)
-            // One request takes the time of both, one after the other.
-            return deletion.path == change.path && delay >= 0 && delay < 5_000_000_000
-        }
+    func deletion(of change: Change, _ aftermath: Aftermath) throws -> Deletion? {
+        try aftermath.deletion(of: change).flatMap { try store.deletion($0) }
     }
 }

@@ -25,9 +25,11 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         var path: Path
     }
 
-    private struct Settings {
+    struct Settings {
         var predicate: NSMetadataPredicate?
         var sortDescriptors: [NSSortDescriptor] = []
+        var valueListAttributes: [String] = []
+        var groupingAttributes: [String]?
         var interval: TimeInterval = 1
         var scopes: [Any] = []
         var queue: OperationQueue?
@@ -53,7 +55,7 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     }
 
     /// Guards what is set. Nothing is called under it.
-    private let settings = Guarded(Settings())
+    let settings = Guarded(Settings())
     /// Guards the results. What the feeds know is looked up under it.
     let run = Guarded(Run())
 

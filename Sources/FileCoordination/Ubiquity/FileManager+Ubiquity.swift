@@ -1,6 +1,5 @@
 // What FileManager offers for items in a container, as far as one device goes.
 
-import CLinux
 import ControlProtocol
 import Foundation
 import Glibc
@@ -38,14 +37,11 @@ extension FileManager {
         return URL(file: place.root, true)
     }
 
-    /// Whether a file or directory lies in a container that is mounted.
-    public func isUbiquitousItem(at url: URL) -> Bool {
-        guard let path = Path(url) else { return false }
-        return UbiquityAttribute.container.text(of: path) != nil
-    }
+    /// Whether an item lies in a container that is mounted.
+    public func isUbiquitousItem(at url: URL) -> Bool { (try? ItemFacts(url).isInContainer) ?? false }
 
-    /// Moves an item into a container, or out of it, by a coordinated write of its own: do not call it within another of
-    /// the same item. Its versions do not move out with it: they stay with the container, where the item is deleted.
+    /// Moves an item into a container, or out of it, by a coordinated write of its own: do not call it within another
+    /// of the same item. Its versions do not move out with it: they stay with the container, where the item is deleted.
     public func setUbiquitous(_ flag: Bool, itemAt url: URL, destinationURL: URL) throws {
         guard isUbiquitousItem(at: destinationURL.deletingLastPathComponent()) == flag,
             isUbiquitousItem(at: url) != flag
@@ -75,25 +71,23 @@ extension FileManager {
             ])
     }
 
+    /// A place on the network where others can fetch a copy of an item. There is none without a hub: this always fails.
+    /// - Parameter outDate: would get until when.
+    public func url(
+        forPublishingUbiquitousItemAt url: URL, expiration outDate: UnsafeMutablePointer<NSDate?>?
+    ) throws -> URL {
+        try requireUbiquitous(url)
+        throw CocoaError(
+            .ubiquitousFileUbiquityServerNotAvailable,
+            userInfo: [
+                NSURLErrorKey: url,
+                NSLocalizedDescriptionKey: "it is nowhere but here: the container is attached to no hub",
+            ])
+    }
+
     private func requireUbiquitous(_ url: URL) throws {
-        guard try url.checkResourceIsReachable(), isUbiquitousItem(at: url) else {
+        guard try ItemFacts(url).isInContainer else {
             throw CocoaError(.featureUnsupported, userInfo: [NSURLErrorKey: url])
         }
-    }
-}
-
-/// The attributes of items in a container that are read through the mount.
-enum UbiquityAttribute: String {
-    case container = "user.versions.container"
-    case conflicts = "user.versions.conflicts"
-    case state = "user.versions.state"
-
-    /// Nil if the item has none: it lies in no container.
-    func text(of path: Path) -> String? {
-        var buffer = [UInt8](repeating: 0, count: 256)
-        let count = path.withCString { name in
-            buffer.withUnsafeMutableBytes { linux_lgetxattr(name, rawValue, $0.baseAddress, $0.count) }
-        }
-        return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
     }
 }

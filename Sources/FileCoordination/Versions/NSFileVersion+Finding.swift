@@ -34,6 +34,15 @@ extension NSFileVersion {
         }
     }
 
+    /// The same, awaited.
+    public class func nonlocalVersionsOfItem(at url: URL) async throws -> [NSFileVersion] {
+        try await withCheckedThrowingContinuation { continuation in
+            getNonlocalVersionsOfItem(at: url) { versions, error in
+                continuation.resume(with: error.map { .failure($0) } ?? .success(versions ?? []))
+            }
+        }
+    }
+
     /// The version that a ``persistentIdentifier`` stands for; nil if it is gone, or is another file's.
     public class func version(itemAt url: URL, forPersistentIdentifier persistentIdentifier: Any) -> NSFileVersion? {
         let identifier = (persistentIdentifier as? NSString).map { "\($0)" } ?? persistentIdentifier as? String

@@ -19,6 +19,9 @@ import VersionStore
         "0 save x; 0 save y; !; 0 rename y x",
         "0 save x; 0 save y; !; 0 wait 20; 0 rename y x",
         "0 save x; 0 save y; !; 0 unlink x; 0 rename y x",
+        "0 save x; !; 0 save y; 0 save y; 1 rename y x",
+        "0 save x; 0 save y; !; 0 save x; 0 link x t; 0 rename x y",
+        "0 save x; 1 save y; !; 1 backUp y; 0 rename y x; 0 replace y",
         "0 save x; 0 link x y; !; 0 unlink y",
         // A name that had been away comes back.
         "0 save x; 0 rename x y; !; 0 save x; 0 rename x y",
@@ -45,6 +48,26 @@ import VersionStore
         "0 save d/x; !; 0 remove d",
         "0 save d/x; !; 0 remove d; 0 save d",
         "0 save d/x; !; 0 rename d y; 0 save y/z; 0 save y/x; 0 rename y/x y/t",
+        "!; !; 0 directory e; 0 other e/x",
+        "0 save x; !; 0 directory e; 0 rename x e/x; 0 remove e",
+        // What was there before came back, and not what was there last.
+        "0 symlink x; !; !; 0 replace x; 0 rename x t",
+        "0 symlink x; !; !; 0 unlink x; 0 directory x; 0 rename x t",
+        "0 other x; !; 0 unlink x; 0 other x",
+        // One of two names of a file gets a file of its own, which goes on as the document.
+        "0 save x; !; 0 save x; 0 link x y; 0 backUp y",
+        "0 replace x; !; 0 backUp x; 0 link x y; 0 backUp y",
+        "0 save y; 0 link y x; 0 backUp y; !; 1 save y",
+        "0 save t; !; 0 link t y; 1 append t; 1 replace y",
+        // Names that have parted while they still share their file: it is told that one is not what it was.
+        "0 save x; 0 save y; 0 link y t; !; 0 rename y x",
+        // A name that its program made up stays behind, because it could not be renamed.
+        "0 directory x; !; 0 replace x",
+        "0 directory x; 0 replace x; !; 0 save y; 0 replace x",
+        "0 directory d/x; !; 0 replace d/x; !; 1 remove d",
+        "0 directory d/x; !; 0 replace d/x; !; 0 rename d y; 1 remove y",
+        "0 directory e; 0 directory e/x; 0 exchange e d; !; 0 replace d/x; 0 rename d y",
+        "0 directory d/x; 0 replace d/x; !; 0 remove d/x; 0 replace d/x; !; 0 unlink d/x",
     ]
 
     @Test("what once came back wrong is what it was", arguments: found)
@@ -126,6 +149,38 @@ import VersionStore
         #expect(try text(found, try tree.container.document(found.item, as: my), tree) == "y")
     }
 
+    @Test("a program's own name that somebody links is told of with its time")
+    func linked() throws {
+        let tree = try BrowsedContainer()
+        let before = tree.clock.now()
+        let own = "x.tmp\(getpid())"
+        try tree.save(own, "x")
+        let then = tree.clock.now()
+        _ = try tree.container.link(tree.caller, node: tree.node(own), parent: Node.rootID, name: Array("y".utf8))
+        for time in [then, before] {
+            let outcome = try tree.container.restoreDirectory(.root, at: time, as: my)
+            #expect(outcome.problems.isEmpty)
+            let names = try FileManager.default.contentsOfDirectory(atPath: tree.path).filter { $0 != ".versionsfs" }
+            #expect(names == (time == then ? [own] : []))
+        }
+    }
+
+    @Test("what was made since and is being written stays in place, and is in no copy", arguments: ["x.tmp", "x"])
+    func beingWritten(name: String) throws {
+        let tree = try BrowsedContainer()
+        try tree.save("a", "a")
+        let then = tree.clock.now()
+        let name = name == "x" ? name : "\(name)\(getpid())"
+        let made = try tree.container.create(
+            tree.caller, parent: Node.rootID, name: Array(name.utf8), mode: 0o644, flags: O_WRONLY)
+        defer { tree.container.release(node: made.found.node, handle: made.reply.handle) }
+        _ = try tree.container.restoreDirectory(.root, at: then, to: path("copy"), as: my)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(tree.path)/copy") == ["a"])
+        let outcome = try tree.container.restoreDirectory(.root, at: then, as: my)
+        #expect(outcome.problems.map(\.path) == [try path(name)])
+        #expect(access("\(tree.path)/\(name)", F_OK) == 0)
+    }
+
     @Test("what was appended to is cut where it ended; what was changed otherwise is told of")
     func told() throws {
         let tree = try BrowsedContainer()
@@ -146,232 +201,5 @@ import VersionStore
         let outcome = try tree.container.restoreDirectory(.root, at: meanwhile, to: path("other"), as: my)
         #expect(try tree.live("other/x") == "onetwo")
         #expect(outcome.problems.map(\.path) == [try path("other/x")])
-    }
-}
-
-/// The steps done with a container; what cannot be done is passed over.
-private final class PastPlay: OperationTesting {
-    private enum Call: String, CaseIterable {
-        case save, append, other, replace, backUp, rename, exchange, unlink, remove, link, symlink, directory, conflict
-        case wait
-        /// A file is opened, and written to after others had to do with it.
-        case open, late
-    }
-
-    private let tree: BrowsedContainer
-    private let callers: [Caller]
-    private var handles: [[(node: UInt64, id: UInt64)]]
-    private var moments: [(time: Timestamp, tree: [String: String])] = []
-    private var count = 0
-
-    init(_ processes: [pid_t]) throws {
-        tree = try BrowsedContainer()
-        callers = processes.map { Caller(user: getuid(), group: getgid(), thread: $0, umask: 0o022) }
-        handles = processes.map { _ in [] }
-        try tree.makeDirectory("d")
-    }
-
-    static func draw(using dice: inout SeededGenerator) -> [String] {
-        let names = ["x", "y", "d/x", "d/y", "e", "e/x", "t"]
-        let kinds = Call.allCases.filter { $0 != .open && $0 != .late }
-            .filter { $0 == .save || Int.random(in: 0..<3, using: &dice) > 0 }
-        var steps = (0..<Int.random(in: 3...14, using: &dice)).compactMap { _ -> String? in
-            if Int.random(in: 0..<5, using: &dice) == 0 { return "!" }
-            guard let call = kinds.randomElement(using: &dice), let name = names.randomElement(using: &dice),
-                let other = names.filter({ $0 != name }).randomElement(using: &dice)
-            else { return nil }
-            let person = Int.random(in: 0..<2, using: &dice)
-            guard call == .wait else { return "\(person) \(call.rawValue) \(name) \(other)" }
-            return "\(person) wait \([2, 20, 100].randomElement(using: &dice) ?? 2)"
-        }
-        steps.insert("!", at: Int.random(in: 0..<steps.count, using: &dice))
-        return steps
-    }
-
-    func problems(after steps: [String]) throws -> [String] {
-        for step in steps {
-            if step == "!" {
-                tree.clock.advance(seconds: 1)
-                moments.append((tree.clock.now(), try photograph("")))
-                continue
-            }
-            let words = step.split(separator: " ").map(String.init)
-            guard let person = Int(words[0]), let call = Call(rawValue: words[1]) else { return ["what is \(step)?"] }
-            let name = words.count > 2 ? words[2] : ""
-            do { try perform(call, person, name, words.last ?? "") } catch is Errno {} catch is OperationError {}
-        }
-        for person in handles.indices { while !handles[person].isEmpty { close(person) } }
-        var problems: [String] = []
-        let rows = try tree.container.store.changes(after: 0, limit: 10_000).map(\.1)
-        for (index, moment) in moments.enumerated() {
-            let copy = "copy\(index)"
-            do {
-                let outcome = try tree.container.restoreDirectory(.root, at: moment.time, to: path(copy), as: my)
-                problems += compare(try photograph(copy), moment.tree, "copy \(index)", outcome)
-            } catch { problems.append("copy \(index): \(error)") }
-        }
-        for (index, moment) in moments.enumerated().reversed() {
-            do {
-                let outcome = try tree.container.restoreDirectory(.root, at: moment.time, as: my)
-                problems += compare(try photograph(""), moment.tree, "in place \(index)", outcome)
-            } catch { problems.append("in place \(index): \(error)") }
-        }
-        guard !problems.isEmpty else { return [] }
-        return problems + rows.map { row in
-            "    \(row.time.nanoseconds / 1_000_000 % 10_000_000) \(row.event) "
-                + "\(row.from.map { "\($0) -> " } ?? "")\(row.path) "
-                + "\(row.item?.short ?? "-") \(row.version?.short ?? "-") \(row.detail)"
-        } + moments.map { "    moment \($0.time.nanoseconds / 1_000_000 % 10_000_000)" }
-    }
-
-    private func compare(
-        _ found: [String: String], _ expected: [String: String], _ what: String, _ outcome: RestoreOutcome
-    ) -> [String] {
-        guard found != expected else { return outcome.problems.map { "\(what): \($0.path): \($0.problem.message)" } }
-        let differing = Set(found.keys).union(expected.keys).sorted().filter { found[$0] != expected[$0] }
-        return differing.map { "\(what): \($0) is \(found[$0] ?? "not there"), was \(expected[$0] ?? "not there")" }
-    }
-
-    /// Every name below a directory, with what it is.
-    private func photograph(_ directory: String) throws -> [String: String] {
-        let top = "\(tree.path)/\(directory)"
-        var picture: [String: String] = [:]
-        var pending = try FileManager.default.contentsOfDirectory(atPath: top).filter { $0 != ".versionsfs" }
-        while let name = pending.popLast() {
-            var status = stat()
-            guard lstat("\(top)/\(name)", &status) == 0 else { continue }
-            switch status.st_mode & S_IFMT {
-            case S_IFDIR:
-                picture[name] = "a directory"
-                pending += try FileManager.default.contentsOfDirectory(atPath: "\(top)/\(name)").map { "\(name)/\($0)" }
-            case S_IFLNK:
-                let target = try FileManager.default.destinationOfSymbolicLink(atPath: "\(top)/\(name)")
-                picture[name] = "a link to \(target)"
-            default: picture[name] = "'\(try String(contentsOfFile: "\(top)/\(name)", encoding: .utf8))'"
-            }
-        }
-        return picture
-    }
-
-    private func perform(_ call: Call, _ person: Int, _ name: String, _ other: String) throws {
-        switch call {
-        case .save: try save(person, name)
-        case .append: try save(person, name, appends: true)
-        case .other:
-            // By a name that no pattern knows.
-            try save(person, name + ".fresh")
-            try rename(person, name + ".fresh", name)
-        case .replace:
-            try save(person, "\(name).tmp\(callers[person].thread)")
-            try rename(person, "\(name).tmp\(callers[person].thread)", name)
-        case .backUp:
-            try rename(person, name, name + "~")
-            try save(person, name)
-            try unlink(person, name + "~")
-        case .rename: try rename(person, name, other)
-        case .exchange: try rename(person, name, other, linux_RENAME_EXCHANGE)
-        case .unlink: try unlink(person, name)
-        case .remove: try remove(person, name)
-        case .link:
-            guard let source = try find(person, name) else { return }
-            let (parent, last) = try split(person, other)
-            _ = try tree.container.link(callers[person], node: source, parent: parent, name: last)
-        case .symlink:
-            let (parent, last) = try split(person, name)
-            count += 1
-            let target = Array("\(count)".utf8)
-            _ = try tree.container.makeSymlink(callers[person], parent: parent, name: last, target: target)
-        case .directory:
-            let (parent, last) = try split(person, name)
-            _ = try tree.container.makeDirectory(callers[person], parent: parent, name: last, mode: 0o755)
-        case .conflict:
-            _ = try tree.container.simulateConflict(tree.container.document(at: path(name), as: my), as: my)
-            _ = try tree.container.resolve(tree.container.document(at: path(name), as: my), .current, as: my)
-        case .wait: tree.clock.advance(seconds: Int64(name) ?? 0)
-        case .open: _ = try open(person, name, flags: O_WRONLY)
-        case .late:
-            guard let handle = handles[person].last else { return }
-            try write(person, handle)
-            close(person)
-        }
-    }
-
-    private func find(_ person: Int, _ name: String) throws -> UInt64? {
-        var node = Node.rootID
-        for part in name.split(separator: "/") {
-            guard let next = try tree.container.lookup(callers[person], parent: node, name: Array(part.utf8))?.node
-            else { return nil }
-            node = next
-        }
-        return node
-    }
-
-    private func split(_ person: Int, _ name: String) throws -> (parent: UInt64, last: [UInt8]) {
-        let parts = name.split(separator: "/")
-        guard let last = parts.last, let parent = try find(person, parts.dropLast().joined(separator: "/")) else {
-            throw Errno.noSuchFileOrDirectory
-        }
-        return (parent, Array(last.utf8))
-    }
-
-    private func open(_ person: Int, _ name: String, flags: Int32) throws -> Bool {
-        if let node = try find(person, name) {
-            guard let status = try? tree.container.attributes(callers[person], node: node, handle: nil).stat,
-                status.st_mode & S_IFMT == S_IFREG,
-                let reply = try tree.container.open(callers[person], node: node, flags: flags)
-            else { return false }
-            handles[person].append((node, reply.handle))
-        } else {
-            let (parent, last) = try split(person, name)
-            let made = try tree.container.create(
-                callers[person], parent: parent, name: last, mode: 0o644, flags: flags & ~O_TRUNC | O_CREAT)
-            handles[person].append((made.found.node, made.reply.handle))
-        }
-        return true
-    }
-
-    private func write(_ person: Int, _ handle: (node: UInt64, id: UInt64), appends: Bool = false) throws {
-        count += 1
-        let offset = appends
-            ? try tree.container.attributes(callers[person], node: handle.node, handle: handle.id).stat.st_size : 0
-        _ = try Array("\(count) ".utf8).withUnsafeBytes {
-            try tree.container.write(callers[person], node: handle.node, handle: handle.id, $0, offset: offset)
-        }
-    }
-
-    private func save(_ person: Int, _ name: String, appends: Bool = false) throws {
-        let flags = O_WRONLY | (appends ? O_APPEND : O_TRUNC)
-        guard try open(person, name, flags: flags), let handle = handles[person].last else { return }
-        try write(person, handle, appends: appends)
-        close(person)
-    }
-
-    private func close(_ person: Int) {
-        guard let handle = handles[person].popLast() else { return }
-        tree.container.flush(callers[person], handle: handle.id)
-        tree.container.release(node: handle.node, handle: handle.id)
-    }
-
-    private func rename(_ person: Int, _ name: String, _ other: String, _ flags: UInt32 = 0) throws {
-        let (from, to) = (try split(person, name), try split(person, other))
-        // As the kernel does.
-        if "\(other)/".hasPrefix("\(name)/") || "\(name)/".hasPrefix("\(other)/") { throw Errno.invalidArgument }
-        try tree.container.rename(
-            callers[person], parent: from.parent, name: from.last, newParent: to.parent, newName: to.last, flags: flags)
-    }
-
-    private func unlink(_ person: Int, _ name: String) throws {
-        let (parent, last) = try split(person, name)
-        try tree.container.unlink(callers[person], parent: parent, name: last)
-    }
-
-    private func remove(_ person: Int, _ name: String) throws {
-        do { try unlink(person, name) } catch Errno.isDirectory {
-            for inner in try FileManager.default.contentsOfDirectory(atPath: "\(tree.path)/\(name)") {
-                try remove(person, "\(name)/\(inner)")
-            }
-            let (parent, last) = try split(person, name)
-            try tree.container.removeDirectory(callers[person], parent: parent, name: last)
-        }
     }
 }

@@ -1,0 +1,66 @@
+// Renames over a file that a kill cut short between their two system calls.
+
+import CLinux
+import Glibc
+import Logging
+import SystemPackage
+import VersionModel
+
+extension Recovery {
+    /// What may lie between the times of two files that changed places in one system call, in nanoseconds.
+    private static let leeway: Int64 = 10_000_000
+
+    /// A rename over a file may be two calls: the files change places, then the old name of the one that came goes. Between
+    /// them what was displaced, an object by then, has that name. What comes after this takes names for what users
+    /// have made of them, and what is written to a live file must not change an object.
+    func finishRenames() throws(Errno) {
+        var shared: [ContentID] = []
+        try contents.forEach { id in
+            let (directory, name) = contents.name(of: id)
+            if let status = try? System.extendedStatus(name, in: directory), status.links > 1 { shared.append(id) }
+        }
+        for id in shared {
+            do throws(Errno) { try finishRename(id) } catch {
+                logger.error("a rename was not finished after a crash: \(error)", metadata: ["object": "\(id)"])
+            }
+        }
+    }
+
+    private func finishRename(_ id: ContentID) throws(Errno) {
+        let object = contents.name(of: id)
+        let status = try System.extendedStatus(object.name, in: object.directory)
+        let labels = try contents.labels(of: id)
+        guard let label = labels.first, let name = label.path.name, let parent = label.path.parent,
+            let live = tree.status(label.path), live.isRegular, !isSame(live, status)
+        // Still under its own name: the rename has not happened (``CrashRecovery``).
+        else { return }
+        if abs(live.change.since(status.change)) < Self.leeway,
+            let left = try removeOtherName(of: status, than: name, in: parent)
+        {
+            logger.notice("finished a rename after a crash", metadata: ["file": "\(parent.appending(left))"])
+            return
+        }
+        let file = try System.open(object.name, in: object.directory, O_RDONLY | O_NOFOLLOW)
+        defer { System.close(file) }
+        _ = try contents.keep(copying: file, as: id, label, also: Array(labels.dropFirst()), isDurable: true)
+    }
+
+    /// - Returns: the name that was removed.
+    private func removeOtherName(
+        of object: linux_stat, than name: FileName, in parent: TreePath
+    ) throws(Errno) -> FileName? {
+        let directory = try System.open(parent.cName, in: tree.root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        defer { System.close(directory) }
+        for other in try System.names(in: directory) where other != name {
+            guard let found = try? System.extendedStatus(other.cName, in: directory), isSame(found, object)
+            else { continue }
+            try System.unlink(other.cName, in: directory)
+            return other
+        }
+        return nil
+    }
+
+    private func isSame(_ one: linux_stat, _ other: linux_stat) -> Bool {
+        one.inode == other.inode && one.device == other.device
+    }
+}
