@@ -34,6 +34,7 @@ extension LiveContainer {
     ) throws(Errno) -> Found {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
+        learn(caller)
         return try retryingWhenFull(mayWait: true) { () throws(Errno) in try make(caller, parent, name, mode, body) }
     }
 
@@ -89,6 +90,7 @@ extension LiveContainer {
         let source = try node(id)
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
+        learn(caller)
         return try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             let document = source.isRegular ? knownDocument(of: source) : nil

@@ -16,6 +16,10 @@ extension LiveContainer {
         return requester
     }
 
+    /// Finds out who asks, before the names are locked: /proc tells nothing of an ancestor that is becoming another
+    /// program until that has closed its files, for which the names may be needed.
+    func learn(_ caller: Caller) { _ = observers.actor(thread: caller.thread) }
+
     /// The document of a regular file that is in use or recorded; nil if nothing is known of it.
     func knownDocument(of node: Node) -> Document? {
         let (first, others) = nodes.allNames(node)

@@ -43,10 +43,18 @@ final class Observers: Sendable {
 
     func actor(thread: pid_t) -> FileActor? { processes?.actor(thread: thread) }
 
+    /// The same for who closes a file, perhaps while it becomes another program.
+    func actor(closing thread: pid_t) -> FileActor? { processes?.actor(thread: thread, isClosing: true) }
+
     /// Whether the process has not ended, as far as anyone has looked.
     func isKnown(_ actor: ActorRef) -> Bool { processes?.isKnown(actor) ?? false }
 
     func program(of actor: ActorRef) -> String { processes?.program(of: actor.process) ?? "" }
+
+    /// The same of who closes a file, perhaps while it becomes another program.
+    func program(ofClosing actor: ActorRef) -> String {
+        processes?.program(of: actor.process, isClosing: true) ?? ""
+    }
 
     /// - Parameter isOpening: what is asked for will be saved later, and the program is looked at anew then: a second
     ///   open by the same process reads nothing from /proc.
