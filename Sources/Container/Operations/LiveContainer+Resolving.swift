@@ -44,34 +44,46 @@ extension LiveContainer {
                 throw OperationError(
                     .invalid, "it is deleted", path: document.path, advice: "versionsctl undelete brings it back")
             }
-            let losers = document.conflicts.filter { seen?.contains($0.id) ?? true }
+            guard resolving.withLock({ $0.insert(document.item).inserted }) else {
+                throw OperationError(
+                    .busy, "somebody else is resolving it", path: document.path, advice: "look again and repeat")
+            }
+            defer { resolving.withLock { _ = $0.remove(document.item) } }
+            // Somebody may have resolved it since it was looked at.
+            let unresolved = Set(try store.conflicts(of: document.item).map(\.id))
+            let losers = document.conflicts.filter { unresolved.contains($0.id) && seen?.contains($0.id) ?? true }
             guard let current = document.current, !losers.isEmpty else {
                 throw OperationError(.nothingToDo, "no conflict to resolve", path: document.path)
             }
-            var outcome: ResolutionOutcome
-            switch choice {
-            case .current, .merged: outcome = try adopt(losers, into: document, current, as: principal)
-            case .newest:
-                let newest = (losers + [current]).max { $0.time < $1.time }
-                outcome =
-                    if let newest, newest.id != current.id {
-                        try choose(newest, over: losers, of: document, current.id, as: principal)
-                    } else {
-                        try adopt(losers, into: document, current, as: principal)
-                    }
-            case .version(let id) where id == current.id:
-                outcome = try adopt(losers, into: document, current, as: principal)
-            case .version(let id):
-                guard let chosen = document.versions.first(where: { $0.id == id }) else {
-                    throw OperationError(.notFound, "no version \(id.short)", path: document.path)
-                }
-                outcome = try choose(chosen, over: losers, of: document, current.id, as: principal)
-            case .all:
-                let written = try losers.map { try putBeside($0, of: document, as: principal) }
-                outcome = try adopt(losers, into: document, current, as: principal)
-                outcome.written = written
+            var outcome = try resolve(losers, of: document, current, choice, as: principal)
+            outcome.remaining = unresolved.count - losers.count
+            return outcome
+        }
+    }
+
+    private func resolve(
+        _ losers: [Version], of document: DocumentRecord, _ current: Version, _ choice: ResolutionChoice,
+        as principal: Principal
+    ) throws -> ResolutionOutcome {
+        switch choice {
+        case .current, .merged: return try adopt(losers, into: document, current, as: principal)
+        case .version(let id) where id == current.id:
+            return try adopt(losers, into: document, current, as: principal)
+        case .newest:
+            let newest = (losers + [current]).max { $0.time < $1.time }
+            guard let newest, newest.id != current.id else {
+                return try adopt(losers, into: document, current, as: principal)
             }
-            outcome.remaining = document.conflicts.count - losers.count
+            return try choose(newest, over: losers, of: document, current.id, as: principal)
+        case .version(let id):
+            guard let chosen = document.versions.first(where: { $0.id == id }) else {
+                throw OperationError(.notFound, "no version \(id.short)", path: document.path)
+            }
+            return try choose(chosen, over: losers, of: document, current.id, as: principal)
+        case .all:
+            let written = try losers.map { try putBeside($0, of: document, as: principal) }
+            var outcome = try adopt(losers, into: document, current, as: principal)
+            outcome.written = written
             return outcome
         }
     }

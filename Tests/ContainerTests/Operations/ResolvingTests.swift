@@ -3,6 +3,7 @@
 import CLinux
 import Foundation
 import Glibc
+import Synchronization
 import SystemPackage
 import Testing
 import VersionModel
@@ -140,5 +141,31 @@ import VersionStore
         #expect(loser.base == base && base != made.current?.id)
         let version = try #require(made.versions.first { $0.id == base })
         #expect(try text(version, made, tree) == "mine\n")
+    }
+
+    @Test("What somebody has found as a conflict a moment ago is resolved once")
+    func onceOnly() throws {
+        let tree = try BrowsedContainer()
+        let (document, loser) = try conflict(tree)
+        #expect(try tree.container.resolve(document, .all, as: my).written == [path("a 2.txt")])
+        // These have looked before it was resolved.
+        for choice in [ResolutionChoice.all, .current, .merged, .newest, .version(loser.id)] {
+            #expect(kind { _ = try tree.container.resolve(document, choice, as: my) } == .nothingToDo)
+        }
+        #expect(try tree.find("a 3.txt") == nil)
+        #expect(try tree.live("a.txt") == "mine")
+    }
+
+    @Test("Of those who resolve at the same time one does it")
+    func atTheSameTime() throws {
+        let tree = try BrowsedContainer()
+        let (document, _) = try conflict(tree)
+        let written = Mutex<[TreePath]>([])
+        DispatchQueue.concurrentPerform(iterations: 6) { [container = tree.container, my] _ in
+            guard let outcome = try? container.resolve(document, .all, as: my) else { return }
+            written.withLock { $0 += outcome.written }
+        }
+        #expect(try written.withLock { $0 } == [path("a 2.txt")])
+        #expect(try tree.find("a 3.txt") == nil)
     }
 }
