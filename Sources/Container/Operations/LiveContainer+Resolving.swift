@@ -40,10 +40,7 @@ extension LiveContainer {
         _ document: DocumentRecord, _ choice: ResolutionChoice, seen: [VersionID]? = nil, as principal: Principal
     ) throws(OperationError) -> ResolutionOutcome {
         try operation {
-            guard document.deletion == nil else {
-                throw OperationError(
-                    .invalid, "it is deleted", path: document.path, advice: "versionsctl undelete brings it back")
-            }
+            guard document.deletion == nil else { throw deleted(document) }
             guard resolving.withLock({ $0.insert(document.item).inserted }) else {
                 throw OperationError(
                     .busy, "somebody else is resolving it", path: document.path, advice: "look again and repeat")
@@ -59,6 +56,14 @@ extension LiveContainer {
             outcome.remaining = unresolved.count - losers.count
             return outcome
         }
+    }
+
+    /// What is deleted is in no conflict; once it is undeleted, its losers are unresolved as before.
+    private func deleted(_ document: DocumentRecord) -> OperationError {
+        let isWaiting = !document.conflicts.isEmpty
+        return OperationError(
+            .invalid, isWaiting ? "it is deleted, and no conflict is open" : "it is deleted", path: document.path,
+            advice: "versionsctl undelete brings it back" + (isWaiting ? " with what was unresolved" : ""))
     }
 
     private func resolve(

@@ -168,4 +168,22 @@ import VersionStore
         #expect(try written.withLock { $0 } == [path("a 2.txt")])
         #expect(try tree.find("a 3.txt") == nil)
     }
+
+    // MARK: Deleted documents
+
+    @Test("What is deleted is not among the unresolved, until it is undeleted")
+    func deleted() throws {
+        let tree = try BrowsedContainer()
+        _ = try conflict(tree)
+        #expect(try tree.container.store.statistics().conflicts == 1)
+        try tree.unlink("a.txt")
+        #expect(try tree.container.store.statistics().conflicts == 0)
+        #expect(try tree.container.conflicted(within: .root, as: my).isEmpty)
+        let gone = try tree.container.document(at: path("a.txt"), as: my)
+        #expect(gone.conflicts.count == 1)
+        #expect(kind { _ = try tree.container.resolve(gone, .current, as: my) } == .invalid)
+        _ = try tree.container.undelete(tree.container.deletion(at: path("a.txt"), as: my), to: nil, as: my)
+        #expect(try tree.container.store.statistics().conflicts == 1)
+        #expect(try tree.container.conflicted(within: .root, as: my).count == 1)
+    }
 }
