@@ -24,7 +24,8 @@ enum Offline {
     }
 
     private static func serve(_ arguments: Arguments, _ logger: Logger) throws(StartError) {
-        let opened = try OpenedContainer(arguments, logger, isReadOnly: false, toleratesSettings: true)
+        let opened = try OpenedContainer(
+            try absolutePath(arguments.directory), arguments, logger, isReadOnly: false, toleratesSettings: true)
         let ending = Once { opened.container.close() }
         defer { ending.run() }
         let probe = FileSystemProbe(opened.store, isReadOnly: false)

@@ -51,7 +51,7 @@ struct ConfigCommand: AsyncParsableCommand {
             // In one column, for one long value would push the notes of all out of sight.
             let note = setting.problem.map { ("# wrong: \(Style.printable($0))", Style.Colour.red) }
                 ?? setting.note.map { ("# \(Style.printable($0))", Style.Colour.yellow) }
-                ?? (isSet ? "# not set: \(setting.standard)" : "", .dim)
+                ?? (isSet ? "# default: \(setting.standard)" : "", .dim)
             let value = style.paint("= " + Style.printable(setting.value), isSet ? .bold : nil)
             table.add([
                 Table.Cell(setting.key),
