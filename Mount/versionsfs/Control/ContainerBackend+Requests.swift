@@ -282,6 +282,7 @@ extension ContainerBackend {
                 contents = total
                 call.report(done: UInt64(done), of: UInt64(total), unit: "versions")
             }
+            if request.repair { container.tellRepaired(findings) }
             return CheckReport(
                 findings: findings.map { finding in
                     CheckReport.Finding(
