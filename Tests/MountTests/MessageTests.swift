@@ -186,6 +186,64 @@ import Testing
         }
     }
 
+    @Test("What cannot be put where it was asked for is said of that place, and which names are reserved")
+    func places() throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("mkdir c/d; echo two > c/f; echo x > c/x; rm c/x", in: place.path)
+            let versions = try JSONDecoder().decode(
+                HistoryRecord.self, from: Data(try place.ctl("history", "c/f", "--json").stdout)).versions
+            guard let old = versions.last?.id else { throw Failure("no versions") }
+            let long = String(repeating: "n", count: 256)
+            for (to, words) in [
+                ("c/.versionsfs", "the name .versionsfs is reserved"), ("c/.versionsfs/y", ".versionsfs is reserved"),
+                ("c/.versions/y", "the name .versions is reserved"), ("c/d/.versions/y", ".versions is reserved"),
+                ("c/\(long)", "too long"), ("c/\(long)/y", "too long"),
+            ] {
+                let commands = [
+                    ["restore", "c/f", "--version", old], ["undelete", "c/x"], ["restore", "c/d", "--at", "1h"],
+                ]
+                for command in commands {
+                    let output = try run(Workplace.control, command + ["--to", to], in: place.path)
+                    expectOneLine(output, "versionsctl: \(to): ", words)
+                }
+            }
+            expectOneLine(try place.ctl("undelete", "c/x", "--to", "c/.versions"), ": c/.versions: ", "is reserved")
+            expectOneLine(try place.ctl("query", "TRUE", "c/.versions"), ": c/.versions: the name .versions is ")
+            try place.unmount()
+        }
+    }
+
+    @Test("Of a file that chattr has protected it is said so", .enabled(if: getuid() == 0, "chattr takes root"))
+    func protected() throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("mkdir c/d; echo two > c/f; echo x > c/d/x; rm c/d/x", in: place.path)
+            let versions = try JSONDecoder().decode(
+                HistoryRecord.self, from: Data(try place.ctl("history", "c/f", "--json").stdout)).versions
+            guard let old = versions.last?.id else { throw Failure("no versions") }
+            try place.unmount()
+            for (flag, word) in [("i", "immutable"), ("a", "append-only")] {
+                let set = try run("chattr", ["+\(flag)", "c/f"], in: place.path)
+                // The file system of the tests need not have such flags.
+                guard set.status == 0 else { return }
+                defer { _ = try? run("chattr", ["-\(flag)", "c/f"], in: place.path) }
+                try place.mount()
+                expectOneLine(
+                    try place.ctl("restore", "c/f", "--version", old),
+                    "versionsctl: c/f: it is \(word): chattr -\(flag)")
+                try place.unmount()
+            }
+            try shell("chattr +i c/d", in: place.path)
+            defer { _ = try? run("chattr", ["-i", "c/d"], in: place.path) }
+            try place.mount()
+            expectOneLine(try place.ctl("undelete", "c/d/x"), "c/d/x: its directory is immutable: chattr -i")
+            expectOneLine(
+                try place.ctl("restore", "c/f", "--version", old, "--to", "c/d/y"), "c/d/y: its directory is immutable")
+            try place.unmount()
+        }
+    }
+
     private struct Status: Decodable {
         struct FileSystem: Decodable { var can: [String] }
         var log: String
