@@ -244,6 +244,42 @@ import Testing
         }
     }
 
+    @Test("After a kill the first opening counts what is kept before it says how much that is")
+    func sizes() throws {
+        try Place.with { place in
+            // A sum is on record, which is no longer true afterwards.
+            try place.mount()
+            try place.unmount()
+            let child = try place.serve("c")
+            try shell(
+                "head -c 300000 /dev/zero > c/a; echo > c/a; head -c 200000 /dev/zero > c/b; rm c/b", in: place.path)
+            #expect(try place.ctl("space", "c").text.contains("deleted"))
+            kill(child.pid, SIGKILL)
+            _ = try child.wait(.after(seconds: 20))
+            umount2(place.path + "/c", VFS_MNT_DETACH)
+            for number in 1...2 {
+                let told = try place.ctl("status", "c", "--json")
+                let status = try JSONDecoder().decode(Sizes.self, from: Data(told.stdout))
+                #expect(status.space.history >= 300_000 && status.space.deleted >= 200_000, "\(number): \(told.text)")
+                let asked = try place.ctl("forget", "c")
+                #expect(asked.errors.contains("KiB in all"), "\(number): \(asked.errors)")
+            }
+            try place.mount()
+            let space = try place.ctl("space", "c", "--json")
+            let sizes = try JSONDecoder().decode(Sizes.Space.self, from: Data(space.stdout))
+            #expect(sizes.history >= 300_000 && sizes.deleted >= 200_000, "\(space.text)")
+            try place.unmount()
+        }
+    }
+
+    private struct Sizes: Decodable {
+        struct Space: Decodable {
+            var history: UInt64
+            var deleted: UInt64
+        }
+        var space: Space
+    }
+
     private struct Status: Decodable {
         struct FileSystem: Decodable { var can: [String] }
         var log: String

@@ -67,7 +67,9 @@ extension ContainerBackend {
 
     func space(_ request: SpaceRequest, _ call: ControlCall) throws(ControlError) -> SpaceUse {
         try answering {
-            let space = try container.space(within: path(request.target, call), as: call.principal) { entries in
+            let place = try path(request.target, call)
+            if place == .root { try store.rescanSpace(onlyIfUnknown: true) }
+            let space = try container.space(within: place, as: call.principal) { entries in
                 try call.checkCancellation()
                 call.report(done: UInt64(entries), of: nil, unit: "entries")
             }

@@ -51,11 +51,19 @@ final class ContainerBackend: ControlBackend {
     func status(_ request: StatusRequest, _ call: ControlCall) throws(ControlError) -> ContainerStatus {
         try answering {
             let counts = try store.statistics()
+            // Nobody else waits for an unmounted container, and what `forget` asks about should be true. Mounted it is
+            // counted in the background, if not for reading only.
+            if surroundings.mountpoint == nil || container.options.isReadOnly {
+                try store.rescanSpace(onlyIfUnknown: true)
+            }
             // Half a second: status is asked for often, and a big tree takes long to walk.
             let space = try container.space(within: .root, limit: 500_000_000, as: Principal(user: 0))
             var notes = surroundings.notes()
             if !space.isComplete {
                 notes.append("live is what was counted in half a second; `versionsctl space` counts all")
+            }
+            if !store.space.isComplete {
+                notes.append("history and deleted are being counted anew; `versionsctl space` waits until they are")
             }
             if container.isThinningPaused {
                 notes.append("the system's clock was set by more than a day: history is not thinned for now")
