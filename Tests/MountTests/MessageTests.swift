@@ -280,6 +280,38 @@ import Testing
         var space: Space
     }
 
+    @Test("What is forgotten keeps no attribute of ours on its files, and what could not be cleared is told once")
+    func forgotten() throws {
+        try Place.with { place in
+            try place.mount()
+            // Marks of a file renamed over another, and labels of what was synchronised.
+            try shell(
+                """
+                mkdir -p c/d/e c/other; for i in 1 2; do echo $i > c/d/e/new; mv c/d/e/new c/d/e/f$i
+                echo again > c/d/e/new; mv c/d/e/new c/d/e/f$i; echo $i | dd of=c/s$i conv=fsync status=none; done
+                """, in: place.path)
+            try place.unmount()
+            // A container that lies in this one by now has marks of its own; what else there is is the user's.
+            try shell(
+                """
+                mkdir c/other/.versionsfs; cp --preserve=xattr c/s1 c/other; setfattr -n user.versions -v x c/s1
+                """, in: place.path)
+            let marked = "getfattr -R -h -d -m user.versionsfs c | grep '^# file' | grep -v '/[.]versionsfs/'"
+            let before = try shell(marked, in: place.path).text
+            #expect(["c/d/e/f1", "c/s2", "c/other/s1"].allSatisfy { before.contains($0) }, "\(before)")
+            let isProtected = try run("chattr", ["+i", "c/s1", "c/s2"], in: place.path).status == 0
+            defer { _ = try? run("chattr", ["-i", "c/s1", "c/s2"], in: place.path) }
+            let forget = try place.ctl("forget", "c", "--yes")
+            #expect(forget.status == 0 && forget.text == "c is an ordinary directory again.", "\(forget)")
+            let left = "and 1 more may still have attributes user.versionsfs.*: Operation not permitted"
+            #expect(forget.errors.contains(left) == isProtected && !forget.errors.contains("\n"), "\(forget.errors)")
+            let after = try shell("\(marked); true", in: place.path).text.split(separator: "\n")
+            #expect(after.count == (isProtected ? 3 : 1) && after.contains("# file: c/other/s1"), "\(after)")
+            #expect(try shell("getfattr --only-values -n user.versions c/s1", in: place.path).text == "x")
+            #expect(try !FileManager.default.contentsOfDirectory(atPath: place.path + "/c").contains(".versionsfs"))
+        }
+    }
+
     private struct Status: Decodable {
         struct FileSystem: Decodable { var can: [String] }
         var log: String

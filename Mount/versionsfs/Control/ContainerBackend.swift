@@ -19,8 +19,8 @@ final class ContainerBackend: ControlBackend {
         var log: String
         /// Asked for each time: what the transport has negotiated.
         var transport: @Sendable () -> ContainerStatus.Transport
-        /// Removes the state for good; nil while the container is mounted.
-        var forget: (@Sendable () throws -> Void)?
+        /// Removes the state for good; gives sentences about what it had to leave. Nil while the container is mounted.
+        var forget: (@Sendable (_ report: @escaping (_ entries: Int) -> Void) throws -> [String])?
         /// Sentences for `status`.
         var notes: @Sendable () -> [String] = { [] }
         /// The container's file system, and those mounted below it.
@@ -99,8 +99,10 @@ final class ContainerBackend: ControlBackend {
                 .busy, "the container is mounted", path: surroundings.mountpoint, advice: "versionsctl unmount it first"
             )
         }
-        let before = try status(StatusRequest(), call)
-        if request.confirmed { try answering { try forget() } }
+        var before = try status(StatusRequest(), call)
+        if request.confirmed {
+            before.notes = try answering { try forget { call.report(done: UInt64($0), of: nil, unit: "entries") } }
+        }
         return before
     }
 
