@@ -153,6 +153,10 @@ extension LiveContainer {
         else { return false }
         // It was saved, and is being written again: what was saved is in the file no more.
         if state.isKept || state.isAppendedTo, state.differs(from: move.source.stat) { return false }
+        // A deleted name that comes back has its content from it.
+        if state.hasDeletedName || state.mayHaveBranches, (try? store.deletions(of: state.item).isEmpty) != true {
+            return false
+        }
         // What was written through a descriptor from before is a version too, and not an ancestor of the current one.
         return !state.mayHaveBranches || ((try? store.versions(of: state.item))?.count ?? 2) == 1
     }

@@ -57,6 +57,7 @@ extension LiveContainer {
             state.stamp = Stamp(stat)
         }
         var rows: [VersionStore.Mutation] = []
+        if isRecorded { state.hasDeletedName = true }
         // The name finds its file again through the catalog.
         if isRecorded, !state.isRecorded, !state.isUnversioned, !state.places.isEmpty, let current = state.current {
             state.isRecorded = true

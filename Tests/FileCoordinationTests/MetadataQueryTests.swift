@@ -86,8 +86,12 @@ private final class Listener: @unchecked Sendable {
         return told
     }
 
+    /// Waits until it has these, and has been told that it has all: they are there a moment before that.
     func waitForResults(_ paths: [String]) {
-        wait("results \(paths), but \(results)") { _ in results.sorted() == paths.sorted() && !query.isGathering }
+        let finished = NSNotification.Name.NSMetadataQueryDidFinishGathering.rawValue
+        wait("results \(paths), but \(results)") { told in
+            results.sorted() == paths.sorted() && told.contains { $0.name == finished }
+        }
     }
 }
 

@@ -75,6 +75,8 @@ final class Document: Sendable {
         var mayBeMapped = false
         /// Its file was renamed over another document: it has no name, and its last content is the other's too.
         var isAbsorbed = false
+        /// One of its names is noted in the deleted area.
+        var hasDeletedName = false
         /// It began as another item's file under a name that only its maker wanted, and holds nothing else.
         var isParted = false
         /// Versions and names of this document are not recorded: it is ephemeral or ignored.

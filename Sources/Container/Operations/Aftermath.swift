@@ -86,8 +86,15 @@ struct Aftermath {
         var gone: [TreePath: Int] = [:]
         var away: Set<Departure> = []
         var passing: Set<Int> = []
+        // Directories that something was moved into or out of, and when last: they have to be there for undoing that.
+        var touched: [TreePath: Int] = [:]
         for (index, row) in rows.enumerated() {
             let name = (row.from ?? row.path).name
+            if row.event != .created, row.event != .deleted {
+                for path in [row.path, row.from].compactMap({ $0 }) {
+                    for above in sequence(first: path, next: \.parent).dropFirst() { touched[above] = index }
+                }
+            }
             let departure = row.item.flatMap { item in name.map { Departure(item: item, name: $0) } }
             switch row.event {
             case .undeleted where gone[row.path].map { isReturn(row, of: rows[$0], deletions) } ?? false:
@@ -102,7 +109,7 @@ struct Aftermath {
                 gone[row.path] = nil
             case .deleted:
                 if let start = made.removeValue(forKey: row.path) {
-                    passing.formUnion([start, index])
+                    if touched[row.path].map({ $0 < start }) ?? true { passing.formUnion([start, index]) }
                 } else {
                     gone[row.path] = index
                     if let departure { away.insert(departure) }

@@ -32,7 +32,7 @@ extension LiveContainer {
                 return OpenContent(descriptor: SharedDescriptor(object.rawValue), size: version.size)
             }
             for other in try [version] + store.versions(sharing: version.content) {
-                if let file = try liveFile(of: other) ?? deletedFile(of: other.item) {
+                if let file = try liveFile(of: other) ?? deletedFile(of: other) {
                     return OpenContent(descriptor: file, size: version.size)
                 }
             }
@@ -78,6 +78,16 @@ extension LiveContainer {
                     try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
             }
         }
+    }
+
+    /// The same in the deleted area.
+    private func deletedFile(of version: Version) throws -> SharedDescriptor? {
+        if let item = try store.item(version.item), let last = try store.version(item.current),
+            last.content != version.content
+        {
+            return nil
+        }
+        return try deletedFile(of: version.item)
     }
 
     func deletedFile(of item: ItemID) throws -> SharedDescriptor? {

@@ -24,6 +24,11 @@ struct MountCommand: AsyncParsableCommand {
             let places = detached.map { Style.printable($0) }.joined(separator: ", ")
             Printer.note("\(places): a dead mount was detached")
         }
+        // The daemon looks closer. Here it is what nobody would want an error of what follows to hide.
+        if let objection = MountPlace.objection(to: point, for: source) {
+            throw ControlError(
+                .invalidValue, objection.reason, path: (mountpoint ?? directory).path, advice: objection.advice)
+        }
         if let place = try? ContainerPlace.find(point), place.root == point, place.isMounted || place.isClosed {
             throw ControlError(
                 .busy, "already mounted", path: (mountpoint ?? directory).path, advice: "versionsctl status shows it")

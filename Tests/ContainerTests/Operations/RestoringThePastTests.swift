@@ -48,6 +48,8 @@ import VersionStore
         "0 save d/x; !; 0 remove d",
         "0 save d/x; !; 0 remove d; 0 save d",
         "0 save d/x; !; 0 rename d y; 0 save y/z; 0 save y/x; 0 rename y/x y/t",
+        "!; !; 0 directory e; 0 other e/x",
+        "0 save x; !; 0 directory e; 0 rename x e/x; 0 remove e",
         // What was there before came back, and not what was there last.
         "0 symlink x; !; !; 0 replace x; 0 rename x t",
         "0 symlink x; !; !; 0 unlink x; 0 directory x; 0 rename x t",
@@ -56,6 +58,7 @@ import VersionStore
         "0 save x; !; 0 save x; 0 link x y; 0 backUp y",
         "0 replace x; !; 0 backUp x; 0 link x y; 0 backUp y",
         "0 save y; 0 link y x; 0 backUp y; !; 1 save y",
+        "0 save t; !; 0 link t y; 1 append t; 1 replace y",
         // Names that have parted while they still share their file: it is told that one is not what it was.
         "0 save x; 0 save y; 0 link y t; !; 0 rename y x",
         // A name that its program made up stays behind, because it could not be renamed.
