@@ -4,6 +4,7 @@ import CLinux
 import Glibc
 import Synchronization
 import VersionModel
+import VersionStore
 
 /// Joins the process table, the observations and the temporary names. Lock order: last.
 final class Observers: Sendable {
@@ -72,7 +73,7 @@ final class Observers: Sendable {
 
     /// Who is said to have saved what was there before anyone looked: the file's owner.
     func owner(of stat: FileStat) -> Author {
-        Author(userID: stat.raw.user, user: users.name(of: stat.raw.user), program: "", process: 0)
+        users.owner(stat.raw.user)
     }
 
     /// Whether a signal is pending that will end the thread's process: neither caught nor ignored.

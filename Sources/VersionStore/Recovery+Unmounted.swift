@@ -225,9 +225,8 @@ private struct UnseenRemoval {
         _ place: Place, _ path: TreePath, _ type: EntryType, _ file: FileID, _ attributes: Attributes, size: UInt64,
         item: ItemID?, id: DeletionID = .random()
     ) -> Deletion {
-        let author = Author(userID: attributes.owner, user: String(attributes.owner), program: "", process: 0)
-        return Deletion(
+        Deletion(
             id: id, place: place, path: path, type: type, file: file, item: item, size: size, deleted: now,
-            author: author, group: group, parentAccessed: now, parentModified: now, attributes: attributes)
+            author: recovery.users.owner(attributes.owner), group: group, parentAccessed: now, parentModified: now, attributes: attributes)
     }
 }

@@ -2,6 +2,7 @@
 
 import Synchronization
 import VersionModel
+import VersionStore
 
 /// Knows the processes that use the mount (DESIGN 5.2).
 ///

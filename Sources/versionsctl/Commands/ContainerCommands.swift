@@ -97,6 +97,7 @@ struct ForgetCommand: AsyncParsableCommand {
         }
         let gone = try await client.call(ForgetRequest(confirmed: true), progress: Printer.progress("forgetting"))
         Printer.endProgress()
+        for note in gone.notes { Printer.note(Style.printable(note)) }
         if json.json { return try Printer.json(gone) }
         try Printer.text("\(Style.printable(directory.path)) is an ordinary directory again.\n")
     }

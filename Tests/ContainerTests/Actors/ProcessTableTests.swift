@@ -5,6 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 import VersionModel
+import VersionStore
 
 /// A /proc of our own making.
 private final class FakeProc: ProcReader, ProcessWatching {
