@@ -43,7 +43,7 @@ extension LiveContainer {
         }
     }
 
-    /// A version whose file holds something else now. Its content may have been kept, or be in the file of another item;
+    /// A version whose file holds something else now. Its content may have been kept, or be in another item's file;
     /// else another version of the document may hold the same bytes, and it shares that one's content. Otherwise it is
     /// lost.
     func withoutFile(_ version: Version) -> Version {

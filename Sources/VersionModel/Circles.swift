@@ -16,7 +16,8 @@ public enum Circles {
         for id in suspects {
             guard let node = known[id] else { continue }
             let later = node.parents.filter { parent in
-                guard let other = known[parent], suspects.contains(parent), !other.givesWay(to: node) else { return false }
+                guard suspects.contains(parent), let other = known[parent], !other.givesWay(to: node)
+                else { return false }
                 return parent == id || HeadRule.goesBack(parent, to: id, in: nodes)
             }
             if !later.isEmpty { found[id] = Set(later) }

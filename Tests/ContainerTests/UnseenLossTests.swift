@@ -17,7 +17,9 @@ import VersionStore
     /// What becomes of it unseen.
     enum Fate: CaseIterable { case overwritten, replaced, removed }
 
-    @Test("A content that an older version has, too, is not lost with its file", arguments: Origin.allCases, Fate.allCases)
+    @Test(
+        "A content that an older version has, too, is not lost with its file", arguments: Origin.allCases,
+        Fate.allCases)
     func equal(_ origin: Origin, _ fate: Fate) throws {
         let tree = try BrowsedContainer()
         for words in ["old\n", "new\n"] { try tree.save("a.txt", words) }

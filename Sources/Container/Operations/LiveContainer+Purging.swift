@@ -136,8 +136,8 @@ extension LiveContainer {
         }
     }
 
-    /// A content that outlives a version says whose it is now, and nothing of the one that is gone: a lost catalog would
-    /// be made anew with that.
+    /// A content that outlives a version says whose it is now, and nothing of the one that is gone: a lost catalog
+    /// would be made anew with that.
     private func hand(_ content: ContentID, to heirs: [Version]) {
         guard let labels = try? store.contents.labels(of: content), !labels.isEmpty, let heir = heirs.first else {
             return

@@ -112,8 +112,8 @@ public enum Wire {
         }
     }
 
-    /// The parameters that are no whole numbers from 0: of a number that does not fit, the decoder says neither where it
-    /// stands nor what is wrong with it.
+    /// The parameters that are no whole numbers from 0: of a number that does not fit, the decoder says neither where
+    /// it stands nor what is wrong with it.
     private static func unfitNumbers(in line: [UInt8], _ error: any Error) -> String? {
         guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty,
             let call = try? decoder().decode(ParametersOnly<[String: MaybeNumber]>.self, from: Data(line))

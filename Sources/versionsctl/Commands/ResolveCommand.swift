@@ -49,8 +49,8 @@ struct ResolveCommand: AsyncParsableCommand {
         try report([resolution], session)
     }
 
-    /// Why there is nothing to resolve. The daemon knows whether the document is deleted; it is told of no loser that was
-    /// seen, so that it resolves none.
+    /// Why there is nothing to resolve. The daemon knows whether the document is deleted; it is told of no loser that
+    /// was seen, so that it resolves none.
     private func nothing(_ session: Session) async -> ControlError {
         do throws(ControlError) {
             _ = try await session.call(ResolveRequest(session.target, keep: .current, seen: []))

@@ -92,8 +92,8 @@ import VersionStore
         return nodes.map(\.id).filter { HeadRule.goesBack($0, to: $0, in: nodes) }
     }
 
-    /// How a loser may have come to a document of one version: made for trying out, or as a child of what is current, as
-    /// an earlier release made them, and as it becomes where the version between them goes.
+    /// How a loser may have come to a document of one version: made for trying out, or as a child of what is current,
+    /// as an earlier release made them, and as it becomes where the version between them goes.
     enum Origin: CaseIterable { case simulated, goingBack }
 
     @Test("A resolution is a head with all that it has seen below it, and makes no circle", arguments: Origin.allCases)
