@@ -5,9 +5,7 @@ import Glibc
 /// Builds the argument of libfuse's `-o`.
 enum MountOptions {
     static func argument(fsname: String, subtype: String, options: [String]) -> String {
-        var all = options
-        if geteuid() != 0 && !othersAllowed(readConfiguration()) { all.removeAll { $0 == "allow_other" } }
-        return (all + ["fsname=" + escape(fsname), "subtype=" + escape(subtype)]).joined(separator: ",")
+        (options + ["fsname=" + escape(fsname), "subtype=" + escape(subtype)]).joined(separator: ",")
     }
 
     /// libfuse parts options at commas and knows a backslash before them.
@@ -16,10 +14,13 @@ enum MountOptions {
             .split(separator: ",", omittingEmptySubsequences: false).joined(separator: "\\,")
     }
 
+    /// Whether this user may use `allow_other` and `allow_root`.
+    static var mayLetOthersIn: Bool { geteuid() == 0 || othersAllowed(readConfiguration()) }
+
     /// Whether fuse.conf(5) lets users other than root use `allow_other`.
     static func othersAllowed(_ configuration: String) -> Bool {
         configuration.split(separator: "\n").contains { line in
-            line.split(whereSeparator: \.isWhitespace) == ["user_allow_other"]
+            line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace) == ["user_allow_other"]
         }
     }
 

@@ -40,7 +40,7 @@ public final class MountedSession: Sendable {
     ///
     /// - Parameters:
     ///   - fsname: the source that mount tables show.
-    ///   - options: as for mount(8); `allow_other` is left out for users who are not allowed to use it.
+    ///   - options: as for mount(8); see ``mayLetOthersIn`` for `allow_other` and `allow_root`.
     ///   - usesRing: whether requests may come over io_uring, where this machine has all that it takes.
     /// - Throws: `noSuchFileOrDirectory` and the like for the directory, `invalidArgument` for options that libfuse
     ///   does not know, `notPermitted` if the mount is refused; ``complaint`` then has what libfuse says of it.
@@ -194,6 +194,9 @@ public final class MountedSession: Sendable {
         var table = operations()
         return wire_session_new(&arguments, &table, context)
     }
+
+    /// Whether this user may use the options `allow_other` and `allow_root` (fuse.conf(5)); else with them it fails.
+    public static var mayLetOthersIn: Bool { MountOptions.mayLetOthersIn }
 
     /// Guards what libfuse said while a session was made; nothing is called under it.
     private static let said = Mutex("")

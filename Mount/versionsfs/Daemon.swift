@@ -27,24 +27,27 @@ struct Daemon {
         let place = try absolutePath(arguments.directory)
         let point = try arguments.mountpoint.map { bytes throws(StartError) in try absolutePath(bytes) } ?? place
         try Nesting.refuse(place, on: point)
-        let opened = try OpenedContainer(arguments, logger, isReadOnly: arguments.has("ro"))
+        try checkOthers()
+        // What it was started in may be another container, which it would keep from being unmounted.
+        chdir("/")
+        let opened = try OpenedContainer(place, arguments, logger, isReadOnly: arguments.has("ro"))
         let (path, container) = (opened.path, opened.container)
         let fileSystem = ContainerFileSystem(container, listsVersions: arguments.has("list-versions"))
-        let mountpoint = try arguments.mountpoint.map { bytes throws(StartError) in try absolutePath(bytes) } ?? path
-        let session = try mount(fileSystem, path, on: mountpoint)
-        let cover = mountpoint == path || arguments.has("source-open") ? nil : SourceCover(path, mountpoint, logger)
+        let socket = try socketPlace(container, besides: point)
+        let session = try mount(fileSystem, path, on: point)
+        let cover = point == path || arguments.has("source-open") ? nil : SourceCover(path, point, logger)
         let ending = Ending(session, cover, logger)
         let signals = SignalThread { ending.begin() }
         signals.start()
         let server: ControlServer
         do {
-            server = try serveControl(container, path, mountpoint, fileSystem)
+            server = try serveControl(at: socket, container, path, point, fileSystem)
         } catch {
             try? session.unmount(.aborted)
             throw error
         }
         container.start()
-        logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(mountpoint)"])
+        logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(point)"])
         // Requests that come before `run()` wait in the kernel; covering makes one, and so waits for `run()`.
         let descriptor = arguments.readyDescriptor
         ThreadStart {
@@ -61,6 +64,15 @@ struct Daemon {
         // Last: `versionsctl unmount` waits for its connection to end, and finds the container free then.
         server.stop()
         logger.notice("unmounted", metadata: ["container": "\(path)"])
+    }
+
+    /// fusermount3 would refuse it too, after all was opened and with a line of its own.
+    private func checkOthers() throws(StartError) {
+        let option = arguments.options.first { $0 == "allow_other" || $0 == "allow_root" }
+        guard let option, !MountedSession.mayLetOthersIn else { return }
+        throw StartError(
+            text: "\(option): only root may use it, as /etc/fuse.conf has no line user_allow_other: "
+                + "have root add that, or leave the option out")
     }
 
     private func mount(
@@ -89,12 +101,23 @@ struct Daemon {
         return (said.isEmpty ? "\(error)" : said) + ": " + advice
     }
 
-    private func serveControl(
-        _ container: LiveContainer, _ path: FilePath, _ mountpoint: FilePath, _ fileSystem: ContainerFileSystem
-    ) throws(StartError) -> ControlServer {
+    /// Where the control socket is to be made. The mount must not cover that: nobody serves it yet.
+    private func socketPlace(
+        _ container: LiveContainer, besides mountpoint: FilePath
+    ) throws(StartError) -> SocketPlace {
         let place = SocketPlace(
             container: container.store.identity.container, user: geteuid(),
             runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
+        guard FilePath(place.directory).starts(with: mountpoint) else { return place }
+        throw StartError(
+            text: "\(mountpoint): the control socket lies in \(place.directory), which would be covered: "
+                + "mount it elsewhere")
+    }
+
+    private func serveControl(
+        at place: SocketPlace, _ container: LiveContainer, _ path: FilePath, _ mountpoint: FilePath,
+        _ fileSystem: ContainerFileSystem
+    ) throws(StartError) -> ControlServer {
         let probe = FileSystemProbe(container.store, isReadOnly: arguments.has("ro"))
         let backend = ContainerBackend(
             container,

@@ -1,16 +1,22 @@
-// The file systems that a container's directory consists of: its own, and those mounted below it.
+// The kernel's table of mounts: the file systems that a container's directory consists of, and where containers are
+// mounted.
 
 import ControlProtocol
 import Glibc
 import SystemPackage
 
-/// Reads the kernel's table of mounts, for `status`.
+/// Reads the kernel's table of mounts.
 enum FileSystemsBelow {
     private struct Mount {
+        /// `major:minor`
+        var device: [UInt8]
+        /// Which part of its file system it shows.
+        var root: [UInt8]
         var point: [UInt8]
         var type: String
         /// What was mounted: for ours the container's directory.
         var source: [UInt8]
+        var isOurs: Bool { type == "fuse.versionsfs" }
     }
 
     /// The container's own file system first, then what is mounted below, which is passed through without versions.
@@ -22,7 +28,7 @@ enum FileSystemsBelow {
     ) -> [ContainerStatus.FileSystem] {
         let path = directory.bytes
         let prefix = path == [47] ? path : path + [47]
-        let mounts = table().filter { $0.type != "fuse.versionsfs" }
+        let mounts = table().filter { !$0.isOurs }
         let own = mounts.last {
             path == $0.point || $0.point == [47] || path.starts(with: $0.point + [47]) && isLongest($0, mounts, path)
         }
@@ -34,11 +40,54 @@ enum FileSystemsBelow {
     }
 
     /// Whether the topmost mount at exactly this path is one of ours.
-    static func isOurs(_ point: [UInt8]) -> Bool { table().last { $0.point == point }?.type == "fuse.versionsfs" }
+    static func isOurs(_ point: [UInt8]) -> Bool { table().last { $0.point == point }?.isOurs == true }
 
     /// The directories and mount points of containers that are mounted now.
     static var ours: [(directory: [UInt8], point: [UInt8])] {
-        table().filter { $0.type == "fuse.versionsfs" }.map { ($0.source, $0.point) }
+        table().filter(\.isOurs).map { ($0.source, $0.point) }
+    }
+
+    /// Where a process sees a container mounted, by whatever bind its directory is named; -1 stands for this one.
+    static func points(of directory: FilePath, seenBy process: Int32 = -1) -> [[UInt8]] {
+        let own = table()
+        let seen = process < 0 ? own : table("/proc/\(process)/mountinfo")
+        let wanted = location(of: directory.bytes, in: own)
+        return seen.filter { mount in
+            mount.isOurs
+                && (mount.source == directory.bytes || wanted != nil && location(of: mount.source, in: seen) == wanted)
+        }.map(\.point)
+    }
+
+    /// Where another file system is mounted that a path in a container lies on; nil if it lies on the container's.
+    static func foreignPoint(of path: [UInt8], in container: [UInt8]) -> [UInt8]? {
+        let mounts = table()
+        let own = location(of: container, in: mounts)?.device
+        let begun = mounts.lastIndex { $0.isOurs && $0.point == container } ?? mounts.endIndex
+        return mounts.enumerated().last { index, mount in
+            !mount.isOurs && mount.point.starts(with: container + [47])
+                && (path == mount.point || path.starts(with: mount.point + [47]))
+                // What was bound before is the container's; what is bound on the mount covers it.
+                && (mount.device != own || index > begun)
+        }?.element.point
+    }
+
+    /// A path in its file system.
+    private struct Location: Equatable {
+        var device: [UInt8]
+        var path: [UInt8]
+    }
+
+    /// What lies at a path below the mounts of ours.
+    private static func location(of path: [UInt8], in mounts: [Mount]) -> Location? {
+        var nearest: Mount?
+        // The later of two covers the other.
+        for mount in mounts where !mount.isOurs && mount.point.count >= nearest?.point.count ?? 0 {
+            if mount.point == [47] || path == mount.point || path.starts(with: mount.point + [47]) { nearest = mount }
+        }
+        return nearest.map { mount in
+            let names = mount.root.split(separator: 47) + path.dropFirst(mount.point.count).split(separator: 47)
+            return Location(device: mount.device, path: Array(names.joined(separator: [47])))
+        }
     }
 
     private static func isLongest(_ mount: Mount, _ mounts: [Mount], _ path: [UInt8]) -> Bool {
@@ -47,8 +96,8 @@ enum FileSystemsBelow {
         }
     }
 
-    private static func table() -> [Mount] {
-        guard let file = fopen("/proc/self/mountinfo", "re") else { return [] }
+    private static func table(_ path: String = "/proc/self/mountinfo") -> [Mount] {
+        guard let file = fopen(path, "re") else { return [] }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -60,7 +109,8 @@ enum FileSystemsBelow {
                 fields.count > dash + 1
             else { return nil }
             return Mount(
-                point: unescaped(fields[4]), type: String(decoding: fields[dash + 1], as: UTF8.self),
+                device: Array(fields[2]), root: unescaped(fields[3]), point: unescaped(fields[4]),
+                type: String(decoding: fields[dash + 1], as: UTF8.self),
                 source: fields.count > dash + 2 ? unescaped(fields[dash + 2]) : [])
         }
     }

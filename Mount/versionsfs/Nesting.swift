@@ -1,16 +1,19 @@
-// One container cannot lie in another: which of the two would keep a file's versions, and which could be unmounted?
+// One container cannot lie in another: which of the two would keep a file's versions, and which could be unmounted? And
+// none can be mounted where it would cover its own directory.
 
 import CFuse3
+import ControlProtocol
 import Glibc
 import SystemPackage
 
 enum Nesting {
-    /// - Throws: if the directory lies in another container, or a mounted one lies in it, or the mount point in itself.
+    /// - Throws: if the directory lies in another container, or a mounted one lies in it, or the mount point in itself,
+    ///   or if the mount point is above it.
     static func refuse(_ directory: FilePath, on mountpoint: FilePath) throws(StartError) {
-        let (path, point) = (directory.bytes, mountpoint.bytes)
-        if lies(point, in: path) {
-            throw StartError(text: "\(mountpoint): it lies in \(directory) itself: mount it over itself, or elsewhere")
-        }
+        let path = directory.bytes
+        let objection = MountPlace.objection(
+            to: Path(bytes: mountpoint.bytes), for: Path(bytes: path), isSame: areOneDirectory)
+        if let objection { throw StartError(text: "\(mountpoint): \(objection.reason): \(objection.advice)") }
         for mount in FileSystemsBelow.ours {
             for inner in [mount.point, mount.directory] where lies(inner, in: path) {
                 throw StartError(
@@ -19,6 +22,12 @@ enum Nesting {
                         + "and versionsctl forget it if it is to be part of this one")
             }
             for outer in [mount.point, mount.directory] where lies(path, in: outer) {
+                if let foreign = FileSystemsBelow.foreignPoint(of: path, in: outer) {
+                    throw StartError(
+                        text: "\(directory): on another file system, mounted at \(shown(foreign)) "
+                            + "in the container \(shown(outer)): no versions are kept there, "
+                            + "and no container may lie in another: mount that file system elsewhere")
+                }
                 throw StartError(
                     text: "\(directory): it lies in the container \(shown(outer)), which is mounted: "
                         + "its files have versions there")
@@ -36,6 +45,19 @@ enum Nesting {
             }
             if above.bytes == [47] { return }
         }
+    }
+
+    /// By their numbers: what is mounted on a bind of a directory is, where mounts are shared, on it as well.
+    private static func areOneDirectory(_ one: Path, _ other: Path) -> Bool {
+        if one == other { return true }
+        guard let first = status(one), let second = status(other) else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
+    private static func status(_ path: Path) -> stat? {
+        var status = stat()
+        let text = path.bytes.map { CChar(bitPattern: $0) } + [0]
+        return stat(text, &status) == 0 ? status : nil
     }
 
     private static func lies(_ path: [UInt8], in directory: [UInt8]) -> Bool {

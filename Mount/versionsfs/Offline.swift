@@ -24,7 +24,8 @@ enum Offline {
     }
 
     private static func serve(_ arguments: Arguments, _ logger: Logger) throws(StartError) {
-        let opened = try OpenedContainer(arguments, logger, isReadOnly: false, toleratesSettings: true)
+        let opened = try OpenedContainer(
+            try absolutePath(arguments.directory), arguments, logger, isReadOnly: false, toleratesSettings: true)
         let ending = Once { opened.container.close() }
         defer { ending.run() }
         let probe = FileSystemProbe(opened.store, isReadOnly: false)
@@ -34,9 +35,12 @@ enum Offline {
             .init(
                 mountpoint: nil, version: ProductVersion.current, log: "none",
                 transport: { transport },
-                forget: {
+                forget: { report in
                     ending.run()
+                    // The marks first: until the state is gone, whoever was cut short may ask again.
+                    let marks = MarkRemoval(below: opened.root, report: report)
                     try StateRemoval.remove(below: opened.root)
+                    return sentences(about: marks)
                 },
                 notes: { CheckedSettings(in: opened.store.state).complaints(opened.path) },
                 fileSystems: {
@@ -45,6 +49,12 @@ enum Offline {
                 }, state: Path(bytes: opened.path.bytes + Array("/.versionsfs".utf8))))
         OfflineService.run(backend: backend)
     }
+}
+
+private func sentences(about marks: MarkRemoval) -> [String] {
+    guard let first = marks.first else { return [] }
+    let others = marks.left > 1 ? " and \(marks.left - 1) more" : ""
+    return ["\(first.path)\(others) may still have attributes user.versionsfs.*: \(first.error)"]
 }
 
 /// Does something the first time only.

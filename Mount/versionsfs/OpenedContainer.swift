@@ -15,11 +15,13 @@ struct OpenedContainer {
     let store: VersionStore
     let container: LiveContainer
 
-    /// - Parameter toleratesSettings: whether settings that cannot be used have their defaults; else they are an error.
+    /// - Parameters:
+    ///   - path: absolute and without links.
+    ///   - toleratesSettings: whether settings that cannot be used have their defaults; else they are an error.
     init(
-        _ arguments: Arguments, _ logger: Logger, isReadOnly: Bool, toleratesSettings: Bool = false
+        _ path: FilePath, _ arguments: Arguments, _ logger: Logger, isReadOnly: Bool, toleratesSettings: Bool = false
     ) throws(StartError) {
-        path = try absolutePath(arguments.directory)
+        self.path = path
         do {
             root = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
         } catch {
@@ -37,6 +39,7 @@ struct OpenedContainer {
             store = try VersionStore(
                 root: root, options: .init(clock: SystemClock(), logger: logger, readOnly: isReadOnly))
         } catch {
+            if error == .inUse { throw StartError(text: LockHolder.sentence(path, root)) }
             throw StartError(text: Self.sentence(path, error, isReadOnly: isReadOnly))
         }
         if store.identity.wasCopied {
@@ -69,7 +72,6 @@ struct OpenedContainer {
 
     private static func sentence(_ path: FilePath, _ error: StoreError, isReadOnly: Bool) -> String {
         switch error {
-        case .inUse: "\(path): \(error): it is mounted already, versionsctl status shows where"
         case .unknownFormat: "\(path): \(error): it was made by a newer version, update this one"
         case .damagedFormat:
             "\(path): \(error): empty it and mount again, which gives the container new ids and keeps all versions"

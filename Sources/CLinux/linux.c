@@ -52,6 +52,12 @@ int linux_statx(int directory, const char *name, int flags, struct linux_stat *r
     return 0;
 }
 
+int linux_protection(int directory, const char *name) {
+    struct statx x;
+    if (statx(directory, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, 0, &x) != 0) return -1;
+    return (x.stx_attributes & STATX_ATTR_IMMUTABLE ? 1 : 0) | (x.stx_attributes & STATX_ATTR_APPEND ? 2 : 0);
+}
+
 int linux_openat(int directory, const char *name, int flags, mode_t mode) {
     return openat(directory, name, flags, mode);
 }

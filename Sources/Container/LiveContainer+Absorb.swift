@@ -14,7 +14,7 @@ extension LiveContainer {
     ) throws(Errno) -> SavedByRename {
         var move = move
         if let marked { move.source.stat = marked.stat }
-        let former = try moved(move)
+        let former = try former(move, besides: document)
         try store(throwing: .ioError) { () throws(StoreError) in
             try documents.remove(at: move.source.place)
             try documents.insert(document, at: move.newPlace)
@@ -29,6 +29,7 @@ extension LiveContainer {
             ($0.current?.id, $0.current == nil || $0.differs(from: move.source.stat))
         } ?? (nil, true)
         let absorbed = absorb(former, move, marked?.hash, requester)
+        if former == nil { state.places.removeAll { $0 == move.source.place } }
         let file: SharedDescriptor
         if let marked {
             file = marked.file
@@ -77,6 +78,22 @@ extension LiveContainer {
         var goesOn: VersionID?
         /// Its rows, for the transaction of the save that has its content: without that it would be nowhere.
         var rows: [VersionStore.Mutation] = []
+    }
+
+    /// The document that the file is which comes; nil if that is the very one that it comes to, whose lock is held, by
+    /// another of its names.
+    private func former(_ move: Move, besides document: Document) throws(Errno) -> Document? {
+        if let node = move.source.node {
+            let known = nodes.allNames(node)
+            for name in (known.first.map { [$0] } ?? []) + known.others {
+                guard let found = try? documents.document(at: name.place) else { continue }
+                if found === document { return nil }
+                break
+            }
+        } else if let found = try? documents.document(at: move.source.place), found === document {
+            return nil
+        }
+        return try moved(move)
     }
 
     /// What was made to be renamed here goes without a trace; anything else stays as an item whose name may come back.

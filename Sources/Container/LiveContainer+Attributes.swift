@@ -27,6 +27,7 @@ extension LiveContainer {
         _ caller: Caller, node id: UInt64, handle: UInt64?, _ edit: AttributeEdit
     ) throws(Errno) -> FileAttributes {
         let node = try node(id)
+        learn(caller)
         if let size = edit.size { try resize(caller, node, handle, to: size) }
         let isLive = node.isRegular && !node.isForeign && nodes.location(node).name != nil
         return try names.reading { () throws(Errno) in

@@ -140,7 +140,7 @@ extension LiveContainer {
         guard let file = openFiles[handle], file.isWriter else { return }
         // A child that ends closes what it inherited; only who opened the handle saves with it.
         guard let opener = file.requester.actor?.ref,
-            observers.actor(thread: caller.thread)?.ref == opener
+            observers.actor(closing: caller.thread)?.ref == opener
         else { return }
         observers.filled(
             nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }, by: opener)
@@ -193,7 +193,7 @@ extension LiveContainer {
             }
             guard let document = found else {
                 var requester = requester
-                if let closer { requester.author.program = observers.program(of: closer) }
+                if let closer { requester.author.program = observers.program(ofClosing: closer) }
                 return isLast ? () : settleOrphan(file, requester, isLast: false)
             }
             mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
@@ -247,7 +247,7 @@ extension LiveContainer {
         // An emptied file may be about to be written: only its last close says that it was meant (5.1).
         if isReplacing, stat.size == 0, !isLast { return }
         if let closer, !state.isUnversioned, !state.isUnannounced, state.differs(from: stat) {
-            requester.author.program = observers.program(of: closer)
+            requester.author.program = observers.program(ofClosing: closer)
         }
         let before = state.current?.id
         let isOverwritten = own != before && isOverwritten(state, stat, by: others)

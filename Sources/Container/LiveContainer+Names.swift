@@ -34,6 +34,7 @@ extension LiveContainer {
     ) throws(Errno) -> Found {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
+        learn(caller)
         return try retryingWhenFull(mayWait: true) { () throws(Errno) in try make(caller, parent, name, mode, body) }
     }
 
@@ -89,6 +90,7 @@ extension LiveContainer {
         let source = try node(id)
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
+        learn(caller)
         return try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             let document = source.isRegular ? knownDocument(of: source) : nil
@@ -114,13 +116,16 @@ extension LiveContainer {
                 try store(throwing: Errno.ioError) { () throws(StoreError) in try documents.insert(document, at: new) }
                 let requester = requester(caller)
                 let rows = document.state.withLock { state -> [VersionStore.Mutation] in
-                    if !isNameless { state.places.append(new) }
+                    if !isNameless, !state.places.contains(new) { state.places.append(new) }
                     state.linked = requester.actor.map { ($0.ref, now) }
                     let isPublished = state.isUnannounced && !observers.isEphemeral(name, requester)
                     // What a program made up for itself stays so under two such names.
                     if state.isUnannounced, !isPublished { return itemRows(state, stat) }
                     // Each name is told, the older one first; what is saved then is told of one.
-                    if isPublished { state.created = state.created ?? state.beginning }
+                    // Of one that a program made up for itself nobody hears if it is that program which links it.
+                    if isPublished, state.maker.map({ !observers.isMaker($0, requester, now: now) }) ?? true {
+                        state.created = state.created ?? state.beginning
+                    }
                     let older = oldName.map { announcement(&state, in: $0.parent, $0.name, by: requester) } ?? []
                     let event = VersionStore.Mutation.change(change(.created, in: parent, name, by: requester))
                     guard isPublished else { return older + [event] + itemRows(state, stat) }

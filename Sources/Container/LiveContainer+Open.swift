@@ -254,7 +254,7 @@ extension LiveContainer {
     /// The file was changed where nobody could see it: the current version's content is what was kept of it, or lost.
     private func noteOverwritten(_ state: inout Document.State) {
         guard let current = state.current, !state.isKept, !state.isReturning else { return }
-        if !isElsewhere(current) { state.current?.flags.insert(.contentLost) }
+        state.current = withoutFile(current)
         state.isKept = true
     }
 

@@ -16,6 +16,10 @@ extension LiveContainer {
         return requester
     }
 
+    /// Finds out who asks, before the names are locked: /proc tells nothing of an ancestor that is becoming another
+    /// program until that has closed its files, for which the names may be needed.
+    func learn(_ caller: Caller) { _ = observers.actor(thread: caller.thread) }
+
     /// The document of a regular file that is in use or recorded; nil if nothing is known of it.
     func knownDocument(of node: Node) -> Document? {
         let (first, others) = nodes.allNames(node)
@@ -70,7 +74,7 @@ extension LiveContainer {
             for place in places {
                 guard let document = try documents.document(at: place) else { continue }
                 verify(document, node, in: first.parent, stat)
-                for other in places where other != place { _ = try documents.insertIfAbsent(document, at: other) }
+                for other in places where other != place { try name(document, also: other) }
                 return document
             }
             var state = adopted(stat, places: places)
@@ -82,6 +86,14 @@ extension LiveContainer {
             var result = document
             for place in places { result = try documents.insertIfAbsent(document, at: place) }
             return result
+        }
+    }
+
+    /// One of several names of a file that is looked at after the others: it belongs to the same document.
+    private func name(_ document: Document, also place: Place) throws(StoreError) {
+        guard try documents.insertIfAbsent(document, at: place) === document else { return }
+        document.state.withLock { state in
+            if !state.places.contains(place) { state.places.append(place) }
         }
     }
 

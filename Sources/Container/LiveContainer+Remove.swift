@@ -26,6 +26,7 @@ extension LiveContainer {
     private func unlink(
         _ caller: Caller, _ name: FileName, in parent: Node, unprotected: ItemID?
     ) throws(Errno) {
+        learn(caller)
         try capturingAhead { isCaptured throws(Errno) in
             try names.writing { () throws(Errno) -> [Node] in
                 let directory = try descriptor(of: parent)
@@ -68,6 +69,7 @@ extension LiveContainer {
     public func removeDirectory(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true, takesAway: true)
+        learn(caller)
         try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
             let stat = try Backing.stat(name.bytes, in: directory.raw)

@@ -215,9 +215,9 @@ extension LiveContainer {
         {
             // What is appended to stays the beginning of the file: both versions name one content, C its first bytes.
             sharing.content = current.content
-        } else if !state.isKept, !state.isReturning, !isElsewhere(current) {
-            // A mapping has changed unseen what was too big to be copied when it was opened.
-            loser.flags.insert(.contentLost)
+        } else if !state.isKept, !state.isReturning {
+            // A mapping may have changed unseen what was too big to be copied when it was opened.
+            loser = withoutFile(loser)
         }
         // The losing version stays a head of its own; a conflict that the author carried on into this save does not.
         var parents: [VersionID] = if case .conflict(let base) = decision { [base] } else { [current.id] }

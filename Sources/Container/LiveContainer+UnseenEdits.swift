@@ -32,7 +32,7 @@ extension LiveContainer {
             let isAppended = !store.contents.contains(current.content) && begins(file, stat, with: current)
             if !isAppended {
                 // The content that was current is gone, unless a copy was kept.
-                if !isElsewhere(current) { state.current?.flags.insert(.contentLost) }
+                state.current = withoutFile(current)
                 state.isKept = true
             }
             _ = try? save(
@@ -41,6 +41,25 @@ extension LiveContainer {
                     kind: isAppended ? .appendOrInPlace : .replacing, isAppend: isAppended, requester: nil,
                     isSealed: !isWritten))
         }
+    }
+
+    /// A version whose file holds something else now. Its content may have been kept, or be in another item's file;
+    /// else another version of the document may hold the same bytes, and it shares that one's content. Otherwise it is
+    /// lost.
+    func withoutFile(_ version: Version) -> Version {
+        if isElsewhere(version) { return version }
+        var version = version
+        guard let equal = try? store.equal(to: version) else {
+            version.flags.insert(.contentLost)
+            return version
+        }
+        version.content = equal.content
+        if let labels = try? store.contents.labels(of: equal.content), let first = labels.first {
+            // For the day the catalog is lost; until then the rows say it.
+            let others = Array(labels.dropFirst()) + [label(of: version)]
+            try? store.contents.relabel(equal.content, first, also: others)
+        }
+        return version
     }
 
     /// Whether a version's content is among the objects, or in the file of another item that shares it.

@@ -85,6 +85,10 @@ public final class LiveContainer: Sendable {
     /// Nodes with a registration for passthrough, oldest first; some may be gone by now.
     let registrations = Mutex<Deque<UInt64>>([])
     let staleOpens = StaleOpens()
+    /// The documents that somebody resolves just now.
+    let resolving = Mutex<Set<ItemID>>([])
+    /// Held by who removes a content that nobody names any more, or cuts it to what somebody does.
+    let lettingGo = Mutex(())
     private let socket = Mutex<String?>(nil)
 
     /// Serves the tree below `root`, which stays the caller's to close after ``close()``.

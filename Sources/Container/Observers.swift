@@ -4,6 +4,7 @@ import CLinux
 import Glibc
 import Synchronization
 import VersionModel
+import VersionStore
 
 /// Joins the process table, the observations and the temporary names. Lock order: last.
 final class Observers: Sendable {
@@ -43,10 +44,18 @@ final class Observers: Sendable {
 
     func actor(thread: pid_t) -> FileActor? { processes?.actor(thread: thread) }
 
+    /// The same for who closes a file, perhaps while it becomes another program.
+    func actor(closing thread: pid_t) -> FileActor? { processes?.actor(thread: thread, isClosing: true) }
+
     /// Whether the process has not ended, as far as anyone has looked.
     func isKnown(_ actor: ActorRef) -> Bool { processes?.isKnown(actor) ?? false }
 
     func program(of actor: ActorRef) -> String { processes?.program(of: actor.process) ?? "" }
+
+    /// The same of who closes a file, perhaps while it becomes another program.
+    func program(ofClosing actor: ActorRef) -> String {
+        processes?.program(of: actor.process, isClosing: true) ?? ""
+    }
 
     /// - Parameter isOpening: what is asked for will be saved later, and the program is looked at anew then: a second
     ///   open by the same process reads nothing from /proc.
@@ -64,7 +73,7 @@ final class Observers: Sendable {
 
     /// Who is said to have saved what was there before anyone looked: the file's owner.
     func owner(of stat: FileStat) -> Author {
-        Author(userID: stat.raw.user, user: users.name(of: stat.raw.user), program: "", process: 0)
+        users.owner(stat.raw.user)
     }
 
     /// Whether a signal is pending that will end the thread's process: neither caught nor ignored.

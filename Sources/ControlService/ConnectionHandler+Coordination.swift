@@ -163,7 +163,7 @@ extension ConnectionHandler {
                 let refusal = seesAll ? refusal : refusal.showing(Set(waiting.accesses.map(\.path)))
                 return Wire.line(failing: ControlError(refusal), to: waiting.request)
             }
-        case .ask(let question, let presenter, let what, let claim): ask(question, presenter, what, claim.number)
+        case .ask(let question, let presenter, let what, let claim, _): ask(question, presenter, what, claim.number)
         case .reacquire(let presenter, let claim):
             notify(ReacquireNotification(presenter: presenter.number, claim: claim.number))
         case .heldUp(let claim, let party, let isHolder):
@@ -257,7 +257,7 @@ extension CoordinationMessage {
     /// The presenter that it is for; nil for what is about claims.
     fileprivate var presenter: PresenterID? {
         switch self {
-        case .ask(_, let presenter, _, _), .reacquire(let presenter, _), .presenterRevoked(let presenter): presenter
+        case .ask(_, let presenter, _, _, _), .reacquire(let presenter, _), .presenterRevoked(let presenter): presenter
         case .granted, .failed, .heldUp, .claimRevoked, .disturbed, .probe: nil
         }
     }

@@ -77,10 +77,12 @@ extension ConnectionHandler {
 
     /// A message for a presenter: at once, or in its turn behind the changes that it is to hear of first.
     func told(_ message: CoordinationMessage, for presenter: PresenterID) {
-        if case .ask(let question, _, let what, _) = message, let peer, !shared.trusts(peer) {
+        if case .ask(let question, _, let what, _, _) = message, let peer, !shared.trusts(peer) {
             return ask(question, what, of: presenter, message, peer)
         }
-        guard case .reacquire = message else {
+        var mustWait = participation?.presenters[presenter]?.isBehind(message) ?? false
+        if case .reacquire = message { mustWait = true }
+        guard mustWait else {
             if participation?.presenters[presenter]?.mayGo(message) ?? false { send(message) }
             return
         }
@@ -90,14 +92,16 @@ extension ConnectionHandler {
         shared.run(on: .coordination) {
             // If the feed cannot be read, nothing in it can be waited for.
             let sequence = (try? backend.lastSequence()) ?? 0
-            loop.execute {
-                let handler = handler.value
-                handler.participation?.presenters[presenter]?.settle(number, until: sequence)
-                handler.participation?.presenters[presenter]?.cursor.changesHappened()
-                handler.sendDue(presenter)
-                handler.pump(presenter)
-            }
+            loop.execute { handler.value.settle(number, of: presenter, until: sequence) }
         }
+    }
+
+    /// A message goes out once the presenter has been told of all changes up to one.
+    private func settle(_ number: UInt64, of presenter: PresenterID, until sequence: UInt64) {
+        participation?.presenters[presenter]?.settle(number, until: sequence)
+        participation?.presenters[presenter]?.cursor.changesHappened()
+        sendDue(presenter)
+        pump(presenter)
     }
 
     /// Asks somebody who may not see everything, if it may know what it is asked about by now. Who may not is not waited
@@ -105,16 +109,19 @@ extension ConnectionHandler {
     private func ask(
         _ question: QuestionID, _ what: Question, of presenter: PresenterID, _ message: CoordinationMessage, _ peer: Peer
     ) {
+        let isBehind = participation?.presenters[presenter]?.isBehind(message) ?? false
         guard let number = participation?.presenters[presenter]?.hold(message), let context,
             let backend = shared.backend as? any CoordinationBackend
         else { return }
-        let loop = context.eventLoop
+        let (feed, loop) = (shared.backend, context.eventLoop)
         let handler = NIOLoopBound(self, eventLoop: loop)
         shared.run(on: .coordination) {
             let mayAsk = backend.mayAsk(what, of: presenter, peer: peer)
+            let sequence = mayAsk && isBehind ? (try? feed.lastSequence()) ?? 0 : 0
             loop.execute {
                 let handler = handler.value
                 guard let connection = handler.participation?.connection else { return }
+                if mayAsk && isBehind { return handler.settle(number, of: presenter, until: sequence) }
                 if mayAsk {
                     handler.participation?.presenters[presenter]?.settle(number, until: 0)
                 } else {

@@ -4,7 +4,8 @@ import Coordination
 import VersionModel
 
 /// A pure machine for one presenter. A reacquire is sent once all is told that was recorded before it, so that whoever
-/// acts on it knows what was changed meanwhile; what comes behind a reacquire does not overtake it.
+/// acts on it knows what was changed meanwhile; so is a question if the item was moved, for who saves it has to know
+/// where. What comes behind such a message does not overtake it.
 struct PresenterFeed: Sendable {
     /// A message that waits.
     private struct Held: Sendable {
@@ -30,6 +31,12 @@ struct PresenterFeed: Sendable {
         cursor = FeedCursor(sequence: presented.sequence)
     }
 
+    /// Whether the presenter is still to be told that its item is where a question finds it.
+    func isBehind(_ message: CoordinationMessage) -> Bool {
+        guard case .ask(_, _, _, _, let place?) = message else { return false }
+        return place != item.path
+    }
+
     /// Whether a message may go out now; else it is kept until ``due()``.
     mutating func mayGo(_ message: CoordinationMessage) -> Bool {
         guard !held.isEmpty else { return true }
@@ -53,7 +60,7 @@ struct PresenterFeed: Sendable {
     /// A question that was kept is not for its client.
     mutating func withhold(_ number: UInt64) {
         guard let index = held.firstIndex(where: { $0.number == number }) else { return }
-        if case .ask(_, _, .relinquish, let claim) = held.remove(at: index).message { withheld.insert(claim) }
+        if case .ask(_, _, .relinquish, let claim, _) = held.remove(at: index).message { withheld.insert(claim) }
     }
 
     /// The messages that may go out now, in order.

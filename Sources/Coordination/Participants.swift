@@ -13,7 +13,8 @@ public protocol CoordinationClient: AnyObject, Sendable {
 public enum CoordinationMessage: Hashable, Sendable {
     case granted(ClaimID, [TreePath])
     case failed(ClaimID, ClaimRefusal)
-    case ask(QuestionID, PresenterID, Question, for: ClaimID)
+    /// With where the presenter's item is.
+    case ask(QuestionID, PresenterID, Question, for: ClaimID, at: TreePath?)
     case reacquire(PresenterID, ClaimID)
     case heldUp(ClaimID, by: CoordinationParty, isHolder: Bool)
     case presenterRevoked(PresenterID)

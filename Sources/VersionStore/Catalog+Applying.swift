@@ -36,6 +36,10 @@ extension Catalog {
                 database, "UPDATE version SET flags = ? WHERE id = ?", .integer(Int64(flags.rawValue)), .blob(id.bytes))
         case .hash(let id, let hash):
             try SQLStatement.run(database, "UPDATE version SET hash = ? WHERE id = ?", .blob(hash), .blob(id.bytes))
+        case .parents(let id, let parents):
+            guard var version = try Query.version(id, database) else { return }
+            version.parents = parents
+            try write(version, database)
         case .removeVersion(let id): try remove([id], database)
         case .deletion(let deletion): try put(deletion, database)
         case .removeDeletion(let id):
@@ -97,16 +101,21 @@ extension Catalog {
     }
 
     /// What a version's row is to name as parents. Whoever amends a version may have looked at it before one of its
-    /// parents went, and what it had been given instead stays.
+    /// parents went, and what it had been given instead stays. What goes back to the version is not taken for a parent
+    /// of it, whoever says so: nothing in a circle has a beginning.
     private static func parents(of version: Version, _ database: Database) throws -> [VersionID] {
         guard !version.parents.isEmpty, let known = try Query.version(version.id, database),
             known.parents != version.parents
         else { return version.parents }
-        var parents = known.parents
-        for parent in version.parents where !parents.contains(parent) {
-            if try Query.version(parent, database) != nil { parents.append(parent) }
+        let new = try version.parents.filter { parent in
+            try !known.parents.contains(parent) && Query.version(parent, database) != nil
         }
-        return parents
+        if new.isEmpty { return known.parents }
+        let nodes = try Query.versions(of: version.item, database).map { HistoryNode($0) }
+        return new.reduce(into: known.parents) { parents, parent in
+            let goesBack = parent == version.id || HeadRule.goesBack(parent, to: version.id, in: nodes)
+            if !goesBack, !parents.contains(parent) { parents.append(parent) }
+        }
     }
 
     private static func write(_ version: Version, _ database: Database) throws {

@@ -54,11 +54,12 @@ enum Query {
         return try items.map { try withPlaces($0, database) }.filter(\.isReturning)
     }
 
-    /// Items with unresolved losers.
+    /// Items with unresolved losers. What is deleted has none until it is undeleted.
     static func conflicted(_ database: Database) throws -> [Item] {
         try SQLStatement(
             database,
-            "SELECT \(itemColumns) FROM item WHERE id IN (SELECT item FROM version WHERE kind = 2)"
+            "SELECT \(itemColumns) FROM item WHERE id IN (SELECT item FROM version WHERE kind = 2) "
+                + "AND id IN (SELECT item FROM place)"
         ).rows(bareItem).map { try withPlaces($0, database) }
     }
 
@@ -354,7 +355,9 @@ enum Query {
             database,
             """
             SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM version),
-                (SELECT count(*) FROM version WHERE kind = 2), (SELECT count(*) FROM deletion),
+                (SELECT count(*) FROM version WHERE kind = 2 AND EXISTS
+                    (SELECT 1 FROM place WHERE place.item = version.item)),
+                (SELECT count(*) FROM deletion),
                 (SELECT total(size) FROM deletion)
             """
         ).first { row in (0..<5).map { row.integer($0) } } ?? []

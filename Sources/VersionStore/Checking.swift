@@ -86,7 +86,7 @@ final class StoreCheck {
         if repairs, !list.isEmpty { store.commit([.setting(key: Self.lostKey, value: Array(list.utf8))]) }
     }
 
-    private func report(
+    func report(
         _ kind: Finding.Kind, _ subject: String, path: TreePath? = nil, _ text: String, repair: String? = nil,
         _ mutations: () throws -> [VersionStore.Mutation]
     ) rethrows {
@@ -119,9 +119,9 @@ final class StoreCheck {
 
     private func check(_ snapshot: Item) throws {
         // The container goes on meanwhile: what looks wrong in the snapshot is looked at again.
-        guard !isSound(snapshot, try store.versions(of: snapshot.id)), let item = try store.item(snapshot.id) else {
-            return
-        }
+        let known = try store.versions(of: snapshot.id)
+        try checkParents(known)
+        guard !isSound(snapshot, known), let item = try store.item(snapshot.id) else { return }
         let versions = try store.versions(of: item.id)
         let path = try store.path(of: item)
         let current = versions.first { $0.id == item.current }
@@ -194,7 +194,7 @@ final class StoreCheck {
     }
 
     /// Where a version's document is, or was when it was deleted, or when the version was kept.
-    private func path(of version: Version) throws -> TreePath? {
+    func path(of version: Version) throws -> TreePath? {
         if let path = try store.item(version.item).flatMap({ try store.path(of: $0) }) { return path }
         let deletions = try store.catalog.access { try Query.deletions(item: version.item, $0) }
         if let deletion = deletions.first { return deletion.path }

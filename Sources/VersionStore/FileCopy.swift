@@ -12,11 +12,12 @@ enum FileCopy {
     /// Up to this size it is read and written: copying in the kernel goes through a pipe that has to be made first.
     private static let tinySize: off_t = 16_384
 
-    /// Copies everything of `source` to the empty file `target`.
+    /// Copies everything of `source` to the empty file `target`, or only its first bytes with all the rest.
     static func copy(
-        _ source: FileDescriptor, to target: FileDescriptor, reflink: Bool
+        _ source: FileDescriptor, to target: FileDescriptor, reflink: Bool, upTo limit: UInt64 = .max
     ) throws(Errno) -> ContentStore.Copying {
         let status = try System.status(source)
+        let size = off_t(clamping: min(UInt64(clamping: status.st_size), limit))
         // A description of our own: the seeks below move its offset, and copying leaves no trace in the access time.
         let flags = O_RDONLY | linux_O_NOATIME
         let isQuiet = fcntl(source.rawValue, F_GETFL) & linux_O_NOATIME != 0 && status.st_size <= smallSize
@@ -24,7 +25,11 @@ enum FileCopy {
         defer { if let own { System.close(own) } }
         let source = own ?? source
         let isReflinked = reflink && linux_clone_file(target.rawValue, source.rawValue) == 0
-        if !isReflinked { try copyData(source, to: target, size: status.st_size) }
+        if !isReflinked {
+            try copyData(source, to: target, size: size)
+        } else if size < status.st_size {
+            try System.call { ftruncate(target.rawValue, size) }
+        }
         try copyMetadata(source, status, to: target)
         return isReflinked ? .reflinked : .copied
     }

@@ -17,6 +17,7 @@ public struct Finding: Hashable, Sendable {
         case severalCurrents = "several-currents"
         case versionWithoutItem = "version-without-item"
         case pathUnknown = "path-unknown"
+        case parentsInACircle = "parents-in-a-circle"
     }
 
     public var kind: Kind

@@ -10,11 +10,13 @@ extension VersionStore {
         /// Removes an item and the rows of all its versions.
         case forgetItem(ItemID)
         /// Inserts or replaces; of a version that is there already, parents that went meanwhile stay what they were
-        /// replaced by.
+        /// replaced by, and none is added that goes back to it.
         case version(Version)
         case kind(VersionID, VersionKind)
         case flags(VersionID, Version.Flags)
         case hash(VersionID, [UInt8])
+        /// Replaces what a version names as its parents, which ``version(_:)`` only adds to; for repairs.
+        case parents(VersionID, [VersionID])
         /// What went back to it goes back to what it went back to (``Splice``).
         case removeVersion(VersionID)
         /// Inserts or replaces.

@@ -27,6 +27,12 @@ extension ByteWriter {
         case .directory(let directory): tagged(9) { $0.fixed(directory.id.number); $0.place(directory.place) }
         case .removeDirectory(let id): tagged(10) { $0.fixed(id.number) }
         case .change(let change): tagged(11) { $0.change(change) }
+        case .parents(let id, let parents):
+            tagged(13) { writer in
+                writer.identity(id)
+                writer.count(UInt64(parents.count))
+                for parent in parents { writer.identity(parent) }
+            }
         case .setting(let key, let value): tagged(12) { $0.text(key); $0.optional(value) { $0.string($1) } }
         }
     }
@@ -64,6 +70,11 @@ extension ByteReader {
         case 12:
             let key = try text()
             return .setting(key: key, value: try optional { (reader) throws(CodingError) in try reader.string() })
+        case 13:
+            let id: VersionID = try identity()
+            var parents: [VersionID] = []
+            for _ in 0..<(try count(ofAtLeast: 16)) { parents.append(try identity()) }
+            return .parents(id, parents)
         default: throw CodingError()
         }
     }

@@ -129,7 +129,8 @@ private struct UnseenRemoval {
     mutating func remove(_ item: Item, at place: Place) throws -> [VersionStore.Mutation] {
         let path = livePath(place.directory)?.appending(place.name) ?? recorded(place) ?? TreePath(names: [place.name])
         let event = VersionStore.Mutation.change(Change(event: .deleted, path: path, item: item.id, time: now))
-        let versions = try catalog.access { try Query.versions(of: item.id, $0) }
+        let recorded = try catalog.access { try Query.versions(of: item.id, $0) }
+        let versions = recorded.map { $0.id == item.current ? sharing($0, with: recorded) : $0 }
         let kept = versions.first { isWhole($0) && $0.kind != .conflict } ?? versions.first { isWhole($0) }
         guard let kept else {
             let shared = try versions.flatMap { try withoutContent($0) }
@@ -149,12 +150,22 @@ private struct UnseenRemoval {
         if let lost = versions.first(where: { $0.id == item.current }), lost.id != kept.id {
             var lost = lost
             lost.kind = .history
-            if lost.content != kept.content { lost.flags.insert(.contentLost) }
+            if lost.content != kept.content, !isWhole(lost) { lost.flags.insert(.contentLost) }
             rows += [.version(lost)] + (try withoutContent(lost))
         }
         let file = Item.LiveFile(id: deletion.file, size: kept.size, modified: kept.modified)
         let left = Item(id: item.id, places: [], current: kept.id, file: file)
         return rows + [.item(left), .deletion(deletion), event]
+    }
+
+    /// The version that was in the file: where another one holds the same bytes, with that one's content.
+    private func sharing(_ version: Version, with all: [Version]) -> Version {
+        guard !recovery.contents.contains(version.content),
+            let equal = all.first(where: { $0.isEqual(to: version) && isWhole($0) })
+        else { return version }
+        var version = version
+        version.content = equal.content
+        return version
     }
 
     private func isWhole(_ version: Version) -> Bool {
@@ -214,9 +225,8 @@ private struct UnseenRemoval {
         _ place: Place, _ path: TreePath, _ type: EntryType, _ file: FileID, _ attributes: Attributes, size: UInt64,
         item: ItemID?, id: DeletionID = .random()
     ) -> Deletion {
-        let author = Author(userID: attributes.owner, user: String(attributes.owner), program: "", process: 0)
-        return Deletion(
+        Deletion(
             id: id, place: place, path: path, type: type, file: file, item: item, size: size, deleted: now,
-            author: author, group: group, parentAccessed: now, parentModified: now, attributes: attributes)
+            author: recovery.users.owner(attributes.owner), group: group, parentAccessed: now, parentModified: now, attributes: attributes)
     }
 }

@@ -15,6 +15,7 @@ struct Recovery {
     let tree: LiveTree
     let device: VersionModel.DeviceID
     let logger: Logger
+    let users = UserNames()
     /// Before the container is in use.
     let isOpening: Bool
     /// The catalog is there, and the container itself looks at the live files next.
@@ -269,7 +270,7 @@ struct Recovery {
     ) {
         if let path, let live = tree.file(path) {
             item.file = live.file
-            item.current = add(Self.current(of: item, live.status, after: newest, device), &mutations)
+            item.current = add(current(of: item, live.status, after: newest), &mutations)
         } else if let deletion {
             item.file = Item.LiveFile(id: deletion.file, size: deletion.size, modified: modified(deletion))
             item.current = add(current(of: item, deletion, after: newest), &mutations)
@@ -313,14 +314,11 @@ struct Recovery {
     }
 
     /// A version for a live file whose own record is lost.
-    private static func current(
-        of item: Item, _ status: linux_stat, after newest: Version, _ device: VersionModel.DeviceID
-    ) -> Version {
-        let author = Author(userID: status.user, user: String(status.user), program: "", process: 0)
-        return Version(
+    private func current(of item: Item, _ status: linux_stat, after newest: Version) -> Version {
+        Version(
             id: .random(), item: item.id, kind: .current, content: .random(), size: status.size,
             modified: status.modification, saved: status.modification, time: newest.time.next(now: status.modification),
-            device: device, author: author, parents: [newest.id],
+            device: device, author: users.owner(status.user), parents: [newest.id],
             attributes: Attributes(mode: status.mode & 0o7777, owner: status.user, group: status.group),
             flags: [.sealed])
     }

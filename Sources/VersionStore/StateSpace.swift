@@ -34,6 +34,8 @@ final class SpaceMeter: Sendable {
         var changed = false
     }
 
+    /// Lets one scan go on at a time; held while it reads the directories, and before `state`.
+    private let turn = Mutex(())
     /// Guards the sums; held for a few additions, never during a system call.
     private let state = Mutex(State())
 
@@ -59,14 +61,16 @@ final class SpaceMeter: Sendable {
         }
     }
 
-    /// Adds up all entries below `directory`. One scan at a time; a second one returns at once.
-    func scan(_ directory: FileDescriptor) throws(Errno) {
-        let isFirst = state.withLock { state in
-            guard state.scan == nil else { return false }
-            state.scan = Scan()
-            return true
+    /// Adds up all entries below `directory`; while another thread does, it waits for that first.
+    /// - Parameter onlyIfUnknown: not if the sum is known by then.
+    func scan(_ directory: FileDescriptor, onlyIfUnknown: Bool = false) throws(Errno) {
+        try turn.withLock { _ throws(Errno) in
+            if !onlyIfUnknown || !value.isComplete { try scanAll(directory) }
         }
-        guard isFirst else { return }
+    }
+
+    private func scanAll(_ directory: FileDescriptor) throws(Errno) {
+        state.withLock { $0.scan = Scan() }
         do throws(Errno) {
             for number in 0..<256 {
                 let hex = String(number, radix: 16)

@@ -161,10 +161,24 @@ extension VersionStore {
         return (try? version.hash.map { try StoreCheck.hash(file, version.size) == $0 }) ?? true
     }
 
+    /// Another version of the same item whose content is among the objects and holds the same bytes, as its hash says.
+    public func equal(to version: Version) throws(StoreError) -> Version? {
+        guard version.hash != nil else { return nil }
+        return try versions(of: version.item).first { $0.isEqual(to: version) && isWhole($0) }
+    }
+
     /// The live files are in order again.
     public func settled() {
         flush()
         try? catalog.setMeta(StoreOpening.unsettledKey, [0])
+    }
+}
+
+extension Version {
+    /// Whether another version holds the same bytes, as far as their records tell.
+    func isEqual(to other: Version) -> Bool {
+        id != other.id && hash != nil && hash == other.hash && size == other.size
+            && flags.isDisjoint(with: [.contentLost, .unfinished])
     }
 }
 

@@ -41,7 +41,7 @@ extension VersionStore {
         try read { try Query.conflicts(of: item, $0) }
     }
 
-    /// All items with unresolved losers.
+    /// All items with unresolved losers; not the deleted ones.
     public func conflicted() throws(StoreError) -> [Item] { try read { try Query.conflicted($0) } }
 
     // MARK: Versions
@@ -124,6 +124,7 @@ extension VersionStore {
     public struct Statistics: Hashable, Sendable {
         public var items = 0
         public var versions = 0
+        /// Unresolved losers of items that are not deleted.
         public var conflicts = 0
         public var deletions = 0
         /// Lengths of deleted files.

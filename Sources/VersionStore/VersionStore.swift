@@ -164,20 +164,24 @@ public final class VersionStore: Sendable {
             history: history.bytes, deleted: deleted.bytes, isComplete: history.isComplete && deleted.isComplete)
     }
 
-    /// Adds up ``space`` anew; for a thread of the caller's, after an opening where it is not complete.
-    public func rescanSpace() throws(StoreError) {
+    /// Adds up ``space`` anew.
+    /// - Parameter onlyIfUnknown: where it is not complete, as after a disorderly end. If another thread is at it, the
+    ///   call waits until it is done.
+    public func rescanSpace(onlyIfUnknown: Bool = false) throws(StoreError) {
         do throws(Errno) {
-            try contents.shelf.space.scan(contents.shelf.directory)
-            try deletedArea.shelf.space.scan(deletedArea.shelf.directory)
+            try contents.shelf.space.scan(contents.shelf.directory, onlyIfUnknown: onlyIfUnknown)
+            try deletedArea.shelf.space.scan(deletedArea.shelf.directory, onlyIfUnknown: onlyIfUnknown)
         } catch { throw .io(error, "adding up the space") }
     }
 
     private func saveSpace() {
         let space = space
-        guard space.isComplete else { return }
         var writer = ByteWriter()
-        writer.fixed(space.history)
-        writer.fixed(space.deleted)
+        // If they are not known, those of an earlier end are no longer true either.
+        if space.isComplete {
+            writer.fixed(space.history)
+            writer.fixed(space.deleted)
+        }
         try? catalog.setMeta(StoreOpening.spaceKey, writer.bytes)
     }
 }

@@ -58,6 +58,7 @@ public struct ContainerPlace: Hashable, Sendable {
         }
         if let place = mounted(resolved) { return place }
         if let place = unmounted(resolved) { return place }
+        if let error = covered(resolved, typed) { throw error }
         throw ControlError(
             .noContainer, "not in a container", path: typed, advice: "versionsctl mount DIR makes a directory one")
     }
@@ -81,6 +82,18 @@ public struct ContainerPlace: Hashable, Sendable {
         var root = resolved.existing
         while let parent = root.parent, FileAttribute.container.value(of: parent) == container { root = parent }
         return ContainerPlace(root: root, path: resolved.full.relative(to: root), state: .mounted(socket: socket))
+    }
+
+    /// For what lies on a file system that was mounted in a container, past which the container cannot see.
+    private static func covered(_ resolved: ResolvedPath, _ typed: Path) -> ControlError? {
+        guard let mount = MountTable.mount(of: resolved.existing), !mount.isOurs,
+            let outer = MountTable.current().last(where: { $0.isOurs && $0.contains(mount.point) })
+        else { return nil }
+        return ControlError(
+            .noContainer,
+            "on another file system, mounted at \(mount.point) in the container \(outer.point): "
+                + "no versions are kept there",
+            path: typed, advice: "move it into the container, or mount that file system elsewhere")
     }
 
     /// Whether a directory of that name is a container's, and not just called so: one may be made below the root.

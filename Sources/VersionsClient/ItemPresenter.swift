@@ -1,13 +1,21 @@
-// A presenter whose messages are handled by a task, one after the other.
+// A presenter whose messages are handled by tasks: what it is asked does not wait for what it is told.
 
 import ControlProtocol
 
-/// What a presenter does when it is asked. Messages come one after the other; what a handler claims meanwhile is known to
-/// be claimed in it.
+/// What a presenter does when it is asked and told.
+///
+/// Questions (``relinquish(toWriter:claim:)``, ``save(claim:)``, ``accommodateDeletion(of:claim:)``) come one after the
+/// other, and so does news (``changed(_:)``, ``wasRevoked()``). A question does not wait for news: it may come while news is
+/// being handled, and before news of what was done earlier, of a move for instance. ``reacquire(claim:)`` comes in turn
+/// with the questions, behind the news of what was done until then.
+///
+/// What is claimed in the handler of a question is known to be claimed in it. What is claimed in one of news is asked of
+/// the presenter, too, unless it is claimed for its presentation.
 public protocol ItemPresenter: Sendable {
     /// Leave the item alone from now on, until ``reacquire(claim:)``.
     func relinquish(toWriter: Bool, claim: UInt64) async
-    /// The item is the presenter's again, whatever became of the claim.
+    /// The claim is over, whatever became of it. The item is the presenter's again once all are that it relinquished to:
+    /// they may overlap. Who relinquishes to a later one before it could be told of this is told when that is over.
     func reacquire(claim: UInt64) async
     /// Write what has not been written yet. What is thrown fails the claim.
     func save(claim: UInt64) async throws
@@ -32,42 +40,13 @@ extension ItemPresenter {
     public func changed(_ change: PresentedChange) async {}
     public func wasRevoked() async {}
 
-    func handle(_ content: PresenterMessage.Content) async throws {
-        switch content {
+    /// Handles a question.
+    func handle(_ question: PresenterMessage.Content) async throws {
+        switch question {
         case .relinquish(let toWriter, let claim): await relinquish(toWriter: toWriter, claim: claim)
         case .save(let claim): try await save(claim: claim)
         case .accommodateDeletion(let path, let claim): try await accommodateDeletion(of: path, claim: claim)
-        case .reacquire(let claim): await reacquire(claim: claim)
-        case .changes(let changes, _): for change in changes { await changed(change) }
-        case .revoked: await wasRevoked()
-        }
-    }
-}
-
-/// The messages of one presenter, handled in their order by a task.
-struct PresenterInbox: Sendable {
-    /// Makes the sink once the presenter's number is known, which what it claims meanwhile names.
-    let sink: @Sendable (UInt64) -> PresenterSink
-
-    init(_ presenter: some ItemPresenter, _ arbiter: CoordinationContext.Arbiter) {
-        sink = { number in
-            let (messages, continuation) = AsyncStream.makeStream(of: PresenterMessage.self)
-            let context = CoordinationContext().handling(number, of: arbiter)
-            Task {
-                for await message in messages {
-                    do {
-                        try await CoordinationContext.$current.withValue(context) {
-                            try await presenter.handle(message.content)
-                        }
-                        message.answer(.success(()))
-                    } catch let error as ControlError {
-                        message.answer(.failure(error))
-                    } catch {
-                        message.answer(.failure(ControlError(.failed, "\(error)")))
-                    }
-                }
-            }
-            return PresenterSink(take: { continuation.yield($0) }, ended: { _ in continuation.finish() })
+        case .reacquire, .changes, .revoked: break
         }
     }
 }

@@ -107,9 +107,14 @@ struct Session {
     /// Another typed path as one of this container.
     /// - Returns: nil if it lies outside.
     func inside(_ other: TypedPath) throws(ControlError) -> Path? {
-        guard let found = try? ContainerPlace.find(other.path, followingLastLink: false), found.root == place.root
-        else { return nil }
-        return found.path
+        do {
+            let found = try ContainerPlace.find(other.path, followingLastLink: false)
+            return found.root == place.root ? found.path : nil
+        } catch {
+            // Of what cannot be followed nobody knows where it lies.
+            guard error.code == .noContainer else { throw error }
+            return nil
+        }
     }
 
     private static func locate(

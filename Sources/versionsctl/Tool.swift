@@ -34,6 +34,10 @@ struct Tool: AsyncParsableCommand {
 
     /// Runs a command line; gives the exit status.
     static func run(_ arguments: [String]) async -> Int32 {
+        if let word = DashedWords.unknown(arguments) {
+            Printer.note(DashedWords.message(word, arguments))
+            return 64
+        }
         do {
             var command = try parseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {

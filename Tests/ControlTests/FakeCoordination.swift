@@ -116,7 +116,8 @@ extension FakeCoordination.State {
                 }
             claim.connection.flatMap { clients[$0] }?.tell(.failed(claim.id, refusal))
         case .ask(let question, let presenter, let what, let claim):
-            client(of: presenter)?.tell(.ask(question, presenter, what, for: claim))
+            client(of: presenter)?.tell(
+                .ask(question, presenter, what, for: claim, at: arbiter.presenter(presenter)?.path))
         case .reacquire(let presenter, let claim): client(of: presenter)?.tell(.reacquire(presenter, claim))
         case .slow(let id, .holder):
             client(of: id)?.tell(.heldUp(id, by: CoordinationParty(process: 3, program: "three"), isHolder: true))

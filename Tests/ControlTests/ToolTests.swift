@@ -27,6 +27,50 @@ struct ToolTests {
         #expect(run.status == 64 && run.output.isEmpty && !run.errors.isEmpty)
     }
 
+    @Test("a word with one dash and several letters is no bundle: it is an unknown option, whatever letters it has")
+    func dashes() throws {
+        let directory = try temporaryDirectory()
+        defer { remove(directory) }
+        for word in ["-dash", "-hello", "-oh", "-xhz", "-2h", "-hé"] {
+            for command in [["history"], ["diff"], ["undelete"], ["purge"], ["query", "TRUE"], ["mount"]] {
+                let run = try runTool(command + [word], in: directory)
+                #expect(run.status == 64 && run.output.isEmpty, "\(command) \(word): \(run)")
+                let line = "versionsctl: unknown option \(word): put -- before names that begin with a dash\n"
+                #expect(run.errors == line)
+            }
+            let named = try runTool(["history", "--", word], in: directory)
+            #expect(named.status == 1 && named.errors.contains("\(word): not in a container"), "\(named)")
+        }
+        let claimed = try runTool(["coordinate", "read", "-hello", "x.txt", "--", "ls", "-la"])
+        #expect(claimed.status == 64 && claimed.errors.contains("unknown option -hello: write ./ before"), "\(claimed)")
+        let bytes = try runTool(bytes: [Array("history".utf8), [0x2D, 0xFF, 0x68]], in: directory)
+        #expect(bytes.status == 64 && bytes.errors.hasPrefix("versionsctl: unknown option -"))
+        // Those that there are go on.
+        for arguments in [["-h"], ["history", "-h"], ["-help"], ["history", "x.txt", "-h"]] {
+            let run = try runTool(arguments)
+            #expect(run.status == 0 && run.output.contains("USAGE") && run.errors.isEmpty, "\(arguments)")
+        }
+        for word in ["-o", "-o=ro"] {
+            let mount = try runTool(["mount", "nowhere/x"] + [word] + (word == "-o" ? ["ro"] : []), in: directory)
+            #expect(mount.status == 1 && !mount.errors.contains("option"), "\(mount)")
+        }
+    }
+
+    @Test("an option of another command is unknown, one of ours behind a file stands in the wrong place")
+    func misplacedOptions() throws {
+        for (arguments, message) in [
+            (["read", "--for-deleting", "f", "--", "true"], "unknown option --for-deleting"),
+            (["read", "f", "--for-moving=x", "--", "true"], "unknown option --for-moving=x"),
+            (["write", "--json", "f", "--", "true"], "unknown option --json"),
+            (["write", "f", "--for-deleting", "--", "true"], "options come before the files: --for-deleting"),
+            (["read", "f", "--container=c", "--", "true"], "options come before the files: --container=c"),
+            (["read", "f", "--without-changes", "--", "true"], "options come before the files: --without-changes"),
+        ] {
+            let run = try runTool(["coordinate"] + arguments)
+            #expect(run.status == 64 && run.errors.contains("Error: \(message)\n"), "\(arguments): \(run.errors)")
+        }
+    }
+
     @Test("outside a container everything fails with one line and 1")
     func outside() throws {
         let directory = try temporaryDirectory()

@@ -70,6 +70,14 @@ struct MessageTests {
         #expect(throws: ControlError.self) { try Wire.parameters(HistoryRequest.self, in: line) }
     }
 
+    @Test("a number that cannot stand where it does is named", arguments: ["-1", "1.5", "1e40"])
+    func numbers(number: String) throws {
+        let line = Array(
+            #"{"jsonrpc":"2.0","id":1,"method":"watch","params":{"target":{"path":""},"after":\#(number)}}"#.utf8)
+        let error = #expect(throws: ControlError.self) { try Wire.parameters(WatchRequest.self, in: line) }
+        #expect(error?.message == "the parameters do not fit: after is no number that can stand there")
+    }
+
     @Test("what is no message is answered with the right code and id", arguments: [
             ("nonsense", -32700, nil), ("{", -32700, nil), ("\u{0}", -32700, nil), ("[]", -32600, nil),
             ("null", -32600, nil),

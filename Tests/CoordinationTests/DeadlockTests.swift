@@ -58,8 +58,8 @@ import VersionModel
     }
 
     @Test("4: a slow handler of events delays no answer: events are not the arbiter's") func slowEventHandler() {
-        // Here a question does not wait for another to be answered. In the client one presenter's messages are handled in
-        // their order, events among them: what that delays ends at the deadline.
+        // Here a question does not wait for another to be answered. That it waits for no handler in the client is shown by
+        // ClientPresenterTests, and for operation queues by QuestionOrderTests.
         var play = Play()
         play.present(1, of: 1, "a")
         play.present(2, of: 1, "b")

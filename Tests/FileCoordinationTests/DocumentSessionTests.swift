@@ -233,6 +233,21 @@ private final class Editor: DocumentSessionDelegate {
         }
     }
 
+    @Test("asked to save before it is told of its move, a document is saved where it is by then") func savingBehindMove() throws {
+        try inDirectory { directory in
+            let (old, new) = (directory.appendingPathComponent("a"), directory.appendingPathComponent("b"))
+            try Data("old".utf8).write(to: old)
+            let editor = Editor()
+            let session = try DocumentSession(opening: old, for: editor)
+            defer { session.close() }
+            editor.edit("mine")
+            let queue = session.presentedItemOperationQueue
+            #expect(readBehindMove(of: old, to: new, presentedOn: queue) == "mine")
+            queue.waitUntilAllOperationsAreFinished()
+            #expect(session.url.path == new.path && session.situation == nil && !editor.hasUnsavedChanges)
+        }
+    }
+
     @Test("outside of a container it merges, too") func outside() throws {
         let directory = try Workplace.fresh("session")
         defer { try? FileManager.default.removeItem(atPath: directory) }

@@ -89,6 +89,34 @@ struct MountedClientTests {
         }
     }
 
+    @Test("a presenter that takes its time over a change is asked meanwhile, and delays nobody") func slowNews() async throws {
+        try await inContainer(["a": "1"]) { container in
+            let root = container.path
+            return try waiting {
+                let place = try ContainerPlace.find(Path(root + "/a"))
+                let one = try await VersionsClient.connect(to: place, program: "one", version: "1")
+                let other = try await VersionsClient.connect(to: place, program: "other", version: "1")
+                let (granted, open) = AsyncStream.makeStream(of: Void.self)
+                let reader = SlowReader(until: granted)
+                let presentation = try await one.present(place.path, reader)
+                try shell("echo 22 > a", in: root)
+                var told = await reader.listener.words(upTo: "saved a")
+                let clock = ContinuousClock()
+                let waited = try await clock.measure {
+                    try await other.coordinate([AccessRequest(.writing, place.path)]) { paths in
+                        try Data("333".utf8).write(to: URL(fileURLWithPath: root + "/" + paths[0].description))
+                    }
+                }
+                open.finish()
+                told += await reader.listener.words(upTo: "saved a")
+                await presentation.withdraw()
+                var problems = waited < .seconds(8) ? [] : ["it was waited for \(waited)"]
+                if told != ["saved a", "relinquish", "saved a"] { problems.append("it was told: \(told)") }
+                return problems
+            }
+        }
+    }
+
     @Test("a change is told with the process and the program that made it") func origin() async throws {
         try await inContainer(["d/a": "1"]) { container in
             let directory = URL(fileURLWithPath: container.file("d"))
@@ -154,6 +182,21 @@ struct MountedClientTests {
         func wasRevoked() async { await listener.wasRevoked() }
     }
 
+    /// Takes its time over the first change, until it is let.
+    private final class SlowReader: ItemPresenter {
+        let listener = Listener()
+        private let gate: AsyncStream<Void>
+        init(until gate: AsyncStream<Void>) { self.gate = gate }
+        func relinquish(toWriter: Bool, claim: UInt64) async {
+            await listener.relinquish(toWriter: toWriter, claim: claim)
+        }
+        func reacquire(claim: UInt64) async { await listener.reacquire(claim: claim) }
+        func changed(_ change: PresentedChange) async {
+            await listener.changed(change)
+            for await _ in gate {}
+        }
+    }
+
     private final class Listener: ItemPresenter {
         let told: AsyncStream<String>
         private let say: AsyncStream<String>.Continuation
@@ -167,6 +210,14 @@ struct MountedClientTests {
             for await word in told {
                 words.append(word)
                 if words.count == count { break }
+            }
+            return words
+        }
+        func words(upTo last: String) async -> [String] {
+            var words: [String] = []
+            for await word in told {
+                words.append(word)
+                if word == last { break }
             }
             return words
         }

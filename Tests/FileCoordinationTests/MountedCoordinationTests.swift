@@ -250,6 +250,52 @@ struct MountedCoordinationTests {
         }
     }
 
+    @Test("a presenter whose daemon has come back hears again, once its program asks for versions of anything there")
+    func remountingAmongVersions() throws {
+        try withContainer(files: ["a": "1", "b": "1"]) { container in
+            let (file, other) = (URL(fileURLWithPath: container.file("a")), URL(fileURLWithPath: container.file("b")))
+            let presenter = RecordingPresenter(file)
+            NSFileCoordinator.addFilePresenter(presenter)
+            defer { NSFileCoordinator.removeFilePresenter(presenter) }
+            try container.remount()
+            // Until it has found that the former connection is gone.
+            while NSFileVersion.currentVersionOfItem(at: other) == nil {}
+            try mustRun("sh", ["-c", "echo 22 > a"], in: container.path)
+            presenter.await("changed")
+            return []
+        }
+    }
+
+    @Test("who is asked to save right after a move saves where the item is by then")
+    func savingRightAfterMove() throws {
+        try withContainer(files: ["a0": "old"]) { container in
+            func file(_ number: Int) -> URL { URL(fileURLWithPath: container.file("a\(number)")) }
+            let presenter = RecordingPresenter(file(0))
+            let count = Collected<Int>()
+            presenter.behaviour.save = {
+                var error: NSError?
+                guard let url = presenter.presentedItemURL else { return nil }
+                count.add(0)
+                NSFileCoordinator(filePresenter: presenter).coordinate(writingItemAt: url, error: &error) { url in
+                    try? Data("\(count.all.count)".utf8).write(to: url)
+                }
+                return error
+            }
+            NSFileCoordinator.addFilePresenter(presenter)
+            defer { NSFileCoordinator.removeFilePresenter(presenter) }
+            var problems: [String] = []
+            for number in 1...50 {
+                rename(file(number - 1).path, file(number).path)
+                NSFileCoordinator().coordinate(readingItemAt: file(number), error: nil) { url in
+                    let text = (try? String(contentsOf: url, encoding: .utf8)) ?? "nothing"
+                    if text != "\(number)" { problems.append("\(number): \(text)") }
+                }
+                if FileManager.default.fileExists(atPath: file(number - 1).path) { problems.append("\(number - 1) is back") }
+            }
+            return problems
+        }
+    }
+
     @Test("a conflict, and its resolution by the command line, are told to presenters of the file and of the directory")
     func conflicts() throws {
         try withContainer(files: ["d/a": "1"]) { container in

@@ -11,6 +11,7 @@ final class RecordingPresenter: NSObject, NSFilePresenter, Sendable {
         var save: (@Sendable () -> (any Error)?)?
         var accommodate: (@Sendable () -> (any Error)?)?
         var changed: (@Sendable () -> Void)?
+        var toldOfSubitem: (@Sendable () -> Void)?
         /// Whether questions are answered at all.
         var answers = true
     }
@@ -119,7 +120,10 @@ final class RecordingPresenter: NSObject, NSFilePresenter, Sendable {
     }
     func presentedSubitem(at url: URL, didResolve version: NSFileVersion) { say("\(url.lastPathComponent) resolved") }
     func presentedSubitem(at url: URL, didLose version: NSFileVersion) { say("\(url.lastPathComponent) lost") }
-    func presentedSubitemDidAppear(at url: URL) { say("\(url.lastPathComponent) appeared") }
+    func presentedSubitemDidAppear(at url: URL) {
+        say("\(url.lastPathComponent) appeared")
+        behaviour.toldOfSubitem?()
+    }
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {
         say("\(oldURL.lastPathComponent) moved to \(newURL.lastPathComponent)")
     }

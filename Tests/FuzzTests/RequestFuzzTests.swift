@@ -60,7 +60,8 @@ import VersionStore
         try "outside".write(toFile: place + "/outside", atomically: false, encoding: .utf8)
         var logger = Logger(label: "fuzz")
         logger.logLevel = .critical
-        let opened = try OpenedContainer(try Arguments([Array(directory.utf8)]), logger, isReadOnly: false)
+        let path = Array(directory.utf8)
+        let opened = try OpenedContainer(try absolutePath(path), try Arguments([path]), logger, isReadOnly: false)
         var settings = Settings()
         settings.replaceWaitNanoseconds = 20_000_000
         opened.container.settings = settings

@@ -57,7 +57,9 @@ import Testing
             expectLine(try ctl("mount", "c", in: place), "already mounted")
             mkdir(place + "/beside", 0o755)
             try mustRun("mount", ["--bind", place, place + "/beside"])
-            expectLine(try daemon("beside/c", "-f", in: place), "in use by another process", "mounted already")
+            expectLine(
+                try daemon("beside/c", "-f", in: place), "in use by another process, versionsfs (",
+                "mounted already, at \(place)/c")
             try mustRun("umount", [place + "/beside"])
             #expect(text(place + "/c/f") == "one\n")
             try mustUnmount("c", in: place)
@@ -180,6 +182,34 @@ import Testing
             #expect(try ctl("check", "--container", "c", in: place).status == 0)
             try mustUnmount("c", in: place)
             #expect(text(place + "/c/sub/d/h") == "changed\n")
+        }
+    }
+
+    @Test("What was mounted in a mounted container is said to be another file system")
+    func fileSystemOver() throws {
+        try withPlace { place in
+            mkdir(place + "/c/sub", 0o755)
+            mkdir(place + "/c/own", 0o755)
+            _ = try mustMount("c", in: place)
+            try mustRun("mount", ["-t", "tmpfs", "none", place + "/c/sub"])
+            try shell("mkdir c/sub/d; echo in > c/sub/g", in: place)
+            for words in [
+                ["history", "c/sub/g"], ["status", "c/sub"], ["conflicts", "c/sub/d"], ["mount", "c/sub"],
+                ["mount", "c/sub/d"], ["history", "c/sub/none"],
+            ] {
+                let output = try run(Workplace.control, words, in: place)
+                expectLine(
+                    output, "another file system", "mounted at \(place)/c/sub in the container \(place)/c",
+                    "no versions are kept there", "elsewhere")
+            }
+            expectLine(try ctl("mount", "c/own", in: place), "its files have versions there")
+            try mustRun("umount", [place + "/c/sub"])
+            try mustUnmount("c", in: place)
+            // Mounted before, it is seen through the container.
+            try mustRun("mount", ["-t", "tmpfs", "none", place + "/c/sub"])
+            _ = try mustMount("c", in: place)
+            expectLine(try ctl("mount", "c/sub", in: place), "another file system", "no versions are kept there")
+            try mustUnmount("c", in: place)
         }
     }
 

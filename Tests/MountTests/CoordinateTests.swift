@@ -24,7 +24,7 @@ import Testing
             try expect(126, ["write", "a", "--", "/etc/passwd"])
             try expect(125, ["write", "/etc/passwd", "--", "true"], "not in a container")
             try expect(64, ["write", "a"], "no command")
-            try expect(64, ["read", "--for-deleting", "a", "--", "true"], "options come before the files")
+            try expect(64, ["read", "--for-deleting", "a", "--", "true"], "unknown option --for-deleting")
             try expect(64, ["write", "--for-deleting", "--for-moving", "a", "--", "true"])
             if try container.ctl(["claims", "--json"]).text.contains("write") { problems.append("a claim is left") }
             return problems

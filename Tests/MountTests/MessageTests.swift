@@ -186,6 +186,132 @@ import Testing
         }
     }
 
+    @Test("What cannot be put where it was asked for is said of that place, and which names are reserved")
+    func places() throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("mkdir c/d; echo two > c/f; echo x > c/x; rm c/x", in: place.path)
+            let versions = try JSONDecoder().decode(
+                HistoryRecord.self, from: Data(try place.ctl("history", "c/f", "--json").stdout)).versions
+            guard let old = versions.last?.id else { throw Failure("no versions") }
+            let long = String(repeating: "n", count: 256)
+            for (to, words) in [
+                ("c/.versionsfs", "the name .versionsfs is reserved"), ("c/.versionsfs/y", ".versionsfs is reserved"),
+                ("c/.versions/y", "the name .versions is reserved"), ("c/d/.versions/y", ".versions is reserved"),
+                ("c/\(long)", "too long"), ("c/\(long)/y", "too long"),
+            ] {
+                let commands = [
+                    ["restore", "c/f", "--version", old], ["undelete", "c/x"], ["restore", "c/d", "--at", "1h"],
+                ]
+                for command in commands {
+                    let output = try run(Workplace.control, command + ["--to", to], in: place.path)
+                    expectOneLine(output, "versionsctl: \(to): ", words)
+                }
+            }
+            expectOneLine(try place.ctl("undelete", "c/x", "--to", "c/.versions"), ": c/.versions: ", "is reserved")
+            expectOneLine(try place.ctl("query", "TRUE", "c/.versions"), ": c/.versions: the name .versions is ")
+            try place.unmount()
+        }
+    }
+
+    @Test("Of a file that chattr has protected it is said so", .enabled(if: getuid() == 0, "chattr takes root"))
+    func protected() throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("mkdir c/d; echo two > c/f; echo x > c/d/x; rm c/d/x", in: place.path)
+            let versions = try JSONDecoder().decode(
+                HistoryRecord.self, from: Data(try place.ctl("history", "c/f", "--json").stdout)).versions
+            guard let old = versions.last?.id else { throw Failure("no versions") }
+            try place.unmount()
+            for (flag, word) in [("i", "immutable"), ("a", "append-only")] {
+                let set = try run("chattr", ["+\(flag)", "c/f"], in: place.path)
+                // The file system of the tests need not have such flags.
+                guard set.status == 0 else { return }
+                defer { _ = try? run("chattr", ["-\(flag)", "c/f"], in: place.path) }
+                try place.mount()
+                expectOneLine(
+                    try place.ctl("restore", "c/f", "--version", old),
+                    "versionsctl: c/f: it is \(word): chattr -\(flag)")
+                try place.unmount()
+            }
+            try shell("chattr +i c/d", in: place.path)
+            defer { _ = try? run("chattr", ["-i", "c/d"], in: place.path) }
+            try place.mount()
+            expectOneLine(try place.ctl("undelete", "c/d/x"), "c/d/x: its directory is immutable: chattr -i")
+            expectOneLine(
+                try place.ctl("restore", "c/f", "--version", old, "--to", "c/d/y"), "c/d/y: its directory is immutable")
+            try place.unmount()
+        }
+    }
+
+    @Test("After a kill the first opening counts what is kept before it says how much that is")
+    func sizes() throws {
+        try Place.with { place in
+            // A sum is on record, which is no longer true afterwards.
+            try place.mount()
+            try place.unmount()
+            let child = try place.serve("c")
+            try shell(
+                "head -c 300000 /dev/zero > c/a; echo > c/a; head -c 200000 /dev/zero > c/b; rm c/b", in: place.path)
+            #expect(try place.ctl("space", "c").text.contains("deleted"))
+            kill(child.pid, SIGKILL)
+            _ = try child.wait(.after(seconds: 20))
+            umount2(place.path + "/c", VFS_MNT_DETACH)
+            for number in 1...2 {
+                let told = try place.ctl("status", "c", "--json")
+                let status = try JSONDecoder().decode(Sizes.self, from: Data(told.stdout))
+                #expect(status.space.history >= 300_000 && status.space.deleted >= 200_000, "\(number): \(told.text)")
+                let asked = try place.ctl("forget", "c")
+                #expect(asked.errors.contains("KiB in all"), "\(number): \(asked.errors)")
+            }
+            try place.mount()
+            let space = try place.ctl("space", "c", "--json")
+            let sizes = try JSONDecoder().decode(Sizes.Space.self, from: Data(space.stdout))
+            #expect(sizes.history >= 300_000 && sizes.deleted >= 200_000, "\(space.text)")
+            try place.unmount()
+        }
+    }
+
+    private struct Sizes: Decodable {
+        struct Space: Decodable {
+            var history: UInt64
+            var deleted: UInt64
+        }
+        var space: Space
+    }
+
+    @Test("What is forgotten keeps no attribute of ours on its files, and what could not be cleared is told once")
+    func forgotten() throws {
+        try Place.with { place in
+            try place.mount()
+            // Marks of a file renamed over another, and labels of what was synchronised.
+            try shell(
+                """
+                mkdir -p c/d/e c/other; for i in 1 2; do echo $i > c/d/e/new; mv c/d/e/new c/d/e/f$i
+                echo again > c/d/e/new; mv c/d/e/new c/d/e/f$i; echo $i | dd of=c/s$i conv=fsync status=none; done
+                """, in: place.path)
+            try place.unmount()
+            // A container that lies in this one by now has marks of its own; what else there is is the user's.
+            try shell(
+                """
+                mkdir c/other/.versionsfs; cp --preserve=xattr c/s1 c/other; setfattr -n user.versions -v x c/s1
+                """, in: place.path)
+            let marked = "getfattr -R -h -d -m user.versionsfs c | grep '^# file' | grep -v '/[.]versionsfs/'"
+            let before = try shell(marked, in: place.path).text
+            #expect(["c/d/e/f1", "c/s2", "c/other/s1"].allSatisfy { before.contains($0) }, "\(before)")
+            let isProtected = try run("chattr", ["+i", "c/s1", "c/s2"], in: place.path).status == 0
+            defer { _ = try? run("chattr", ["-i", "c/s1", "c/s2"], in: place.path) }
+            let forget = try place.ctl("forget", "c", "--yes")
+            #expect(forget.status == 0 && forget.text == "c is an ordinary directory again.", "\(forget)")
+            let left = "and 1 more may still have attributes user.versionsfs.*: Operation not permitted"
+            #expect(forget.errors.contains(left) == isProtected && !forget.errors.contains("\n"), "\(forget.errors)")
+            let after = try shell("\(marked); true", in: place.path).text.split(separator: "\n")
+            #expect(after.count == (isProtected ? 3 : 1) && after.contains("# file: c/other/s1"), "\(after)")
+            #expect(try shell("getfattr --only-values -n user.versions c/s1", in: place.path).text == "x")
+            #expect(try !FileManager.default.contentsOfDirectory(atPath: place.path + "/c").contains(".versionsfs"))
+        }
+    }
+
     private struct Status: Decodable {
         struct FileSystem: Decodable { var can: [String] }
         var log: String

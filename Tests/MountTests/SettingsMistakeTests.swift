@@ -79,6 +79,8 @@ import Testing
             try place.unmount()
             try place.mount()
             for (key, value) in values { #expect(try place.ctl("config", key, in: "c").text == value) }
+            let all = try place.ctl("config", in: "c").text
+            #expect(all.contains("= \"20%\"  # default: \"10%\"") && !all.contains("not set"), "\(all)")
         }
     }
 

@@ -136,6 +136,47 @@ import Testing
         }
     }
 
+    @Test("A daemon that was started in a container does not stay there")
+    func directory() throws {
+        try Place.with { place in
+            try shell("mkdir d e m; echo two > d/f; echo three > e/f", in: place.path)
+            try place.mount()
+            let other = try place.ctl("mount", "../d", in: "c")
+            #expect(other.status == 0, "\(other.errors)")
+            let third = try run(Workplace.daemon, ["../e", "../m"], in: place.path + "/c")
+            #expect(third.status == 0, "\(third.errors)")
+            let unmounted = try place.ctl("unmount", "c")
+            #expect(unmounted.status == 0, "\(unmounted.errors)")
+            #expect(try shell("cat d/f m/f", in: place.path).text == "two\nthree")
+            try place.unmount("d")
+            try place.unmount("m")
+        }
+    }
+
+    @Test(
+        "A user who may not let others in is told so, in one line", .enabled(if: geteuid() == 0, "needs another user"))
+    func others() throws {
+        try Place.with { place in
+            try shell("chown -R 65534:65534 c; : > fuse.conf", in: place.path)
+            for option in ["allow_other", "allow_root"] {
+                // fuse.conf is the machine's: another one is laid over it where nobody else sees that.
+                let script = """
+                    mount --bind fuse.conf /etc/fuse.conf || exit 9
+                    as="setpriv --reuid=65534 --regid=65534 --clear-groups --"
+                    $as "$CTL" mount c -o \(option)
+                    status=$?
+                    # What was mounted all the same ends with its mount.
+                    $as fusermount3 -u -q -z c
+                    exit $status
+                    """
+                let output = try run(
+                    "unshare", ["-m", "--propagation", "private", "bash", "-c", script], in: place.path,
+                    environment: ["CTL": Workplace.control])
+                expectOneLine(output, option, "/etc/fuse.conf", "user_allow_other", "leave the option out")
+            }
+        }
+    }
+
     @Test("mount and unmount tell scripts what they did")
     func json() throws {
         try Place.with { place in

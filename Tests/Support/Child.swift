@@ -112,6 +112,12 @@ public final class Child: Sendable {
         }
     }
 
+    /// What each of its threads is doing in the kernel, as far as that may be seen: for who finds it stuck.
+    public var whereItWaits: String {
+        let lines = try? run("sh", ["-c", "cd /proc/\(pid)/task && head -n 12 */comm */wchan */stack"], seconds: 5)
+        return lines?.text ?? "nobody can tell where it waits"
+    }
+
     /// Sends a signal unless it has ended.
     public func signal(_ number: Int32) {
         if poll() == nil { Glibc.kill(pid, number) }

@@ -79,7 +79,8 @@ public final class TestContainer: @unchecked Sendable {
             entries.count { $0.path == path } > before
         }
         guard came else {
-            let status = child.poll().map { "it ended with status \($0)" } ?? "it does not mount"
+            let status = child.poll().map { "it ended with status \($0)" }
+                ?? "it does not mount, and waits in \(child.whereItWaits)"
             abandon()
             throw Failure("versionsfs \(path): \(status)", evidence: self.log)
         }

@@ -131,4 +131,26 @@ struct CheckTests {
         try expectRepaired(fixture, store, finds: [.versionWithoutItem])
         #expect(try store.item(orphan.item)?.places == [])
     }
+
+    @Test func versionsThatGoBackToThemselvesAreFound() throws {
+        let fixture = try Fixture()
+        let store = try fixture.store()
+        let (item, versions) = try fixture.document("doc", kinds: [.history, .conflict, .history], in: store)
+        let (other, _) = try fixture.document("other", kinds: [.history], in: store)
+        // As a resolution of an earlier release left it: an older version has taken in what came after it.
+        var first = versions[0]
+        first.parents = [versions[2].id, first.id]
+        store.commit([.removeVersion(first.id), .version(first)])
+        fixture.clock.advance(seconds: 60)
+        #expect(try store.check(repair: false).map(\.kind.rawValue) == ["parents-in-a-circle"])
+        #expect(try store.check(repair: true).map(\.subject) == [first.id.hex])
+        #expect(try store.check(repair: false) == [])
+        #expect(try store.version(first.id)?.parents == [])
+        #expect(try store.versions(of: item.id).map(\.parents.count) == [1, 1, 1, 0])
+        #expect(try store.versions(of: other.id).map(\.parents.count) == [1, 0])
+        #expect(try store.contents.label(of: first.content).version.parents == [])
+        // Whoever had it in memory does not bring it back.
+        store.commit([.version(first)])
+        #expect(try store.check(repair: false) == [])
+    }
 }

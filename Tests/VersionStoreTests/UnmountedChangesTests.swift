@@ -51,6 +51,8 @@ struct UnmountedChangesTests {
         }
         let deletion = try #require(try store.deletions(within: nil).first)
         #expect(deletion.path.description == "a/doc.txt" && deletion.item == item.id)
+        // By name, as everybody else.
+        #expect(deletion.author.user == UserNames().name(of: deletion.author.userID))
         #expect(try fixture.read(try store.deletedArea.open(deletion.id)) == "a/doc.txt 1")
         let current = try #require(try store.item(item.id)?.current)
         #expect(current == versions[1].id)

@@ -35,6 +35,7 @@ extension ContainerBackend: QueryBackend {
         if let entry = try container.entry(at: scope, as: principal) {
             guard entry.type == .directory else { return }
         } else if scope != .root {
+            try container.requireUnreserved(scope, advice: "versions are not queried: name the directory itself")
             throw OperationError(.notFound, "no such file or directory", path: scope)
         }
         guard container.mayList(scope, as: principal) else {

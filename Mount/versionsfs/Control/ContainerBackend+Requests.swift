@@ -67,7 +67,9 @@ extension ContainerBackend {
 
     func space(_ request: SpaceRequest, _ call: ControlCall) throws(ControlError) -> SpaceUse {
         try answering {
-            let space = try container.space(within: path(request.target, call), as: call.principal) { entries in
+            let place = try path(request.target, call)
+            if place == .root { try store.rescanSpace(onlyIfUnknown: true) }
+            let space = try container.space(within: place, as: call.principal) { entries in
                 try call.checkCancellation()
                 call.report(done: UInt64(entries), of: nil, unit: "entries")
             }
@@ -124,11 +126,18 @@ extension ContainerBackend {
     func restore(_ request: RestoreRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         try changing {
             let (version, document) = try version(request.target, request.version, call)
-            let target = try request.to.map { try tree($0) }
+            let target = try request.to.map { try newPlace($0) }
             return try inTurn(at: target ?? document.path, item: target == nil ? document.item : nil, call) {
                 restored(try container.restore(version, of: document, to: target, as: call.principal))
             }
         }
+    }
+
+    /// Where something is to be put.
+    private func newPlace(_ path: Path) throws -> TreePath {
+        let tree = try tree(path)
+        try container.requireUsable(tree)
+        return tree
     }
 
     /// Makes a change in turn with coordinated accesses to what it is at.
@@ -141,7 +150,7 @@ extension ContainerBackend {
 
     func undelete(_ request: UndeleteRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         try changing {
-            let target = try request.to.map { try tree($0) }
+            let target = try request.to.map { try newPlace($0) }
             let what = try undeletable(request.target, elsewhere: target != nil, call)
             return try inTurn(at: target ?? container.home(of: what), call) {
                 restored(
@@ -193,7 +202,7 @@ extension ContainerBackend {
 
     func restoreDirectory(_ request: RestoreDirectoryRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         try changing {
-            let target = try request.to.map { try tree($0) }
+            let target = try request.to.map { try newPlace($0) }
             let place = try path(request.target, call)
             // In place it takes along whatever is in the directory.
             return try inTurn(at: target ?? place, as: target == nil ? .forMoving : .updating, call) {
@@ -282,6 +291,7 @@ extension ContainerBackend {
                 contents = total
                 call.report(done: UInt64(done), of: UInt64(total), unit: "versions")
             }
+            if request.repair { container.tellRepaired(findings) }
             return CheckReport(
                 findings: findings.map { finding in
                     CheckReport.Finding(

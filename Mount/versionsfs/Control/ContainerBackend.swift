@@ -19,8 +19,8 @@ final class ContainerBackend: ControlBackend {
         var log: String
         /// Asked for each time: what the transport has negotiated.
         var transport: @Sendable () -> ContainerStatus.Transport
-        /// Removes the state for good; nil while the container is mounted.
-        var forget: (@Sendable () throws -> Void)?
+        /// Removes the state for good; gives sentences about what it had to leave. Nil while the container is mounted.
+        var forget: (@Sendable (_ report: @escaping (_ entries: Int) -> Void) throws -> [String])?
         /// Sentences for `status`.
         var notes: @Sendable () -> [String] = { [] }
         /// The container's file system, and those mounted below it.
@@ -51,11 +51,19 @@ final class ContainerBackend: ControlBackend {
     func status(_ request: StatusRequest, _ call: ControlCall) throws(ControlError) -> ContainerStatus {
         try answering {
             let counts = try store.statistics()
+            // Nobody else waits for an unmounted container, and what `forget` asks about should be true. Mounted it is
+            // counted in the background, if not for reading only.
+            if surroundings.mountpoint == nil || container.options.isReadOnly {
+                try store.rescanSpace(onlyIfUnknown: true)
+            }
             // Half a second: status is asked for often, and a big tree takes long to walk.
             let space = try container.space(within: .root, limit: 500_000_000, as: Principal(user: 0))
             var notes = surroundings.notes()
             if !space.isComplete {
                 notes.append("live is what was counted in half a second; `versionsctl space` counts all")
+            }
+            if !store.space.isComplete {
+                notes.append("history and deleted are being counted anew; `versionsctl space` waits until they are")
             }
             if container.isThinningPaused {
                 notes.append("the system's clock was set by more than a day: history is not thinned for now")
@@ -91,8 +99,10 @@ final class ContainerBackend: ControlBackend {
                 .busy, "the container is mounted", path: surroundings.mountpoint, advice: "versionsctl unmount it first"
             )
         }
-        let before = try status(StatusRequest(), call)
-        if request.confirmed { try answering { try forget() } }
+        var before = try status(StatusRequest(), call)
+        if request.confirmed {
+            before.notes = try answering { try forget { call.report(done: UInt64($0), of: nil, unit: "entries") } }
+        }
         return before
     }
 

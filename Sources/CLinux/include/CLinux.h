@@ -24,6 +24,7 @@ extern const int linux_CLONE_FS;
 extern const short linux_POSIX_SPAWN_SETSID;
 
 int linux_statx(int directory, const char *name, int flags, struct linux_stat *result);
+int linux_protection(int directory, const char *name);   // chattr(1): 0, or of 1 (+i) and 2 (+a)
 int linux_openat(int directory, const char *name, int flags, mode_t mode);
 int linux_renameat2(int from, const char *name, int to, const char *new_name, unsigned flags);
 ssize_t linux_copy_file_range(int from, off_t *from_offset, int to, off_t *to_offset, size_t length);

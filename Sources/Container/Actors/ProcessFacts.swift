@@ -34,6 +34,18 @@ struct ProcessFacts: Equatable {
         isInit = process == 1 || Self.isNamespaceInit(status)
     }
 
+    /// Whether a process is becoming another program just now (execve), and closes the files that the new one is not to
+    /// have. It has its new memory by then, with nothing in it.
+    ///
+    /// Until that is done the kernel lets nobody look at its `stat`, `exe` or `maps`: whoever serves one of those files
+    /// must not wait for that, or the two wait for one another for ever.
+    static func isBecomingAnother(_ process: Int32, reader: any ProcReader) -> Bool {
+        // `SIZE RESIDENT SHARED TEXT ...`, in pages; a process that ends has no memory at all.
+        guard let statm = reader.contents(of: "\(process)/statm") else { return false }
+        let fields = statm.split(separator: 32)
+        return fields.count > 3 && !fields[0].elementsEqual([48]) && fields[3].elementsEqual([48])
+    }
+
     /// The thread group that a thread belongs to, from its `/proc/TID/status`.
     static func threadGroup(status: [UInt8]) -> Int32? {
         field("Tgid:", of: status)?.first.flatMap { Int32($0) }

@@ -2,6 +2,7 @@
 
 import Synchronization
 import VersionModel
+import VersionStore
 
 /// Knows the processes that use the mount (DESIGN 5.2).
 ///
@@ -61,8 +62,9 @@ public final class ProcessTable: Sendable {
 
     /// The actor that a request comes from. Race-free while the caller is blocked in the request.
     /// - Parameter thread: the request's pid, which is a thread's; 0 comes from a foreign pid namespace.
-    /// - Returns: nil if nobody can tell.
-    public func actor(thread: Int32) -> FileActor? {
+    /// - Parameter isClosing: the request may be a part of execve(2), which closes files.
+    /// - Returns: nil if nobody can tell; of one that becomes another program it is not told if it is not known.
+    public func actor(thread: Int32, isClosing: Bool = false) -> FileActor? {
         guard thread > 0 else { return nil }
         if let known = cached(thread: thread) { return known }
         guard let status = reader.contents(of: "\(thread)/status"),
@@ -75,12 +77,16 @@ public final class ProcessTable: Sendable {
             }
             if let known = cached(process: process) { return known.actor }
         }
+        if isClosing, ProcessFacts.isBecomingAnother(process, reader: reader) { return nil }
         return load(process: process, status: status, depth: 0)?.actor
     }
 
     /// The name of the program that a process runs now: the last component of its executable, or the name it goes by
     /// where the executable may not be seen or is many programs in one. Reads one link (about a microsecond).
-    public func program(of process: Int32) -> String {
+    /// - Parameter isClosing: whoever asks serves a close(2) of this process, which may be a part of execve(2): then it
+    ///   is the program that it has been until now.
+    public func program(of process: Int32, isClosing: Bool = false) -> String {
+        if isClosing, ProcessFacts.isBecomingAnother(process, reader: reader) { return formerProgram(of: process) }
         if let path = reader.target(of: "\(process)/exe") {
             if let known = state.withLock({ $0.processes[process]?.program }), known.executable == path {
                 return known.name
@@ -90,9 +96,20 @@ public final class ProcessTable: Sendable {
                 return name
             }
         }
+        return shortName(of: process)
+    }
+
+    /// The name that a process goes by: of its program's the first 15 bytes, unless it has given itself another.
+    private func shortName(of process: Int32) -> String {
         guard var name = reader.contents(of: "\(process)/comm") else { return "" }
         if name.last == 10 { name.removeLast() }
         return String(decoding: name, as: UTF8.self)
+    }
+
+    private func formerProgram(of process: Int32) -> String {
+        let (short, known) = (shortName(of: process), state.withLock { $0.processes[process]?.program?.name })
+        if let known, known.hasPrefix(short) { return known }
+        return short
     }
 
     /// The name of the program that a process ran when that was last read, for where it

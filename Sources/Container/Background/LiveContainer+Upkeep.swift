@@ -13,9 +13,9 @@ extension LiveContainer {
     func beginUpkeep() {
         noteTime()
         chores.after(0) { [weak self] in
-            guard let self, !self.store.space.isComplete else { return }
+            guard let self else { return }
             do {
-                try self.store.rescanSpace()
+                try self.store.rescanSpace(onlyIfUnknown: true)
             } catch {
                 self.logger.warning("the space of what is kept could not be added up: \(error)")
             }

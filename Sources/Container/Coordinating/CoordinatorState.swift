@@ -85,7 +85,8 @@ extension Coordinator.State {
             guard let connection = claim.connection else { return }
             clients[connection]?.client.tell(.failed(claim.id, refusal(failure)))
         case .ask(let question, let presenter, let what, let claim):
-            client(of: presenter)?.tell(.ask(question, presenter, what, for: claim))
+            client(of: presenter)?.tell(
+                .ask(question, presenter, what, for: claim, at: arbiter.presenter(presenter)?.path))
         case .reacquire(let presenter, let claim): client(of: presenter)?.tell(.reacquire(presenter, claim))
         case .slow(let id, .presenter(let presenter)):
             guard let presenter = arbiter.presenter(presenter) else { return }

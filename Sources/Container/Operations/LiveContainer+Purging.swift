@@ -46,8 +46,10 @@ extension LiveContainer {
                 }
             }
             let requester = requester(principal)
-            let bytes = try giveUp(going, at: document.path, by: requester) { removed in
-                resolvedByRemoval(removed, of: document, requester) + parted(document, from: removed)
+            let bytes = try cutting(going) {
+                try giveUp(going, at: document.path, by: requester) { removed in
+                    resolvedByRemoval(removed, of: document, requester) + parted(document, from: removed)
+                }
             }
             return RemovalOutcome(versions: going.map { ($0, document.path) }, bytes: bytes)
         }
@@ -99,20 +101,23 @@ extension LiveContainer {
         let heirs = try store.heirs(of: versions)
         store.commit(versions.map { .removeVersion($0.id) } + rows(versions) + events)
         for heir in heirs { tellParents(of: heir.id, mayWait: mayWait) }
-        var bytes: UInt64 = 0
-        for content in Set(versions.map(\.content)) {
-            let others = try store.versions(sharing: content).filter { !gone.contains($0.id) }
-            if let heir = others.first {
-                hand(content, to: heir)
-                continue
-            }
-            let place = store.contents.name(of: content)
-            guard let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) else { continue }
-            // Somebody else may be giving it up at the same time.
-            guard (try? store.contents.remove(content)) != nil else { continue }
-            bytes += stat.size
+        return try Set(versions.map(\.content)).reduce(into: 0) { bytes, content in
+            bytes += try lettingGo.withLock { _ in try letGo(content, of: gone) }
         }
-        return bytes
+    }
+
+    /// Removes a content that nobody names any more.
+    /// - Returns: the bytes that became free.
+    private func letGo(_ content: ContentID, of gone: Set<VersionID>) throws -> UInt64 {
+        let others = try store.versions(sharing: content).filter { !gone.contains($0.id) }
+        guard others.isEmpty else {
+            hand(content, to: others)
+            return 0
+        }
+        let place = store.contents.name(of: content)
+        guard let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) else { return 0 }
+        // Somebody else may be giving it up at the same time.
+        return (try? store.contents.remove(content)) == nil ? 0 : stat.size
     }
 
     /// Rows of the change feed for versions that go for good.
@@ -131,13 +136,18 @@ extension LiveContainer {
         }
     }
 
-    /// A content that outlives the version it was kept for says whose it is now.
-    private func hand(_ content: ContentID, to heir: Version) {
-        guard let labels = try? store.contents.labels(of: content), !labels.isEmpty,
-            !labels.contains(where: { $0.version.id == heir.id })
-        else { return }
+    /// A content that outlives a version says whose it is now, and nothing of the one that is gone: a lost catalog
+    /// would be made anew with that.
+    private func hand(_ content: ContentID, to heirs: [Version]) {
+        guard let labels = try? store.contents.labels(of: content), !labels.isEmpty, let heir = heirs.first else {
+            return
+        }
+        let remaining = Set(heirs.map(\.id))
+        var kept = labels.filter { remaining.contains($0.version.id) }
+        guard kept.count < labels.count else { return }
+        if kept.isEmpty { kept = [label(of: heir)] }
         do {
-            try store.contents.relabel(content, label(of: heir))
+            try store.contents.relabel(content, kept[0], also: Array(kept.dropFirst()))
         } catch {
             logger.warning("a content could not be labelled: \(error)", metadata: ["content": "\(content)"])
         }
@@ -172,6 +182,7 @@ extension LiveContainer {
                 }
                 outcome.deleted += 1
                 outcome.bytes += removed.bytes
+                outcome.bytes += try cut(Set(removed.versions.map(\.content)))
                 outcome.versions += removed.versions.map { ($0, deletion.path) }
             }
             return outcome
@@ -221,11 +232,11 @@ extension LiveContainer {
         // Of the current one there may be a copy too, from when it was open for writing.
         var bytes = try versions.isEmpty ? 0 : giveUp(versions, at: deletion.path)
         let place = store.deletedArea.name(of: deletion.id)
-        if (try? Backing.stat(path: place.name, in: place.directory.rawValue)) != nil {
+        if let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) {
             // The kernel may have the file open for reading by itself, and would keep its blocks.
             if let node = nodes.node(deletion.id) { dropRegistration(node) }
             try store.deletedArea.remove(deletion.id)
-            bytes += deletion.type == .file ? deletion.size : 0
+            bytes += deletion.type == .file ? stat.size : 0
         }
         return (versions, bytes)
     }

@@ -28,11 +28,14 @@ extension LiveContainer {
             try walk.require(.write, on: spot)
             let document = try document(of: node, stat)
             changed.append(spot)
-            try partFromJournals(document, spot, requester)
+            do { try partFromJournals(document, spot, requester) } catch { throw explained(error, at: spot) }
             return try document.state.withLock { state in
                 let current = try settledCurrent(&state, spot, node, stat)
                 if let expected = replacement.expected, expected != current.id { throw savedMeanwhile(path) }
-                let now = try displace(&state, document, spot, node, by: replacement.staged)
+                let now: FileStat
+                do { now = try displace(&state, document, spot, node, by: replacement.staged) } catch {
+                    throw explained(error, at: spot)
+                }
                 let parents = [current.id] + replacement.parents.filter { $0 != current.id }
                 let version = newVersion(of: state.item, replacement.staged, now, parents: parents, requester)
                 return recordReplacement(version, current, &state, spot, now, replacement, requester)
@@ -180,7 +183,9 @@ extension LiveContainer {
             guard spot.stat == nil else { throw taken(path) }
             _ = try name(spot.name.bytes, in: spot.parent, forChange: true)
             try walk.requireChange(of: spot)
-            try staged.place(spot.name, in: spot.directory, replacing: false)
+            do { try staged.place(spot.name, in: spot.directory, replacing: false) } catch {
+                throw explained(error, at: spot)
+            }
             changed.append(spot)
             return try recordNew(staged, spot, parents, requester, rows)
         }

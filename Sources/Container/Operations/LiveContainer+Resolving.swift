@@ -40,38 +40,55 @@ extension LiveContainer {
         _ document: DocumentRecord, _ choice: ResolutionChoice, seen: [VersionID]? = nil, as principal: Principal
     ) throws(OperationError) -> ResolutionOutcome {
         try operation {
-            guard document.deletion == nil else {
+            guard document.deletion == nil else { throw deleted(document) }
+            guard resolving.withLock({ $0.insert(document.item).inserted }) else {
                 throw OperationError(
-                    .invalid, "it is deleted", path: document.path, advice: "versionsctl undelete brings it back")
+                    .busy, "somebody else is resolving it", path: document.path, advice: "look again and repeat")
             }
-            let losers = document.conflicts.filter { seen?.contains($0.id) ?? true }
+            defer { resolving.withLock { _ = $0.remove(document.item) } }
+            // Somebody may have resolved it since it was looked at.
+            let unresolved = Set(try store.conflicts(of: document.item).map(\.id))
+            let losers = document.conflicts.filter { unresolved.contains($0.id) && seen?.contains($0.id) ?? true }
             guard let current = document.current, !losers.isEmpty else {
                 throw OperationError(.nothingToDo, "no conflict to resolve", path: document.path)
             }
-            var outcome: ResolutionOutcome
-            switch choice {
-            case .current, .merged: outcome = try adopt(losers, into: document, current.id, as: principal)
-            case .newest:
-                let newest = (losers + [current]).max { $0.time < $1.time }
-                outcome =
-                    if let newest, newest.id != current.id {
-                        try choose(newest, over: losers, of: document, current.id, as: principal)
-                    } else {
-                        try adopt(losers, into: document, current.id, as: principal)
-                    }
-            case .version(let id) where id == current.id:
-                outcome = try adopt(losers, into: document, current.id, as: principal)
-            case .version(let id):
-                guard let chosen = document.versions.first(where: { $0.id == id }) else {
-                    throw OperationError(.notFound, "no version \(id.short)", path: document.path)
-                }
-                outcome = try choose(chosen, over: losers, of: document, current.id, as: principal)
-            case .all:
-                let written = try losers.map { try putBeside($0, of: document, as: principal) }
-                outcome = try adopt(losers, into: document, current.id, as: principal)
-                outcome.written = written
+            var outcome = try resolve(losers, of: document, current, choice, as: principal)
+            outcome.remaining = unresolved.count - losers.count
+            return outcome
+        }
+    }
+
+    /// What is deleted is in no conflict; once it is undeleted, its losers are unresolved as before.
+    private func deleted(_ document: DocumentRecord) -> OperationError {
+        let isWaiting = !document.conflicts.isEmpty
+        return OperationError(
+            .invalid, isWaiting ? "it is deleted, and no conflict is open" : "it is deleted", path: document.path,
+            advice: "versionsctl undelete brings it back" + (isWaiting ? " with what was unresolved" : ""))
+    }
+
+    private func resolve(
+        _ losers: [Version], of document: DocumentRecord, _ current: Version, _ choice: ResolutionChoice,
+        as principal: Principal
+    ) throws -> ResolutionOutcome {
+        switch choice {
+        case .current, .merged: return try adopt(losers, into: document, current, as: principal)
+        case .version(let id) where id == current.id:
+            return try adopt(losers, into: document, current, as: principal)
+        case .newest:
+            let newest = (losers + [current]).max { $0.time < $1.time }
+            guard let newest, newest.id != current.id else {
+                return try adopt(losers, into: document, current, as: principal)
             }
-            outcome.remaining = document.conflicts.count - losers.count
+            return try choose(newest, over: losers, of: document, current.id, as: principal)
+        case .version(let id):
+            guard let chosen = document.versions.first(where: { $0.id == id }) else {
+                throw OperationError(.notFound, "no version \(id.short)", path: document.path)
+            }
+            return try choose(chosen, over: losers, of: document, current.id, as: principal)
+        case .all:
+            let written = try losers.map { try putBeside($0, of: document, as: principal) }
+            var outcome = try adopt(losers, into: document, current, as: principal)
+            outcome.written = written
             return outcome
         }
     }
@@ -100,12 +117,17 @@ extension LiveContainer {
     }
 
     /// The current version takes the losers in as parents: nothing of the file changes, so whoever goes on from it
-    /// saves without a conflict.
+    /// saves without a conflict. A loser that goes back to it cannot be its parent (the version between them may have
+    /// gone, and its place been taken): then the same content is saved once more, as a version behind them all.
     private func adopt(
-        _ losers: [Version], into document: DocumentRecord, _ expected: VersionID, as principal: Principal
+        _ losers: [Version], into document: DocumentRecord, _ current: Version, as principal: Principal
     ) throws -> ResolutionOutcome {
+        if losers.contains(where: { goesBack($0.id, to: current) }) {
+            return try choose(current, over: losers, of: document, current.id, as: principal)
+        }
         let requester = requester(principal)
-        let current = try changing(as: principal) { walk, _ in
+        let expected = current.id
+        let resolved = try changing(as: principal) { walk, _ in
             let (spot, node, stat) = try walk.document(document.path)
             try walk.require(.write, on: spot)
             return try self.document(of: node, stat).state.withLock { state in
@@ -123,7 +145,7 @@ extension LiveContainer {
             }
         }
         for loser in losers { relabelAsHistory(loser) }
-        return ResolutionOutcome(path: document.path, current: current, resolved: losers.map(\.id))
+        return ResolutionOutcome(path: document.path, current: resolved, resolved: losers.map(\.id))
     }
 
     /// A version's content becomes the file's.
@@ -232,18 +254,27 @@ extension LiveContainer {
         _ staged: StagedFile, _ state: inout Document.State, _ spot: Spot, _ node: Node, _ stat: FileStat,
         _ requester: Requester
     ) throws {
-        let current = try settledCurrent(&state, spot, node, stat)
+        var current = try settledCurrent(&state, spot, node, stat)
         let made = try Backing.stat(staged.file.raw)
-        // Without an older version to part from, the two part from the current one.
-        let base = current.parents.first { (try? store.version($0)) != nil } ?? current.id
+        let live = try liveDescriptor(spot)
+        try staged.dress(like: live.raw)
+        let base: VersionID
+        var rows: [VersionStore.Mutation] = []
+        if let parent = current.parents.first(where: { (try? store.version($0)) != nil }) {
+            base = parent
+        } else {
+            let beginning = try addBeginning(of: current, live, &state, node, requester)
+            current.parents.append(beginning.id)
+            state.current = current
+            rows.append(.version(beginning))
+            base = beginning.id
+        }
         let loser = Version(
             id: .random(), item: state.item, kind: .conflict, content: .random(), size: made.size,
             modified: made.modified, saved: now, time: time.next(), device: store.identity.device,
             author: requester.author, parents: [base], base: base,
             hash: made.size <= Self.hashedAtOnce ? ContentHash.sha256(of: staged.file.raw, size: made.size) : nil,
             attributes: current.attributes, flags: [.sealed, .beside])
-        let live = try liveDescriptor(spot)
-        try staged.dress(like: live.raw)
         _ = try store.contents.keep(
             copying: FileDescriptor(rawValue: staged.file.raw), as: loser.content, label(of: loser, state, node))
         state.isRecorded = true
@@ -251,11 +282,34 @@ extension LiveContainer {
         state.siblings.add(loser)
         let event = change(.conflict, in: spot.parent, spot.name, item: state.item, version: loser.id, by: requester)
         record(
-            spot.parent, [.version(current)] + itemRows(state, stat) + [.version(loser), .change(event)])
+            spot.parent, rows + [.version(current)] + itemRows(state, stat) + [.version(loser), .change(event)])
         hashLater(loser)
+    }
+
+    /// Something for the two to have parted from, where a document has no older version: what it holds now, as if both
+    /// had begun with that.
+    private func addBeginning(
+        of current: Version, _ live: SharedDescriptor, _ state: inout Document.State, _ node: Node,
+        _ requester: Requester
+    ) throws -> Version {
+        var beginning = current
+        (beginning.id, beginning.kind, beginning.content) = (.random(), .history, .random())
+        (beginning.parents, beginning.base, beginning.author) = ([], nil, requester.author)
+        beginning.saved = current.saved.before
+        beginning.time = HybridTime(wall: current.time.wall.before, logical: 0)
+        beginning.flags = [.sealed, .beside]
+        _ = try store.contents.keep(
+            copying: FileDescriptor(rawValue: live.raw), as: beginning.content, label(of: beginning, state, node))
+        state.siblings.add(beginning)
+        return beginning
     }
 
     private func liveDescriptor(_ spot: Spot) throws(Errno) -> SharedDescriptor {
         SharedDescriptor(try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
     }
+}
+
+extension Timestamp {
+    /// The last moment before this one.
+    fileprivate var before: Timestamp { advanced(byNanoseconds: -1) }
 }

@@ -23,6 +23,13 @@ extension LiveContainer {
         }
     }
 
+    /// The same after a check has repaired what versions name as their parents.
+    public func tellRepaired(_ findings: [Finding]) {
+        for finding in findings where finding.kind == .parentsInACircle && finding.isRepaired {
+            if let id = VersionID(hex: finding.subject) { tellParents(of: id, mayWait: true) }
+        }
+    }
+
     private func tellParents(_ version: Version, _ state: inout Document.State) {
         if state.current?.id == version.id { state.current?.parents = version.parents }
         relabelParents(version)

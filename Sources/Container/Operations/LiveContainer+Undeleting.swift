@@ -357,7 +357,7 @@ extension LiveContainer {
             case .fileExists: throw taken(spot.path)
             case .noSuchFileOrDirectory:
                 throw OperationError(.contentMissing, "the deleted entry is not there any more", path: deletion.path)
-            default: throw error
+            default: throw explained(error, at: spot)
             }
         }
     }

@@ -47,6 +47,8 @@ final class Survivors: Sendable {
             for number in Self.names("/proc/\(process)/fdinfo") {
                 if let file = Self.writable(Self.text("/proc/\(process)/fdinfo/\(number)")) { found.files.insert(file) }
             }
+            // What it had mapped is gone; who asked would wait until it has closed its files, whoever serves those.
+            if let id = Int32(process), ProcessFacts.isBecomingAnother(id, reader: SystemProcReader()) { continue }
             for line in Self.text("/proc/\(process)/maps").split(separator: "\n") {
                 if let key = Self.mapping(line) { found.mapped.insert(key) }
             }

@@ -86,7 +86,8 @@ public enum Wire {
             let call = try decoder().decode(ParametersOnly<Parameters>.self, from: Data(line))
             return try call.params ?? decoder().decode(Parameters.self, from: Data("{}".utf8))
         } catch {
-            throw ControlError(.invalidParameters, "the parameters do not fit: \(describe(error))")
+            let misfit = unfitNumbers(in: line, error).map { "\($0) is no number that can stand there" }
+            throw ControlError(.invalidParameters, "the parameters do not fit: \(misfit ?? describe(error))")
         }
     }
 
@@ -111,6 +112,26 @@ public enum Wire {
         }
     }
 
+    /// The parameters that are no whole numbers from 0: of a number that does not fit, the decoder says neither where
+    /// it stands nor what is wrong with it.
+    private static func unfitNumbers(in line: [UInt8], _ error: any Error) -> String? {
+        guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty,
+            let call = try? decoder().decode(ParametersOnly<[String: MaybeNumber]>.self, from: Data(line))
+        else { return nil }
+        let names = (call.params ?? [:]).filter { $0.value.isUnfit }.keys.sorted()
+        return names.isEmpty ? nil : names.joined(separator: ", ")
+    }
+
+    /// A parameter of any kind.
+    private struct MaybeNumber: Decodable {
+        var isUnfit: Bool
+
+        init(from decoder: any Decoder) throws {
+            let number = try? decoder.singleValueContainer().decode(Double.self)
+            isUnfit = number.map { $0 < 0 || $0 != $0.rounded() || $0 >= 18_446_744_073_709_551_616 } ?? false
+        }
+    }
+
     /// A decoding error in a few words: which key, and why.
     private static func describe(_ error: any Error) -> String {
         func place(_ path: [any CodingKey]) -> String { path.map(\.stringValue).joined(separator: ".") }
@@ -118,7 +139,9 @@ public enum Wire {
         case DecodingError.keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
             "\(place(context.codingPath)) is of the wrong type"
-        case DecodingError.dataCorrupted(let context): "\(place(context.codingPath)): \(context.debugDescription)"
+        case DecodingError.dataCorrupted(let context):
+            context.codingPath.isEmpty
+                ? context.debugDescription : "\(place(context.codingPath)): \(context.debugDescription)"
         default: "\(error)"
         }
     }

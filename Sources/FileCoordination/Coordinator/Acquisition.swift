@@ -25,6 +25,9 @@ struct Wanted: Sendable {
 
     var isWriting: Bool { if case .writing = mode { true } else { false } }
 
+    /// Whether a name is meant, and not what has it.
+    var isReplacing: Bool { if case .writing(let options) = mode { options.contains(.forReplacing) } else { false } }
+
     /// Whether its content is to be a snapshot.
     var isForUploading: Bool { if case .reading(let options) = mode { options.contains(.forUploading) } else { false } }
 
@@ -50,6 +53,9 @@ struct Claimant: Sendable {
     func presenter(with arbitration: any Arbitration) -> UInt64? {
         links.lazy.compactMap { $0.number(with: arbitration) }.first
     }
+
+    /// Where something is that is named by where the presenter's item was.
+    func place(of url: URL) -> URL { links.lazy.map { $0.place(of: url) }.first { $0 != url } ?? url }
 }
 
 /// What was granted; to be released once.

@@ -142,8 +142,18 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
     func newAcquisition(_ wanted: [Wanted], isPreparation: Bool = false) throws(ControlError) -> Acquisition {
         var heldUp: (@Sendable (HeldUpNotification) -> Void)?
         if let handler = heldUpHandler { heldUp = { handler(Holder($0)) } }
+        let claimant = claimant
+        let wanted = wanted.map { item in
+            var item = item
+            // A name that is to be replaced is meant as a name.
+            if !item.isReplacing { item.url = claimant.place(of: item.url) }
+            return item
+        }
         return try Acquisition(wanted, for: claimant, isPreparation: isPreparation, heldUp: heldUp)
     }
+
+    /// Where the presenter's item, or something in it, is by now, though the presenter has not been told yet.
+    func place(of url: URL) -> URL { claimant.place(of: url) }
 
     /// Asks for the access.
     func start(_ acquisition: Acquisition, in context: CoordinationContext, then: @escaping Acquisition.Completion) {

@@ -9,9 +9,10 @@ import Foundation
 /// the two required properties have an implementation that does nothing and lets the others go on.
 ///
 /// Messages come as operations of ``presentedItemOperationQueue``. For one access they come in this order: relinquish,
-/// then save or accommodate a deletion; while the access goes on, notifications; then the reacquirer. A thread that waits in
-/// a coordinator on that very queue handles questions itself, so that a presenter on the main queue does not shut out
-/// its own main thread.
+/// then save or accommodate a deletion; while the access goes on, notifications; then the reacquirer. Questions (relinquish,
+/// save, accommodate) come before whatever the queue has not begun: before notifications of earlier accesses, and their
+/// reacquirers, which then wait for the later access to end as well. A thread that waits in a coordinator on that very
+/// queue handles questions itself, so that a presenter on the main queue does not shut out its own main thread.
 ///
 /// Who does not answer a question within ten seconds, while others wait, is passed over; it is told
 /// ``presentedItemDidChange()`` then, since what it shows may be old.

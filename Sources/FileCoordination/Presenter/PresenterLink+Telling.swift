@@ -25,19 +25,18 @@ extension PresenterLink {
     func changed(_ change: PresentedChange, _ arbitration: any Arbitration) {
         let isMove = change.event.event == .renamed && change.relation == .item
         state.withLock { state in
+            if isMove { state.moves.append(state.standing?.path) }
             state.standing?.path = change.place
             // Moved while no daemon saw it: where that had the item is no more.
             if isMove, arbitration === ProcessArbitration.shared { state.left = nil }
         }
         func url(_ path: Path) -> URL? { arbitration.url(of: path, isDirectory: false) }
         let event = change.event
+        if isMove { return moved(to: url(change.place)) }
         guard let about = url(event.path) else { return }
         let isInPackage = change.relation == .inPackage
         switch (event.event, change.relation) {
         case (.conflict, _), (.resolved, _), (.versionLost, _): tellOfVersion(change, about, arbitration)
-        case (.renamed, .item):
-            guard let place = url(change.place) else { return }
-            tell { $0.presentedItemDidMove(to: place) }
         case (.deleted, .item): tell { $0.hearOfDeletion() }
         case (_, .item): tell { $0.presentedItemDidChange() }
         case (.created, _), (.undeleted, _): tell(inPackage: isInPackage) { $0.presentedSubitemDidAppear(at: about) }
@@ -46,6 +45,14 @@ extension PresenterLink {
             tell(inPackage: isInPackage) { $0.presentedSubitem(at: from, didMoveTo: about) }
         case (.saved, _), (.deleted, _), (.attributes, _):
             tell(inPackage: isInPackage) { $0.presentedSubitemDidChange(at: about) }
+        }
+    }
+
+    /// - Parameter place: nil if it cannot be seen from here.
+    private func moved(to place: URL?) {
+        tell { presenter in
+            self.state.withLock { _ = $0.moves.removeFirst() }
+            if let place { presenter.presentedItemDidMove(to: place) }
         }
     }
 
@@ -80,7 +87,6 @@ extension PresenterLink {
                 Self.$isInPackage.withValue(inPackage) { body(presenter) }
             }
         }
-        if isSerial { return queue.addOperation(work) }
         let isFirst = state.withLock { state in
             state.news.append(work)
             defer { state.isTelling = true }
@@ -91,12 +97,14 @@ extension PresenterLink {
 
     /// The next piece of news, and the one behind it when this is done.
     private func tellNext() {
-        let next = state.withLock { $0.news.isEmpty ? nil : $0.news.removeFirst() }
-        next?()
+        let queue = presenter.presentedItemOperationQueue
+        // Of operations that go on to a dispatch queue Foundation heeds no priority: its questions come first all the same.
+        if queue.underlyingQueue != nil { while handleQuestion() {} }
+        state.withLock { $0.news.popFirst() }?()
         let isMore = state.withLock { state in
             if state.news.isEmpty { state.isTelling = false }
             return state.isTelling
         }
-        if isMore { presenter.presentedItemOperationQueue.addOperation { self.tellNext() } }
+        if isMore { queue.addOperation { self.tellNext() } }
     }
 }

@@ -16,12 +16,12 @@ final class PresenterLink: Sendable {
     enum Relinquishing {
         case asked
         case done(reacquirer: (@Sendable () -> Void)?)
-        /// It is over, and the presenter has not answered yet.
-        case over
+        /// It is over, since then, and the presenter has not answered yet.
+        case over(time: UInt64)
     }
 
     /// A claim, among those of all arbiters.
-    fileprivate struct ClaimKey: Hashable {
+    fileprivate struct ClaimKey: Hashable, Sendable {
         var arbiter: CoordinationContext.Arbiter
         var claim: UInt64
     }
@@ -53,11 +53,14 @@ final class PresenterLink: Sendable {
         /// With the daemon whose container was found unmounted since, so that this process stood in for it.
         var left: Standing?
         fileprivate var relinquishings: [ClaimKey: Relinquishing] = [:]
+        fileprivate var relinquished = Relinquished<ClaimKey, (@Sendable () -> Void)?>()
         /// Questions that its queue has not come to.
-        var questions: [@Sendable () -> Void] = []
-        /// What it is told, where its queue would mix it up.
-        var news: [@Sendable () -> Void] = []
+        var questions = Backlog<@Sendable () -> Void>()
+        /// What it is to be told. The queue has one piece of it at a time, so that questions come before the rest.
+        var news = Backlog<@Sendable () -> Void>()
         var isTelling = false
+        /// Where its item was before each of the moves among the news.
+        var moves: [Path?] = []
         var isRegistering = false
         var isRemoved = false
     }
@@ -209,6 +212,7 @@ final class PresenterLink: Sendable {
             guard state.registration?.isThat(number, of: arbitration) == true else { return false }
             if case .relinquish(_, let claim) = message.content {
                 state.relinquishings[ClaimKey(arbiter: arbiter, claim: claim)] = .asked
+                state.relinquished.asked(ClaimKey(arbiter: arbiter, claim: claim))
             }
             return true
         }
@@ -242,19 +246,23 @@ final class PresenterLink: Sendable {
         }
         state.withLock { $0.questions.append(work) }
         let queue = presenter.presentedItemOperationQueue
-        queue.addOperation { self.handleQuestion() }
+        let operation = BlockOperation { self.handleQuestion() }
+        // Before what the queue has not begun, whoever's that is: somebody waits for the answer.
+        operation.queuePriority = .veryHigh
+        queue.addOperation(operation)
         PresenterCenter.shared.wakeWaiters(on: queue)
     }
 
     /// Handles the next question that nobody has come to; false if there is none.
     @discardableResult
     func handleQuestion() -> Bool {
-        let next = state.withLock { $0.questions.isEmpty ? nil : $0.questions.removeFirst() }
+        let next = state.withLock { $0.questions.popFirst() }
         next?()
         return next != nil
     }
 
     private func relinquish(toWriter: Bool, _ claim: ClaimKey, _ message: PresenterMessage) {
+        state.withLock { $0.relinquished.letsGo(claim) }
         let reply = PresenterReply(ifDropped: nil, message.answer)
         let answer: @Sendable ((@Sendable () -> Void)?) -> Void = { reacquirer in
             // The first answer counts.
@@ -287,30 +295,39 @@ final class PresenterLink: Sendable {
     // MARK: Reacquiring
 
     private func relinquished(_ claim: ClaimKey, _ reacquirer: (@Sendable () -> Void)?) {
-        let isOver = state.withLock { state in
-            if case .over? = state.relinquishings[claim] {
+        let end = state.withLock { state -> UInt64? in
+            if case .over(let time)? = state.relinquishings[claim] {
                 state.relinquishings[claim] = nil
-                return true
+                return time
             }
             state.relinquishings[claim] = .done(reacquirer: reacquirer)
-            return false
+            return nil
         }
-        if isOver, let reacquirer { tell { _ in reacquirer() } }
+        if let end { tell(reacquirer, from: end) }
     }
 
     private func reacquire(_ claim: ClaimKey) {
-        let reacquirer = state.withLock { state -> (@Sendable () -> Void)? in
+        let end = state.withLock { state -> (reacquirer: (@Sendable () -> Void)?, time: UInt64)? in
             switch state.relinquishings[claim] {
-            case nil: return nil
-            case .asked?, .over?:
-                state.relinquishings[claim] = .over
-                return nil
+            case nil, .over?: return nil
+            case .asked?:
+                let time = state.relinquished.isOver(claim)
+                state.relinquishings[claim] = .over(time: time)
+                return (nil, time)
             case .done(let reacquirer)?:
                 state.relinquishings[claim] = nil
-                return reacquirer
+                return (reacquirer, state.relinquished.isOver(claim))
             }
         }
-        if let reacquirer { tell { _ in reacquirer() } }
+        if let end { tell(end.reacquirer, from: end.time) }
+    }
+
+    /// Behind the news of what was done in the claim that was over then; and if the presenter has let go again by its turn,
+    /// behind that, too.
+    private func tell(_ reacquirer: (@Sendable () -> Void)?, from time: UInt64) {
+        tell { _ in
+            for due in self.state.withLock({ $0.relinquished.due(reacquirer, from: time) }) { due?() }
+        }
     }
 
     /// Nothing comes of this arbiter any more: whoever it relinquished to will not say when that is over.

@@ -178,7 +178,8 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
     private func write() throws -> FileMark? {
         guard let delegate, !state.withLock(\.isClosed) else { return nil }
         var unknown: FileMark?
-        try coordinate(writing: FileManager.default.fileExists(atPath: url.path) ? [] : .forReplacing) { url in
+        let place = NSFileCoordinator(filePresenter: self).place(of: url)
+        try coordinate(writing: FileManager.default.fileExists(atPath: place.path) ? [] : .forReplacing) { url in
             let found = FileMark(of: url)
             let (isBase, isDecided) = state.withLock { state in
                 (state.base?.mark == found, state.situation != nil && state.askedAbout == found)

@@ -18,6 +18,8 @@ struct ServedItem: Sendable {
     /// that there are not two.
     private static let clients = Mutex<[Path: VersionsClient]>([:])
 
+    private static let registering = DispatchQueue(label: "file-coordination-presenters")
+
     /// Finds the daemon of an item; nil outside of any container that is mounted.
     /// - Throws: what keeps the daemon from answering.
     static func find(_ url: URL, followingLastLink: Bool = true) throws(ControlError) -> ServedItem? {
@@ -45,6 +47,8 @@ struct ServedItem: Sendable {
             client.whenEnded { [weak client] _ in
                 clients.withLock { if $0[place.root] === client { $0[place.root] = nil } }
             }
+            // A daemon that was away answers again: its presenters hear of it. Elsewhere, because locks may be held here.
+            registering.async { PresenterCenter.shared.registerAgain() }
         }
         return client
     }

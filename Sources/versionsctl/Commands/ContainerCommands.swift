@@ -51,7 +51,7 @@ struct ConfigCommand: AsyncParsableCommand {
             // In one column, for one long value would push the notes of all out of sight.
             let note = setting.problem.map { ("# wrong: \(Style.printable($0))", Style.Colour.red) }
                 ?? setting.note.map { ("# \(Style.printable($0))", Style.Colour.yellow) }
-                ?? (isSet ? "# not set: \(setting.standard)" : "", .dim)
+                ?? (isSet ? "# default: \(setting.standard)" : "", .dim)
             let value = style.paint("= " + Style.printable(setting.value), isSet ? .bold : nil)
             table.add([
                 Table.Cell(setting.key),
@@ -97,6 +97,7 @@ struct ForgetCommand: AsyncParsableCommand {
         }
         let gone = try await client.call(ForgetRequest(confirmed: true), progress: Printer.progress("forgetting"))
         Printer.endProgress()
+        for note in gone.notes { Printer.note(Style.printable(note)) }
         if json.json { return try Printer.json(gone) }
         try Printer.text("\(Style.printable(directory.path)) is an ordinary directory again.\n")
     }

@@ -40,6 +40,8 @@ struct CoordinateReadCommand: AsyncParsableCommand {
     @OptionGroup var container: ContainerOption
     @OptionGroup var run: CommandUnderClaim
 
+    func validate() throws { try run.requireNoOptions(["--without-changes", "--metadata-only", "--container"]) }
+
     func run() async throws {
         let options = [(withoutChanges, "withoutChanges"), (metadataOnly, "immediatelyAvailableMetadataOnly")]
         try await run.execute(.reading, options.filter(\.0).map(\.1), container)
@@ -63,11 +65,18 @@ struct CoordinateWriteCommand: AsyncParsableCommand {
             case .metadataOnly: "Only attributes are changed."
             }
         }
+
+        /// As it is typed.
+        var option: String {
+            "--" + rawValue.map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined()
+        }
     }
 
     @Flag(exclusivity: .exclusive) var purpose: Purpose?
     @OptionGroup var container: ContainerOption
     @OptionGroup var run: CommandUnderClaim
+
+    func validate() throws { try run.requireNoOptions(Purpose.allCases.map(\.option) + ["--container"]) }
 
     func run() async throws {
         let option = purpose.map { $0 == .metadataOnly ? "contentIndependentMetadataOnly" : $0.rawValue }
@@ -100,9 +109,16 @@ struct CommandUnderClaim: ParsableArguments {
     func validate() throws {
         guard !paths.isEmpty else { throw ValidationError("name the files, then -- and the command") }
         guard !command.isEmpty else { throw ValidationError("no command: put it behind --") }
-        if let option = paths.first(where: { $0.path.bytes.first == 45 }) {
-            throw ValidationError("options come before the files: \(option.path)")
-        }
+    }
+
+    /// What looks like an option has come here because the parser does not know it, or because it stands behind a file.
+    /// - Parameter known: the command's own options.
+    func requireNoOptions(_ known: [String]) throws {
+        guard let index = paths.firstIndex(where: { $0.path.bytes.first == 45 }) else { return }
+        let word = paths[index].path
+        let name = Path(bytes: Array(word.bytes.prefix { $0 != 61 })).description
+        guard index > 0, known.contains(name) else { throw ValidationError("unknown option \(Style.printable(word))") }
+        throw ValidationError("options come before the files: \(Style.printable(word))")
     }
 
     func execute(_ mode: AccessRequest.Mode, _ options: [String], _ container: ContainerOption) async throws {

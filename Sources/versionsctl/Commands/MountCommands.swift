@@ -24,6 +24,11 @@ struct MountCommand: AsyncParsableCommand {
             let places = detached.map { Style.printable($0) }.joined(separator: ", ")
             Printer.note("\(places): a dead mount was detached")
         }
+        // The daemon looks closer. Here it is what nobody would want an error of what follows to hide.
+        if let objection = MountPlace.objection(to: point, for: source) {
+            throw ControlError(
+                .invalidValue, objection.reason, path: (mountpoint ?? directory).path, advice: objection.advice)
+        }
         if let place = try? ContainerPlace.find(point), place.root == point, place.isMounted || place.isClosed {
             throw ControlError(
                 .busy, "already mounted", path: (mountpoint ?? directory).path, advice: "versionsctl status shows it")
@@ -88,18 +93,27 @@ struct UnmountCommand: AsyncParsableCommand {
         guard place.state != .unmounted else { throw notMounted }
         let client = try? await VersionsClient.connect(to: place, program: "versionsctl", version: toolVersion)
         let mounts = MountTable.current()
-        let device = mounts.last { $0.isOurs && $0.point == place.root }?.device
+        let mount = mounts.last { $0.isOurs && $0.point == place.root }
+        let device = mount?.device
         let points = mounts.filter { $0.isOurs && $0.device == device }.map(\.point).reversed()
         guard !points.isEmpty else { throw notMounted }
-        let daemon = place.daemonProcess
+        // One of a user's who lets nobody in is not asked, not even by root.
+        let daemon = place.daemonProcess ?? mount.flatMap { BusyProcess.daemon(of: $0.source) }
         let end = DaemonEnd(of: daemon)
         for point in points { try Unmounting.unmount(point, lazily: lazy || place.state == .dead, daemon: daemon) }
-        // The daemon lets go of its clients last: then the directory can be mounted again.
         var ended = place.state == .dead
-        if let client, !lazy, !Self.staysElsewhere(device, daemon) {
-            ended = await Self.awaitEnd(of: client)
-            // What it still does behind that is short, but on the files that the next daemon opens.
-            if ended { end.wait() }
+        if !ended, !lazy, !Self.staysElsewhere(device, daemon) {
+            if let client {
+                // The daemon lets go of its clients last: then the directory can be mounted again.
+                ended = await Self.awaitEnd(of: client)
+                // What it still does behind that is short, but on the files that the next daemon opens.
+                if ended { end.wait(atMost: .seconds(10)) }
+            } else {
+                ended = end.wait(atMost: Self.patience)
+            }
+            if !ended, client != nil || daemon != nil {
+                Printer.note("unmounted; the daemon is still at work: see its log before you mount again")
+            }
         }
         if json.json { try Printer.json(UnmountReport(mountpoints: Array(points), ended: ended)) }
     }
@@ -121,7 +135,7 @@ extension UnmountCommand {
     }
 
     private static func awaitEnd(of client: VersionsClient) async -> Bool {
-        let ended = await withTaskGroup(of: Bool.self) { group in
+        await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 _ = try? await client.watch(.path(Path(""))) { _ in }
                 return true
@@ -133,7 +147,5 @@ extension UnmountCommand {
             defer { group.cancelAll() }
             return await group.next() ?? true
         }
-        if !ended { Printer.note("unmounted; the daemon is still at work: see its log before you mount again") }
-        return ended
     }
 }

@@ -18,7 +18,7 @@ struct QueryCommand: AsyncParsableCommand {
 
               versionsctl query 'name LIKE "*.sicd" AND conflicts > 0'
               versionsctl query 'type = file AND size >= 10MiB AND NOT modified > 30d' Pictures
-              versionsctl query --live 'program IN (vim, emacs) OR path LIKE[c] "*/readme*"'
+              versionsctl query --live 'program LIKE "vim*" OR path LIKE[c] "*/readme*"'
 
             Attributes:
             \(Self.attributes)

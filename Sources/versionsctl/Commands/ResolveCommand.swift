@@ -41,13 +41,25 @@ struct ResolveCommand: AsyncParsableCommand {
         guard let document = try await session.call(ConflictsRequest(session.target)).first(where: { document in
             session.targetPath.map { $0 == document.path } ?? true
         }) else {
-            throw ControlError(.nothingToDo, "there is no conflict to resolve", path: path.path,
-                advice: "versionsctl conflicts lists the documents that have one")
+            throw await nothing(session)
         }
         let choice = try await choose(document, session)
         let seen = document.versions.map(\.id)
         let resolution = try await session.call(ResolveRequest(session.target, keep: choice, seen: seen))
         try report([resolution], session)
+    }
+
+    /// Why there is nothing to resolve. The daemon knows whether the document is deleted; it is told of no loser that
+    /// was seen, so that it resolves none.
+    private func nothing(_ session: Session) async -> ControlError {
+        do throws(ControlError) {
+            _ = try await session.call(ResolveRequest(session.target, keep: .current, seen: []))
+        } catch {
+            if error.code == .invalidValue { return error }
+        }
+        return ControlError(
+            .nothingToDo, "there is no conflict to resolve", path: path.path,
+            advice: "versionsctl conflicts lists the documents that have one")
     }
 
     private func choose(_ document: ConflictedDocument, _ session: Session) async throws -> ResolveRequest.Choice {

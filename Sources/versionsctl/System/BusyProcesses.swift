@@ -22,6 +22,15 @@ struct BusyProcess: Hashable {
         }
     }
 
+    /// The daemon that has a container's directory open, by the file that it holds locked: its user and root see that.
+    static func daemon(of directory: Path) -> Int32? {
+        let locked = directory.bytes + Array("/.versionsfs/format".utf8)
+        return names(in: "/proc").compactMap { Int32($0) }.first { id in
+            program(id) == "versionsfs"
+                && names(in: "/proc/\(id)/fd").contains { target("/proc/\(id)/fd/\($0)") == locked }
+        }
+    }
+
     /// The processes in other mount namespaces that have a file system of this number (`major:minor`) mounted; other
     /// users' are seen by root only.
     static func holding(device: String) -> [BusyProcess] {

@@ -5,8 +5,6 @@ import Glibc
 
 /// The end of a process that is known by now.
 final class DaemonEnd {
-    /// How long the last of its work may take, in milliseconds.
-    private static let patience: CInt = 10_000
     /// Says when it has ended; -1 where that cannot be known: in another namespace, say.
     private let handle: CInt
 
@@ -16,9 +14,14 @@ final class DaemonEnd {
 
     deinit { if handle >= 0 { close(handle) } }
 
-    func wait() {
-        guard handle >= 0 else { return }
+    /// - Returns: whether it has ended by then; false also where that cannot be known.
+    @discardableResult
+    func wait(atMost patience: Duration) -> Bool {
+        guard handle >= 0 else { return false }
         var item = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
-        while poll(&item, 1, Self.patience) < 0, errno == EINTR {}
+        while true {
+            let count = poll(&item, 1, CInt(patience.components.seconds) * 1000)
+            if count >= 0 || errno != EINTR { return count > 0 }
+        }
     }
 }

@@ -5,6 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 import VersionModel
+import VersionStore
 
 /// A /proc of our own making.
 private final class FakeProc: ProcReader, ProcessWatching {
@@ -18,16 +19,21 @@ private final class FakeProc: ProcReader, ProcessWatching {
         var comm: String
         var innermost: Int32?
         var threads: Set<Int32>
+        /// It is in the middle of execve(2).
+        var isBecomingAnother = false
     }
 
     private struct State {
         var processes: [Int32: Process] = [:]
         var reads = 0
+        /// Reads that the kernel would not have answered until the process has closed its files.
+        var waits = 0
         var exits: [Int32: @Sendable () -> Void] = [:]
     }
     private let state = Mutex(State())
 
     var reads: Int { state.withLock { $0.reads } }
+    var waits: Int { state.withLock { $0.waits } }
     var watched: Int { state.withLock { $0.exits.count } }
 
     func add(
@@ -65,6 +71,7 @@ private final class FakeProc: ProcReader, ProcessWatching {
             guard let thread = Int32(parts[0]) else { return nil }
             let owner = state.processes.first { $0.key == thread || $0.value.threads.contains(thread) }
             guard let (number, process) = owner else { return nil }
+            if process.isBecomingAnother, parts[1] == "stat" { state.waits += 1 }
             switch parts[1] {
             case "status":
                 let nested = process.innermost.map { "NSpid:\t\(thread)\t\($0)\n" } ?? "NSpid:\t\(thread)\n"
@@ -72,6 +79,8 @@ private final class FakeProc: ProcReader, ProcessWatching {
             case "stat":
                 let rest = "S \(process.parent) 1 \(process.session) \(process.terminal) 0 0 0 0 0 0 0 0 0 0 20 0 1 0"
                 return Array("\(number) (a) b (c) \(rest) \(process.started) 0 0\n".utf8)
+            case "statm":
+                return Array((process.isBecomingAnother ? "33 1 0 0 0 33 0\n" : "4000 900 700 80 0 200 0\n").utf8)
             case "cgroup": return Array(process.group.utf8)
             case "comm": return Array((process.comm + "\n").utf8)
             default: return nil
@@ -83,6 +92,7 @@ private final class FakeProc: ProcReader, ProcessWatching {
         state.withLock { state in
             state.reads += 1
             let process = path.split(separator: "/").first.flatMap { Int32($0) }.flatMap { state.processes[$0] }
+            if process?.isBecomingAnother == true { state.waits += 1 }
             return process?.exe.map { Array($0.utf8) }
         }
     }
@@ -121,6 +131,23 @@ struct ProcessTableTests {
         for thread in [100, 101, 102, 101, 100] as [Int32] { #expect(table.actor(thread: thread) == actor) }
         #expect(proc.reads == reads)
         #expect(reads <= 5)
+    }
+
+    @Test("of a process that closes its files in an execve(2) nothing is asked that would wait for that")
+    func becomingAnother() {
+        proc.add(100, parent: 1, exe: "/usr/bin/a-name-of-more-than-15-bytes", comm: "a-name-of-more-")
+        proc.add(101, parent: 100, exe: "/usr/bin/other", comm: "other")
+        let table = table()
+        let opener = table.actor(thread: 100)
+        #expect(table.program(of: 100) == "a-name-of-more-than-15-bytes")
+        for process in [100, 101] as [Int32] { proc.change(process) { $0.isBecomingAnother = true } }
+        #expect(table.actor(thread: 100, isClosing: true) == opener)
+        #expect(table.program(of: 100, isClosing: true) == "a-name-of-more-than-15-bytes")
+        #expect(table.actor(thread: 101, isClosing: true) == nil)
+        #expect(table.program(of: 101, isClosing: true) == "other")
+        #expect(proc.waits == 0)
+        proc.change(101) { $0.isBecomingAnother = false }
+        #expect(table.actor(thread: 101, isClosing: true)?.lineage.first == opener?.ref)
     }
 
     @Test("a sibling costs only its own files, not its ancestors' again")

@@ -68,7 +68,8 @@ struct BrowsingVersionsTests {
             let path = try tree.only(".versions/\(directory)/history")
             #expect(try tree.read(path) == "one \(name)")
             let old = try #require(try tree.container.store.versions(of: try tree.item(name).id).last)
-            #expect(try tree.browser.path(of: old, at: try tree.place(name))?.description == path)
+            let place = try tree.place(name)
+            #expect(tree.browser.path(of: old, at: place)?.description == path)
         }
         #expect(try tree.find(".versions/gone@document") == nil)
     }

@@ -3,6 +3,7 @@
 import CLinux
 import Foundation
 import Glibc
+import Synchronization
 import SystemPackage
 import Testing
 import VersionModel
@@ -81,5 +82,108 @@ import VersionStore
         _ = try tree.container.resolve(made, .version(loser.id), as: my)
         #expect(try tree.live("a.txt").hasPrefix("mine\nA line"))
         #expect(try tree.container.store.check(repair: false).isEmpty)
+    }
+
+    // MARK: The graph
+
+    /// The versions that go back to themselves.
+    private func inCircles(_ document: DocumentRecord) -> [VersionID] {
+        let nodes = document.versions.map { HistoryNode($0) }
+        return nodes.map(\.id).filter { HeadRule.goesBack($0, to: $0, in: nodes) }
+    }
+
+    /// How a loser may have come to a document of one version: made for trying out, or as a child of what is current,
+    /// as an earlier release made them, and as it becomes where the version between them goes.
+    enum Origin: CaseIterable { case simulated, goingBack }
+
+    @Test("A resolution is a head with all that it has seen below it, and makes no circle", arguments: Origin.allCases)
+    func acyclic(_ origin: Origin) throws {
+        for choice in [ResolutionChoice.current, .merged, .newest, .all, nil] {
+            let tree = try BrowsedContainer()
+            try tree.save("a.txt", "mine\n")
+            var document = try tree.container.document(at: path("a.txt"), as: my)
+            switch origin {
+            case .simulated: document = try tree.container.simulateConflict(document, as: my)
+            case .goingBack:
+                var loser = try tree.addConflict("a.txt", "theirs", base: document.current?.id)
+                loser.parents = document.current.map { [$0.id] } ?? []
+                tree.container.store.commit([.version(loser)])
+                document = try tree.container.document(at: path("a.txt"), as: my)
+            }
+            let loser = try #require(document.conflicts.first)
+            _ = try tree.container.resolve(document, choice ?? .version(loser.id), as: my)
+            document = try tree.container.document(at: path("a.txt"), as: my)
+            #expect(inCircles(document) == [] && document.conflicts.isEmpty, "\(String(describing: choice))")
+            let heads = HeadRule.heads(of: document.versions.map { HistoryNode($0) })
+            #expect(heads.map(\.id) == [document.current?.id], "\(String(describing: choice))")
+            #expect(Set(try document.versions.map { try text($0, document, tree) }).count == 2)
+
+            // The next conflict has something that both sides began with, and can be resolved as well.
+            document = try tree.container.simulateConflict(document, as: my)
+            let next = try #require(document.conflicts.first)
+            #expect(MergeBase.ofConflicts(in: document.versions)[next.id] != nil, "\(String(describing: choice))")
+            _ = try tree.container.resolve(document, .current, as: my)
+            #expect(try inCircles(tree.container.document(at: path("a.txt"), as: my)) == [])
+            #expect(try tree.findings() == [])
+        }
+    }
+
+    @Test("A loser made for trying out parts from what both began with, and the document stays as it is")
+    func simulated() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("a.txt", "mine\n")
+        let before = try tree.container.document(at: path("a.txt"), as: my)
+        let made = try tree.container.simulateConflict(before, as: my)
+        #expect(made.current?.id == before.current?.id)
+        let loser = try #require(made.conflicts.first)
+        #expect(HeadRule.heads(of: made.versions.map { HistoryNode($0) }).count == 2)
+        let base = try #require(MergeBase.ofConflicts(in: made.versions)[loser.id])
+        #expect(loser.base == base && base != made.current?.id)
+        let version = try #require(made.versions.first { $0.id == base })
+        #expect(try text(version, made, tree) == "mine\n")
+    }
+
+    @Test("What somebody has found as a conflict a moment ago is resolved once")
+    func onceOnly() throws {
+        let tree = try BrowsedContainer()
+        let (document, loser) = try conflict(tree)
+        #expect(try tree.container.resolve(document, .all, as: my).written == [path("a 2.txt")])
+        // These have looked before it was resolved.
+        for choice in [ResolutionChoice.all, .current, .merged, .newest, .version(loser.id)] {
+            #expect(kind { _ = try tree.container.resolve(document, choice, as: my) } == .nothingToDo)
+        }
+        #expect(try tree.find("a 3.txt") == nil)
+        #expect(try tree.live("a.txt") == "mine")
+    }
+
+    @Test("Of those who resolve at the same time one does it")
+    func atTheSameTime() throws {
+        let tree = try BrowsedContainer()
+        let (document, _) = try conflict(tree)
+        let written = Mutex<[TreePath]>([])
+        DispatchQueue.concurrentPerform(iterations: 6) { [container = tree.container, my] _ in
+            guard let outcome = try? container.resolve(document, .all, as: my) else { return }
+            written.withLock { $0 += outcome.written }
+        }
+        #expect(try written.withLock { $0 } == [path("a 2.txt")])
+        #expect(try tree.find("a 3.txt") == nil)
+    }
+
+    // MARK: Deleted documents
+
+    @Test("What is deleted is not among the unresolved, until it is undeleted")
+    func deleted() throws {
+        let tree = try BrowsedContainer()
+        _ = try conflict(tree)
+        #expect(try tree.container.store.statistics().conflicts == 1)
+        try tree.unlink("a.txt")
+        #expect(try tree.container.store.statistics().conflicts == 0)
+        #expect(try tree.container.conflicted(within: .root, as: my).isEmpty)
+        let gone = try tree.container.document(at: path("a.txt"), as: my)
+        #expect(gone.conflicts.count == 1)
+        #expect(kind { _ = try tree.container.resolve(gone, .current, as: my) } == .invalid)
+        _ = try tree.container.undelete(tree.container.deletion(at: path("a.txt"), as: my), to: nil, as: my)
+        #expect(try tree.container.store.statistics().conflicts == 1)
+        #expect(try tree.container.conflicted(within: .root, as: my).count == 1)
     }
 }

@@ -159,10 +159,16 @@ import VersionStore
     func linked() throws {
         let tree = try BrowsedContainer()
         let before = tree.clock.now()
-        let own = "x.tmp\(getpid())"
-        try tree.save(own, "x")
+        let people = try (0..<2).map { _ in try Child(Child.Start("/bin/sleep", ["600"])) }
+        defer { for person in people { person.kill() } }
+        let callers = people.map { Caller(user: getuid(), group: getgid(), thread: $0.pid, umask: 0o022) }
+        let own = "x.tmp\(people[0].pid)"
+        let made = try tree.container.create(
+            callers[0], parent: Node.rootID, name: Array(own.utf8), mode: 0o644, flags: O_WRONLY)
+        tree.container.flush(callers[0], handle: made.reply.handle)
+        tree.container.release(node: made.found.node, handle: made.reply.handle)
         let then = tree.clock.now()
-        _ = try tree.container.link(tree.caller, node: tree.node(own), parent: Node.rootID, name: Array("y".utf8))
+        _ = try tree.container.link(callers[1], node: tree.node(own), parent: Node.rootID, name: Array("y".utf8))
         for time in [then, before] {
             let outcome = try tree.container.restoreDirectory(.root, at: time, as: my)
             #expect(outcome.problems.isEmpty)

@@ -2,6 +2,7 @@
 
 import Glibc
 import Synchronization
+import VersionModel
 
 /// The names of users; the number as text for one without a name.
 public final class UserNames: Sendable {
@@ -19,6 +20,11 @@ public final class UserNames: Sendable {
             names[user] = name
         }
         return name
+    }
+
+    /// Whose a file is, where nobody knows which program made it.
+    public func owner(_ user: UInt32) -> Author {
+        Author(userID: user, user: name(of: user), program: "", process: 0)
     }
 
     private static func ask(_ user: UInt32) -> String? {

@@ -1,0 +1,82 @@
+// Who keeps a container: said, as far as it can be told, where its lock is taken.
+
+import Glibc
+import SystemPackage
+import VersionStore
+
+/// A process that has a container open.
+struct LockHolder {
+    let process: Int32
+    let program: String
+    /// It serves a command of `versionsctl`, without a mount.
+    let isOffline: Bool
+
+    /// Looks into the kernel's table of locks.
+    /// - Parameter root: the container's directory.
+    /// - Returns: nil where that does not tell: another machine's process, another process namespace's, or nobody's.
+    init?(of root: FileDescriptor) {
+        var format = stat()
+        guard fstatat(root.rawValue, ".versionsfs/format", &format, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        let holders = Self.lines("/proc/locks").compactMap { Self.holder($0, of: format) }
+        // A file system of several devices may have another number there: then the program's name has to do.
+        let holder = holders.first { $0.isSameDevice } ?? holders.first { Self.program($0.process) == "versionsfs" }
+        guard let holder else { return nil }
+        process = holder.process
+        program = Self.program(process)
+        isOffline = Self.content("/proc/\(process)/cmdline").split(separator: 0).contains {
+            $0.elementsEqual("--offline".utf8)
+        }
+    }
+
+    /// `1: FLOCK  ADVISORY  WRITE 19283 fe:00:6766670 0 EOF`: the device in hexadecimal digits, the file's number not.
+    private static func holder(_ line: String, of file: stat) -> (process: Int32, isSameDevice: Bool)? {
+        let fields = line.split(separator: " ")
+        guard fields.count > 5, fields[1] == "FLOCK", let process = Int32(fields[4]), process > 0 else { return nil }
+        let numbers = fields[5].split(separator: ":")
+        guard numbers.count == 3, UInt64(numbers[2]) == UInt64(file.st_ino) else { return nil }
+        let device = UInt64(file.st_dev)
+        // makedev(3)
+        let major = (device >> 8 & 0xFFF) | (device >> 32 & ~0xFFF)
+        let minor = (device & 0xFF) | (device >> 12 & ~0xFF)
+        return (process, UInt64(numbers[0], radix: 16) == major && UInt64(numbers[1], radix: 16) == minor)
+    }
+
+    private static func program(_ process: Int32) -> String {
+        lines("/proc/\(process)/comm").first ?? "?"
+    }
+
+    private static func lines(_ path: String) -> [String] {
+        content(path).split(separator: 10).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func content(_ path: String) -> [UInt8] {
+        guard let file = fopen(path, "re") else { return [] }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        return bytes
+    }
+}
+
+extension LockHolder {
+    /// What is the case where a container cannot be opened for its lock, and what to do.
+    static func sentence(_ path: FilePath, _ root: FileDescriptor) -> String {
+        guard let holder = LockHolder(of: root) else {
+            return "\(path): \(StoreError.inUse), which cannot be told from here: a daemon that is just ending, or one "
+                + "on another machine or in another process namespace: try again in a moment"
+        }
+        let start = "\(path): \(StoreError.inUse), \(holder.program) (\(holder.process))"
+        if holder.isOffline { return start + ": versionsctl is at work on it unmounted: try again when that is done" }
+        if let point = FileSystemsBelow.points(of: path).last {
+            let shown = String(decoding: point, as: UTF8.self)
+            return start + ": it is mounted already, at \(shown): versionsctl status \(shown) shows it"
+        }
+        if let point = FileSystemsBelow.points(of: path, seenBy: holder.process).last {
+            return start + ": it is mounted at \(String(decoding: point, as: UTF8.self)) in another mount namespace: "
+                + "unmount it there, or kill \(holder.process)"
+        }
+        return start + ": it is not mounted here: a daemon is starting or ending, or serves who has files open since: "
+            + "try again in a moment, or kill \(holder.process)"
+    }
+}

@@ -1,0 +1,39 @@
+// Why a name cannot be given or changed: words for what would be an error number otherwise.
+
+import CLinux
+import SystemPackage
+import VersionModel
+
+extension LiveContainer {
+    /// Throws if something cannot be put at a path because of one of the names in it, whatever is there.
+    public func requireUsable(_ path: TreePath) throws(OperationError) {
+        try requireUnreserved(path, advice: "choose another name")
+        if path.names.contains(where: { $0.bytes.count > 255 }) {
+            throw OperationError(.invalid, "the name is too long", path: path, advice: "it may have 255 bytes")
+        }
+    }
+
+    /// Throws if a path leads through one of our own names: `.versions` anywhere, `.versionsfs` at the root.
+    public func requireUnreserved(_ path: TreePath, advice: String) throws(OperationError) {
+        let names = path.names
+        let own = names.first.flatMap { $0.bytes == Self.stateName ? $0 : nil }
+            ?? names.first { $0.bytes == Self.browseName }
+        guard let own else { return }
+        throw OperationError(.invalid, "the name \(own) is reserved", path: path, advice: advice)
+    }
+
+    /// An error of a change below, with its cause where that is a file or directory that chattr(1) has protected:
+    /// its owner and root are refused as anybody is.
+    func explained(_ error: any Error, at spot: Spot) -> any Error {
+        guard let errno = error as? Errno, errno == .notPermitted || errno == .permissionDenied else { return error }
+        for (what, name) in [("it", spot.name.bytes), ("its directory", [])] {
+            let protection = CText.lend(name) { linux_protection(spot.directory.raw, $0) }
+            guard protection > 0 else { continue }
+            let flag = protection & 1 != 0 ? "i" : "a"
+            return OperationError(
+                .denied, "\(what) is \(flag == "i" ? "immutable" : "append-only")", path: spot.path,
+                advice: "chattr -\(flag) lets it be changed")
+        }
+        return error
+    }
+}

@@ -1,0 +1,42 @@
+// Where a directory cannot be mounted: the tool and the daemon both ask before anything is mounted.
+
+/// A directory and the place where it is to be mounted.
+public enum MountPlace {
+    /// Why it cannot be there.
+    public struct Objection: Hashable, Sendable {
+        /// A clause about the mount point.
+        public var reason: String
+        /// What to do instead.
+        public var advice: String
+    }
+
+    /// Judges a mount point.
+    ///
+    /// - Parameters:
+    ///   - mountpoint: absolute and without links, as the directory.
+    ///   - isSame: whether two paths name one directory; binds give it several.
+    /// - Returns: nil if the directory can be mounted there.
+    public static func objection(
+        to mountpoint: Path, for directory: Path, isSame: (Path, Path) -> Bool = { $0 == $1 }
+    ) -> Objection? {
+        if mountpoint.bytes == [47] {
+            return Objection(
+                reason: "nothing can be mounted on the root of all files", advice: "give a directory of its own")
+        }
+        if ancestors(of: directory).contains(where: { isSame($0, mountpoint) }) {
+            return Objection(
+                reason: "\(directory) lies in it, and would be covered with its state",
+                advice: "mount it over itself, or elsewhere")
+        }
+        if ancestors(of: mountpoint).contains(where: { isSame($0, directory) }) {
+            return Objection(reason: "it lies in \(directory) itself", advice: "mount it over itself, or elsewhere")
+        }
+        return nil
+    }
+
+    /// The directories that an absolute path lies in, the nearest first.
+    private static func ancestors(of path: Path) -> [Path] {
+        let names = path.bytes.split(separator: 47)
+        return (0..<names.count).reversed().map { Path(bytes: [47] + names[..<$0].joined(separator: [47])) }
+    }
+}

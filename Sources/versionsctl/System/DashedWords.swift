@@ -1,0 +1,28 @@
+// Words with one dash before several letters: to the parser a bundle of short options, to people a name or a slip.
+
+import ControlProtocol
+
+/// What is looked at before the words are parsed. We have no bundles (`-h` and `-o` alone), and whoever typed `-hello`
+/// meant a file or an option that is not ours, and not the help that an h in it would ask for.
+enum DashedWords {
+    /// The first word that is neither an option nor a name; nil for none. What stands behind `--` is anybody's.
+    static func unknown(_ arguments: [String]) -> String? {
+        // Shells ask the parser for completions in a form of its own.
+        guard arguments.first != "---completion" else { return nil }
+        return arguments.prefix { $0 != "--" }.first { word in
+            // By scalars: what combines with the dash would hide it.
+            let scalars = word.unicodeScalars
+            guard scalars.first == "-", let second = scalars.dropFirst().first, second != "-" else { return false }
+            return word != "-help" && scalars.dropFirst().prefix { $0 != "=" }.count > 1
+        }
+    }
+
+    /// What is said of it.
+    static func message(_ word: String, _ arguments: [String]) -> String {
+        // There -- stands between the files and the command.
+        let advice = arguments.first == "coordinate"
+            ? "write ./ before a name that begins with a dash, and -- before the command"
+            : "put -- before names that begin with a dash"
+        return "unknown option \(Style.printable(Path(bytes: ArgumentBytes.bytes(word)))): \(advice)"
+    }
+}
