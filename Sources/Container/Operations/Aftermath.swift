@@ -98,6 +98,11 @@ struct Aftermath {
     /// The entry of the deleted area that a change made; nil if it was not there any more.
     func deletion(of change: Change) -> DeletionID? { deletions[change] }
 
+    /// Whether a document was deleted under a name.
+    func wasDeleted(_ item: ItemID?, at path: TreePath) -> Bool {
+        names.contains { $0.event == .deleted && $0.item == item && $0.path == path }
+    }
+
     /// A document that left a name; by the last part of it, for the directory may have had another name since.
     private struct Departure: Hashable {
         var item: ItemID
@@ -157,10 +162,13 @@ struct Taken<Entry> {
         entries.append((change.from ?? change.path, change.item, entry))
     }
 
-    /// Gives the last that a deletion can have been of: the same document, or what had no versions under that name.
-    mutating func give(_ deletion: Change) -> Entry? {
+    /// Gives the last that a deletion can have been of: the same document, or what had no versions under that name. A
+    /// further name may have become the file itself meanwhile, as a document of its own.
+    mutating func give(_ deletion: Change, _ aftermath: Aftermath) -> Entry? {
         let index = entries.lastIndex { known in
             known.item == deletion.item && (known.item != nil || known.path == deletion.path)
+        } ?? entries.lastIndex { known in
+            known.path == deletion.path && !aftermath.wasDeleted(known.item, at: known.path)
         }
         return index.map { entries.remove(at: $0).entry }
     }

@@ -161,7 +161,7 @@ extension LiveContainer {
             else { continue }
             if let found = try? document(item.id, as: .container) {
                 if found.deletion == nil { documents.append(found) }
-            } else {
+            } else if try !isFree(place, .container) {
                 parted.append(place)
             }
         }

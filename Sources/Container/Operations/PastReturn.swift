@@ -36,12 +36,16 @@ final class PastReturn {
     ) throws {
         (self.container, self.principal, self.path, self.aftermath) = (container, principal, path, aftermath)
         tree = try PastTree(container, aftermath)
-        guard let top = tree.entry(path) else { throw OperationError.missing(path) }
+        let then = tree.entry(path)
+        // What had another name then keeps the one that it was asked for by.
+        guard let top = then ?? tree.lying(at: path), top === then || top.then != nil else {
+            throw OperationError.missing(path)
+        }
         guard top.isDirectory else { throw OperationError(.notFound, "was not a directory then", path: path) }
         self.top = top
         outcome = RestoreOutcome(path: path, entries: 0)
         times = try DirectoryTimes(container, at: aftermath.time)
-        try findWayDown()
+        if top === then { try findWayDown() }
         compare()
         for entry in missing {
             if entry.now != nil { times.note(directoryOf: entry.path) }

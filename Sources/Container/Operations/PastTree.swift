@@ -109,6 +109,17 @@ struct PastTree {
         return entry
     }
 
+    /// What lies at a path today.
+    func lying(at path: TreePath) -> PastEntry? {
+        var entry = root
+        for name in path.names {
+            _ = children(of: entry)
+            guard let next = entry.present[name] else { return nil }
+            entry = next
+        }
+        return entry
+    }
+
     /// What lies at a path today, or the directory above it in which nobody has looked; nil if nothing is known there.
     func present(_ path: TreePath) -> PastEntry? {
         var entry = root
@@ -149,7 +160,7 @@ struct PastTree {
                     return insert(PastEntry(lost, isDirectory: false), at: change.path)
                 }
                 insert(PastEntry(.deleted(deletion), isDirectory: deletion.type == .directory), at: change.path)
-            } else if let entry = taken.give(change) {
+            } else if let entry = taken.give(change, aftermath) {
                 insert(entry, at: change.path)
             } else if let lost = try container.lostContent(change, aftermath), entry(change.path) == nil {
                 insert(PastEntry(.lost(lost.document, lost.content), isDirectory: false), at: change.path)

@@ -29,6 +29,7 @@ import VersionStore
         "0 save x; 0 save y; !; 0 rename x t; 0 rename y x; !; 0 rename t y",
         "0 directory e; 0 save e/x; !; 0 rename d t; 0 rename e d; 0 rename t e; 0 save d/y",
         "0 save x; 0 save y; 0 link y t; !; 1 unlink t; 1 rename y x",
+        "0 replace t; 1 link t y; !; 0 remove t; !; 0 append y",
         // A name that had been away comes back.
         "0 save x; 0 rename x y; !; 0 save x; 0 rename x y",
         "0 save x; 0 unlink x; !; 0 save x",
