@@ -1,5 +1,6 @@
 // Who keeps a container: said, as far as it can be told, where its lock is taken.
 
+import CFuse3
 import Glibc
 import SystemPackage
 import VersionStore
