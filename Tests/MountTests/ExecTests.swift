@@ -49,6 +49,8 @@ import Testing
                 _ = try readSome(from: ready)
                 daemon.signal(SIGSTOP)
                 defer { daemon.signal(SIGCONT) }
+                // The signal is on its way: until it has come the daemon answers.
+                try shell("until grep -q '^State:.T' /proc/\(daemon.pid)/status; do :; done", in: "/")
                 try writeAll([10], to: go)
                 // Its memory is the new program's, and there is nothing in it yet.
                 try shell("until grep -q '^[1-9][0-9]* [0-9]* [0-9]* 0 ' /proc/\(child.pid)/statm; do :; done", in: "/")
