@@ -39,11 +39,16 @@ struct ProcessFacts: Equatable {
     ///
     /// Until that is done the kernel lets nobody look at its `stat`, `exe` or `maps`: whoever serves one of those files
     /// must not wait for that, or the two wait for one another for ever.
-    static func isBecomingAnother(_ process: Int32, reader: any ProcReader) -> Bool {
+    /// - Parameter statm: what its `/proc/PID/statm` says just now.
+    static func isBecomingAnother(statm: [UInt8]) -> Bool {
         // `SIZE RESIDENT SHARED TEXT ...`, in pages; a process that ends has no memory at all.
-        guard let statm = reader.contents(of: "\(process)/statm") else { return false }
-        let fields = statm.split(separator: 32)
+        let fields = statm.split(separator: 32, maxSplits: 4)
         return fields.count > 3 && !fields[0].elementsEqual([48]) && fields[3].elementsEqual([48])
+    }
+
+    /// The same of a process that is not known.
+    static func isBecomingAnother(_ process: Int32, reader: any ProcReader) -> Bool {
+        reader.contents(of: "\(process)/statm").map(isBecomingAnother(statm:)) ?? false
     }
 
     /// The thread group that a thread belongs to, from its `/proc/TID/status`.

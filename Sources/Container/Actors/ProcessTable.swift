@@ -1,5 +1,7 @@
 // Which process asked: from the thread number of a request to an actor with its lineage, cached until it ends.
 
+import Collections
+import DequeModule
 import Synchronization
 import VersionModel
 import VersionStore
@@ -19,6 +21,8 @@ public final class ProcessTable: Sendable {
         var used: UInt64 = 0
         /// What its executable was when that was read last, and the name that follows from it.
         var program: (executable: [UInt8], name: String)?
+        /// Its `/proc/PID/statm`, while it is among those that saved last.
+        var memory: (any ProcFile)?
 
         init(facts: ProcessFacts, actor: FileActor) {
             self.facts = facts
@@ -30,11 +34,15 @@ public final class ProcessTable: Sendable {
         var processes: [Int32: Entry] = [:]
         /// Threads other than the first of their process. A hint: the kernel is asked each time.
         var threads: [Int32: Int32] = [:]
+        /// The processes whose ``Entry/memory`` is held open, the oldest first.
+        var savers: Deque<Int32> = []
         var clock: UInt64 = 0
     }
 
     /// Lineages longer than this are cut: a loop in what /proc says must not hang anyone.
     private static let longestLineage = 64
+    /// Of so many processes a file is held open, beside what watches them.
+    private static let mostSavers = 64
 
     private let reader: any ProcReader
     private let watch: any ProcessWatching
@@ -77,7 +85,7 @@ public final class ProcessTable: Sendable {
             }
             if let known = cached(process: process) { return known.actor }
         }
-        if isClosing, ProcessFacts.isBecomingAnother(process, reader: reader) { return nil }
+        if isClosing, isBecomingAnother(process) { return nil }
         return load(process: process, status: status, depth: 0)?.actor
     }
 
@@ -86,7 +94,7 @@ public final class ProcessTable: Sendable {
     /// - Parameter isClosing: whoever asks serves a close(2) of this process, which may be a part of execve(2): then it
     ///   is the program that it has been until now.
     public func program(of process: Int32, isClosing: Bool = false) -> String {
-        if isClosing, ProcessFacts.isBecomingAnother(process, reader: reader) { return formerProgram(of: process) }
+        if isClosing, isBecomingAnother(process) { return formerProgram(of: process) }
         if let path = reader.target(of: "\(process)/exe") {
             if let known = state.withLock({ $0.processes[process]?.program }), known.executable == path {
                 return known.name
@@ -97,6 +105,23 @@ public final class ProcessTable: Sendable {
             }
         }
         return shortName(of: process)
+    }
+
+    /// See ``ProcessFacts/isBecomingAnother(statm:)``. Asked at each save: the file stays open.
+    private func isBecomingAnother(_ process: Int32) -> Bool {
+        let held = state.withLock { $0.processes[process]?.memory }
+        // One that says nothing is that of a process whose end has not been heard of yet.
+        if let statm = held?.contents { return ProcessFacts.isBecomingAnother(statm: statm) }
+        guard let file = reader.file("\(process)/statm"), let statm = file.contents else { return false }
+        state.withLock { state in
+            guard let entry = state.processes[process] else { return }
+            if entry.memory == nil { state.savers.append(process) }
+            entry.memory = file
+            if state.savers.count > Self.mostSavers, let oldest = state.savers.popFirst() {
+                state.processes[oldest]?.memory = nil
+            }
+        }
+        return ProcessFacts.isBecomingAnother(statm: statm)
     }
 
     /// The name that a process goes by: of its program's the first 15 bytes, unless it has given itself another.

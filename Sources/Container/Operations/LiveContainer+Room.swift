@@ -199,7 +199,8 @@ extension LiveContainer {
         let (reserve, more) = Self.reserve(of: before.total).addingReportingOverflow(wanted)
         let needed = more ? UInt64.max : reserve
         guard before.free < needed else {
-            endShortage()
+            // What was given up is just enough, and the next save needs as much again: that is no new shortage.
+            if before.free - reserve > reserve / Self.slackPart { endShortage() }
             return true
         }
         guard options.clock.uptime() >= roomState.state.withLock(\.vainUntil) || wanted > 0 else { return false }

@@ -28,11 +28,13 @@ private final class FakeProc: ProcReader, ProcessWatching {
         var reads = 0
         /// Reads that the kernel would not have answered until the process has closed its files.
         var waits = 0
+        var opened = 0
         var exits: [Int32: @Sendable () -> Void] = [:]
     }
     private let state = Mutex(State())
 
     var reads: Int { state.withLock { $0.reads } }
+    var opened: Int { state.withLock { $0.opened } }
     var waits: Int { state.withLock { $0.waits } }
     var watched: Int { state.withLock { $0.exits.count } }
 
@@ -97,6 +99,18 @@ private final class FakeProc: ProcReader, ProcessWatching {
         }
     }
 
+    func file(_ path: String) -> (any ProcFile)? {
+        guard contents(of: path) != nil else { return nil }
+        state.withLock { $0.opened += 1 }
+        return File(path: path, proc: self)
+    }
+
+    private struct File: ProcFile {
+        let path: String
+        let proc: FakeProc
+        var contents: [UInt8]? { proc.contents(of: path) }
+    }
+
     func watch(_ process: Int32, onExit: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             guard state.processes[process] != nil else { return false }
@@ -148,6 +162,30 @@ struct ProcessTableTests {
         #expect(proc.waits == 0)
         proc.change(101) { $0.isBecomingAnother = false }
         #expect(table.actor(thread: 101, isClosing: true)?.lineage.first == opener?.ref)
+    }
+
+    @Test("who saves again and again is asked through one open file, and few are held open")
+    func savers() {
+        let many = Array(200..<300 as Range<Int32>)
+        for process in many { proc.add(process, parent: 1) }
+        let table = table()
+        for process in many { _ = table.actor(thread: process) }
+        for _ in 0..<5 { #expect(table.program(of: 200, isClosing: true) == "prog") }
+        #expect(proc.opened == 1)
+        for process in many { _ = table.program(of: process, isClosing: true) }
+        #expect(proc.opened == many.count)
+        _ = table.program(of: 299, isClosing: true)
+        #expect(proc.opened == many.count)
+        // The first of them was let go for the others.
+        proc.change(200) { $0.isBecomingAnother = true }
+        _ = table.program(of: 200, isClosing: true)
+        #expect(proc.opened == many.count + 1)
+        #expect(proc.waits == 0)
+        // Another process with the number of one that has ended is not asked through that one's file.
+        proc.exit(299)
+        proc.add(299, parent: 1, exe: "/usr/bin/next", comm: "next", started: 9999)
+        #expect(table.program(of: 299, isClosing: true) == "next")
+        #expect(table.actor(thread: 299)?.ref.started == 9999)
     }
 
     @Test("a sibling costs only its own files, not its ancestors' again")
