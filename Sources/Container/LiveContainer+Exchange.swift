@@ -8,7 +8,8 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Each name keeps its item and gets the other's content as a new version.
+    /// Each name keeps its item and gets the other's content as a new version. A file of several names takes its item
+    /// with it: what the other names hold is where that goes.
     func exchange(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
         guard move.source.stat.isRegular, target.stat.isRegular else {
             return try exchangeOther(move, target, requester)
@@ -21,6 +22,9 @@ extension LiveContainer {
         guard let first, let second, first !== second else { return try Backing.rename(move) }
         try keep(first, move.source)
         try keep(second, target)
+        guard move.source.stat.links == 1, target.stat.links == 1 else {
+            return try exchangeOther(move, target, requester)
+        }
         try Backing.rename(move)
         // A close must not find the one under its new name without the other, nor take for its own what is not saved
         // yet. (Two documents at once: only with the name lock held alone.)
@@ -72,6 +76,8 @@ extension LiveContainer {
     private func exchangeOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
         try Backing.rename(move)
         moveNodes(move, target)
+        let there = try? Backing.stat(target.name.bytes, in: target.directory.raw)
+        let back = try? Backing.stat(move.source.name.bytes, in: move.source.directory.raw)
         var rows: [VersionStore.Mutation] = []
         if move.source.stat.isDirectory {
             rows += recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
@@ -82,24 +88,26 @@ extension LiveContainer {
             let second = try documents.document(at: target.place)
             try documents.remove(at: move.source.place)
             try documents.remove(at: target.place)
-            for (document, old, new, stat) in [
-                (first, move.source.place, target.place, move.source.stat),
-                (second, target.place, move.source.place, target.stat),
+            for (document, old, new, stat, after) in [
+                (first, move.source.place, target.place, move.source.stat, there),
+                (second, target.place, move.source.place, target.stat, back),
             ] {
                 guard let document else { continue }
                 try documents.insert(document, at: new)
                 rows += document.state.withLock { state in
                     state.places = state.places.map { $0 == old ? new : $0 }
+                    // A rename changes the file's ctime, and nothing of its content.
+                    if let after, !state.differs(from: stat) { state.stamp = Stamp(after) }
                     return itemRows(state, stat)
                 }
             }
         }
         // One after the other: the old name is free then, until the other comes to it.
-        var there = change(
+        var moved = change(
             .renamed, in: move.newParent, move.newName, from: (move.source.parent, move.source.name), by: requester)
-        var back = change(.created, in: move.source.parent, move.source.name, by: requester)
-        (there.detail.isExchange, back.detail.isExchange) = (true, true)
-        record(move.newParent, rows + [.change(there), .change(back)])
+        var other = change(.created, in: move.source.parent, move.source.name, by: requester)
+        (moved.detail.isExchange, other.detail.isExchange) = (true, true)
+        record(move.newParent, rows + [.change(moved), .change(other)])
     }
 
     private func moveNodes(_ move: Move, _ target: Entry) {

@@ -44,6 +44,9 @@ import VersionStore
         "0 save x; !; 0 directory y; 0 exchange y x",
         "0 save d/x; 0 directory y; !; 0 exchange y d/x; 0 save y; 0 save d/x/z",
         "0 save x; 0 symlink y; !; 0 exchange x y; !; 0 exchange y x",
+        // One of them is of a file that has others.
+        "0 other d/y; 0 link d/y x; !; 0 other e; 1 exchange e x",
+        "1 replace t; 1 save d/x; 0 link d/x y; 1 append y; 1 exchange t d/x; !",
         // Appended files.
         "0 append x; !; 0 append x",
         "0 save x; 0 append x; !; 0 append x; !; 0 append x; 0 save x",
