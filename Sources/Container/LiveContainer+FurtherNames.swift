@@ -14,7 +14,9 @@ extension LiveContainer {
         _ entry: Entry, _ document: Document, isWork: Bool, _ requester: Requester
     ) throws(Errno) {
         let isPassing = document.state.withLock { state in
-            guard let linked = state.linked, let actor = requester.actor else { return false }
+            // The last of its own is not, though the file has names of other documents.
+            guard let linked = state.linked, let actor = requester.actor, state.places.contains(where: { $0 != entry.place })
+            else { return false }
             return linked.actor == actor.ref && now.since(linked.time) <= Tombstones.lifetimeNanoseconds
         }
         var note: Deletion?
