@@ -72,7 +72,7 @@ import VersionStore
         // Names that have parted while they still share their file: it is told that one is not what it was.
         "0 save x; 0 save y; 0 link y t; !; 0 rename y x",
         // The last name of a document goes, and its file stays as another's.
-        "0 symlink y; 0 save x; 0 save t; 0 link x d/x; 1 rename x t; !; 0 rename y d/x",
+        "1 symlink d/y; 0 save x; 1 other t; 0 link x d/x; 1 rename x t; !; 0 rename d/y d/x",
         // A name that its program made up stays behind, because it could not be renamed.
         "0 directory x; !; 0 replace x",
         "0 directory x; 0 replace x; !; 0 save y; 0 replace x",
