@@ -36,6 +36,7 @@ extension LiveContainer {
         } else {
             file = SharedDescriptor(try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw))
         }
+        if let former { keepGoingOn(former, of: node, in: file, move.source.stat) }
         // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
         state.stamp = nil
         state.isVerified = true
@@ -153,6 +154,19 @@ extension LiveContainer {
             row.kind = .history
             result.rows = [.version(row)] + itemRows(state, move.source.stat)
             return result
+        }
+    }
+
+    /// A document that goes on under its other names has its file in common with another one now, which may change it,
+    /// or be all that is left of it: what it holds is kept for itself.
+    private func keepGoingOn(_ former: Document, of node: Node, in file: SharedDescriptor, _ stat: FileStat) {
+        former.state.withLock { state in
+            guard !state.places.isEmpty, let current = state.current, !state.contentDiffers(from: stat),
+                store.contents.canReflink || current.size <= settings.maxFile
+            else { return }
+            do throws(Errno) {
+                try keepCopy(&state, of: node, from: file.raw)
+            } catch { logger.error("what has another name still could not be copied: \(error)") }
         }
     }
 
