@@ -69,6 +69,8 @@ struct Aftermath {
                 rows[index].event = row.event == .undeleted ? .undeleted : .created
                 made[row.path] = index
                 gone[row.path] = nil
+                // What comes back under another name may be that one, of two that were deleted there.
+                if row.event == .undeleted, let from = row.from { gone[from] = nil }
             case .deleted:
                 if let start = made.removeValue(forKey: row.path) {
                     if touched[row.path].map({ $0 < start }) ?? true { passing.formUnion([start, index]) }

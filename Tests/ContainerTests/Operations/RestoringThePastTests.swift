@@ -25,6 +25,7 @@ import VersionStore
         "0 save x; 0 link x y; !; 0 unlink y",
         // A second return to the same moment finds nothing to do.
         "0 save x; !; 0 rename x y; 0 save x",
+        "1 directory y; 1 directory e; !; 0 rename y e; 0 remove e",
         "0 save x; 0 save y; !; 0 rename x t; 0 rename y x; 0 rename t y",
         "0 save x; 0 save y; !; 0 rename x t; 0 rename y x; !; 0 rename t y",
         "0 directory e; 0 save e/x; !; 0 rename d t; 0 rename e d; 0 rename t e; 0 save d/y",
