@@ -46,7 +46,8 @@ struct Aftermath {
         var rows = rows
         var made: [TreePath: Int] = [:]
         var gone: [TreePath: Int] = [:]
-        var away: Set<Departure> = []
+        // Whether they were renamed, and not deleted.
+        var away: [Departure: Bool] = [:]
         var passing: Set<Int> = []
         // Directories that something was moved into or out of, and when last: they have to be there for undoing that.
         var touched: [TreePath: Int] = [:]
@@ -58,10 +59,14 @@ struct Aftermath {
                 }
             }
             let departure = row.item.flatMap { item in name.map { Departure(item: item, name: $0) } }
+            // A name that something else has had meanwhile was away, whoever has it again.
+            let isBack = row.event == .saved && departure.flatMap { away.removeValue(forKey: $0) }.map { wasRenamed in
+                wasRenamed || gone[row.path].map { rows[$0].item == row.item } ?? false
+            } ?? false
             switch row.event {
             case .undeleted where gone[row.path].map { isReturn(row, of: rows[$0], deletions) } ?? false:
                 passing.formUnion([gone.removeValue(forKey: row.path), index].compactMap { $0 })
-            case .saved where departure.map { away.remove($0) != nil } ?? false:
+            case .saved where isBack:
                 passing.insert(index)
                 if let start = gone.removeValue(forKey: row.path) { passing.insert(start) }
             case .created where row.detail.isExchange: passing.insert(index)
@@ -76,10 +81,10 @@ struct Aftermath {
                     if touched[row.path].map({ $0 < start }) ?? true { passing.formUnion([start, index]) }
                 } else {
                     gone[row.path] = index
-                    if let departure { away.insert(departure) }
+                    if let departure { away[departure] = false }
                 }
             default:
-                if let departure { away.insert(departure) }
+                if let departure { away[departure] = true }
                 // What was renamed is followed no further, nor is anything below it.
                 for known in [row.path, row.from].compactMap({ $0 }) {
                     (made[known], gone[known]) = (nil, nil)
