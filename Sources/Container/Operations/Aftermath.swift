@@ -72,7 +72,8 @@ struct Aftermath {
             case .created where row.detail.isExchange: passing.insert(index)
             case .created, .undeleted, .saved:
                 rows[index].event = row.event == .undeleted ? .undeleted : .created
-                made[row.path] = index
+                // What came back had been there at that moment, perhaps: its next deletion is undone for the first.
+                made[row.path] = row.event == .created ? index : nil
                 gone[row.path] = nil
                 // What comes back under another name may be that one, of two that were deleted there.
                 if row.event == .undeleted, let from = row.from { gone[from] = nil }

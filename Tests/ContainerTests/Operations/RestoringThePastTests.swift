@@ -26,6 +26,7 @@ import VersionStore
         // A second return to the same moment finds nothing to do.
         "0 save x; !; 0 rename x y; 0 save x",
         "0 save e; !; 0 symlink t; 0 remove e; 0 rename t e; 1 rename e t; 0 save e",
+        "0 save e; !; 0 symlink t; 0 remove e; 0 rename t e; !; 1 rename e t; 0 save e",
         "1 directory y; 1 directory e; !; 0 rename y e; 0 remove e",
         "0 save x; 0 save y; !; 0 rename x t; 0 rename y x; 0 rename t y",
         "0 save x; 0 save y; !; 0 rename x t; 0 rename y x; !; 0 rename t y",
