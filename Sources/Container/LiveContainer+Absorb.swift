@@ -84,15 +84,15 @@ extension LiveContainer {
     /// The document that the file is which comes; nil if that is the very one that it comes to, whose lock is held, by
     /// another of its names.
     private func former(_ move: Move, besides document: Document) throws(Errno) -> Document? {
-        if let node = move.source.node {
+        if let found = try? documents.document(at: move.source.place) {
+            if found === document { return nil }
+        } else if let node = move.source.node {
             let known = nodes.allNames(node)
             for name in (known.first.map { [$0] } ?? []) + known.others {
                 guard let found = try? documents.document(at: name.place) else { continue }
                 if found === document { return nil }
                 break
             }
-        } else if let found = try? documents.document(at: move.source.place), found === document {
-            return nil
         }
         return try moved(move)
     }
@@ -166,6 +166,10 @@ extension LiveContainer {
             else { return }
             do throws(Errno) {
                 try keepCopy(&state, of: node, from: file.raw)
+                // An object that no row names would be nobody's.
+                guard state.isKept, !state.isRecorded, let kept = state.current else { return }
+                state.isRecorded = true
+                store.commit([.version(kept)] + itemRows(state, stat))
             } catch { logger.error("what has another name still could not be copied: \(error)") }
         }
     }

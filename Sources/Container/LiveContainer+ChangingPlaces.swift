@@ -15,9 +15,10 @@ extension LiveContainer {
     /// under both names: the next opening removes the second (`Recovery.finishRenames`), which it looks for beside the
     /// first. So this is for renames within a directory.
     ///
-    /// - Parameter marked: the file that comes; what it holds may arrive after its name does.
+    /// - Parameter marked: the file that comes; what it holds may arrive after its name does, and only where its mark
+    ///   tells that from a whole save.
     func renameOver(_ move: Move, _ marked: Marked?, isLinked: Bool) throws(Errno) {
-        guard move.flags == 0, isLinked, let marked, store.contents.renamingOverWrites,
+        guard move.flags == 0, isLinked, let marked, marked.isTelling, store.contents.renamingOverWrites,
             move.source.parent === move.newParent
         else {
             return try Backing.rename(move)

@@ -8,8 +8,8 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Each name keeps its item and gets the other's content as a new version. A file of several names takes its item
-    /// with it: what the other names hold is where that goes.
+    /// Each name keeps its item and gets the other's content as a new version. The other names of a file part from it, as
+    /// when something is renamed over one of them.
     func exchange(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
         guard move.source.stat.isRegular, target.stat.isRegular else {
             return try exchangeOther(move, target, requester)
@@ -22,9 +22,6 @@ extension LiveContainer {
         guard let first, let second, first !== second else { return try Backing.rename(move) }
         try keep(first, move.source)
         try keep(second, target)
-        guard move.source.stat.links == 1, target.stat.links == 1 else {
-            return try exchangeOther(move, target, requester)
-        }
         try Backing.rename(move)
         // A close must not find the one under its new name without the other, nor take for its own what is not saved
         // yet. (Two documents at once: only with the name lock held alone.)
@@ -52,6 +49,10 @@ extension LiveContainer {
                 try saveUnfinished(&state, node, file: file)
             }
             try keepCopy(&state, of: node, from: file)
+            let others = state.places.filter { $0 != entry.place }
+            guard !others.isEmpty else { return }
+            store.commit(try part(document, &state, at: others))
+            state.places = [entry.place]
         }
         // Under its new name it may be all that tells of this save, and not be on the disk itself.
         let size = try Backing.stat(file).size
@@ -76,8 +77,6 @@ extension LiveContainer {
     private func exchangeOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
         try Backing.rename(move)
         moveNodes(move, target)
-        let there = try? Backing.stat(target.name.bytes, in: target.directory.raw)
-        let back = try? Backing.stat(move.source.name.bytes, in: move.source.directory.raw)
         var rows: [VersionStore.Mutation] = []
         if move.source.stat.isDirectory {
             rows += recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
@@ -88,16 +87,14 @@ extension LiveContainer {
             let second = try documents.document(at: target.place)
             try documents.remove(at: move.source.place)
             try documents.remove(at: target.place)
-            for (document, old, new, stat, after) in [
-                (first, move.source.place, target.place, move.source.stat, there),
-                (second, target.place, move.source.place, target.stat, back),
+            for (document, old, new, stat) in [
+                (first, move.source.place, target.place, move.source.stat),
+                (second, target.place, move.source.place, target.stat),
             ] {
                 guard let document else { continue }
                 try documents.insert(document, at: new)
                 rows += document.state.withLock { state in
                     state.places = state.places.map { $0 == old ? new : $0 }
-                    // A rename changes the file's ctime, and nothing of its content.
-                    if let after, !state.differs(from: stat) { state.stamp = Stamp(after) }
                     return itemRows(state, stat)
                 }
             }

@@ -55,6 +55,7 @@ extension LiveContainer {
     ) throws(Errno) {
         let node = try changeable(id, name)
         if name == Self.capability { node.mayHaveCapability.store(true, ordering: .releasing) }
+        learn(caller)
         try names.reading { () throws(Errno) in
             try preservingStamp(of: node.isRegular ? knownDocument(of: node) : nil, node) { () throws(Errno) in
                 try withPathLocked(node) { path throws(Errno) in
@@ -74,6 +75,7 @@ extension LiveContainer {
 
     public func removeExtendedAttribute(_ caller: Caller, node id: UInt64, name: [UInt8]) throws(Errno) {
         let node = try changeable(id, name)
+        learn(caller)
         try names.reading { () throws(Errno) in
             try preservingStamp(of: node.isRegular ? knownDocument(of: node) : nil, node) { () throws(Errno) in
                 try withPathLocked(node) { path throws(Errno) in

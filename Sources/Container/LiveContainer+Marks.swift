@@ -15,14 +15,16 @@ extension LiveContainer {
         let file = SharedDescriptor(raw)
         // Whoever was writing it may have saved it since it was looked at.
         guard let stat = try? Backing.stat(raw) else { return nil }
-        return Marked(file: file, stat: stat, hash: stat.size > 0 ? markWhole(raw, size: stat.size) : nil)
+        guard stat.size > 0 else { return Marked(file: file, stat: stat, hash: nil, isTelling: false) }
+        let (hash, isTelling) = markWhole(raw, size: stat.size)
+        return Marked(file: file, stat: stat, hash: hash, isTelling: isTelling)
     }
 
-    /// - Returns: the hash of what is marked as a whole save, if it is small.
-    func markWhole(_ file: Int32, size: UInt64) -> [UInt8]? {
+    /// - Returns: the hash of what is marked as a whole save, if it is small; and whether that tells anything.
+    @discardableResult
+    func markWhole(_ file: Int32, size: UInt64) -> (hash: [UInt8]?, isTelling: Bool) {
         let hash = size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: size) : nil
-        SaveMark.whole(file, size: size, hash: hash, now: now).set(on: file)
-        return hash
+        return (hash, SaveMark.whole(file, size: size, hash: hash, now: now).set(on: file))
     }
 
     /// A file that is renamed over a document, open for reading.
@@ -31,5 +33,8 @@ extension LiveContainer {
         /// As it was before it was marked.
         var stat: FileStat
         var hash: [UInt8]?
+        /// After a power cut its mark tells whether all of it has arrived. Not so of one that may not be marked, or has
+        /// holes.
+        var isTelling: Bool
     }
 }

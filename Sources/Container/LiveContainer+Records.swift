@@ -89,6 +89,17 @@ extension LiveContainer {
         }
     }
 
+    /// The same of one of the names of a file, which may have parted from the others.
+    func document(of node: Node, _ stat: FileStat, at place: Place, in parent: Node) throws(Errno) -> Document {
+        guard stat.links > 1 else { return try document(of: node, stat) }
+        let own = try store(throwing: .ioError) { () throws(StoreError) in try documents.document(at: place) }
+        guard let own else { return try document(of: node, stat) }
+        if !own.wasVerified.load(ordering: .acquiring) {
+            try store(throwing: .ioError) { () throws(StoreError) in verify(own, node, in: parent, stat) }
+        }
+        return own
+    }
+
     /// One of several names of a file that is looked at after the others: it belongs to the same document.
     private func name(_ document: Document, also place: Place) throws(StoreError) {
         guard try documents.insertIfAbsent(document, at: place) === document else { return }

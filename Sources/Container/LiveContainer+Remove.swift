@@ -116,7 +116,7 @@ extension LiveContainer {
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         var entry = entry
         entry.node = node
-        let document = try document(of: node, entry.stat)
+        let document = try document(of: node, entry.stat, at: entry.place, in: entry.parent)
         try document.state.withLock { state throws(Errno) in try refuseUnlinkIfRefused(state, requester) }
         guard entry.stat.links == 1 else {
             return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)

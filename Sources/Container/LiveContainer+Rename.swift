@@ -196,11 +196,12 @@ extension LiveContainer {
 
     func moved(_ move: Move) throws(Errno) -> Document? {
         guard move.source.stat.isRegular else { return nil }
-        if let node = move.source.node { return try document(of: node, move.source.stat) }
+        let (place, parent) = (move.source.place, move.source.parent)
+        if let node = move.source.node { return try document(of: node, move.source.stat, at: place, in: parent) }
         let node = intern(
             move.source.stat, as: Node.Name(parent: move.source.parent, name: move.source.name), lookups: 0)
         defer { _ = nodes.forget(node.id, lookups: 0) }
-        return try document(of: node, move.source.stat)
+        return try document(of: node, move.source.stat, at: place, in: parent)
     }
 
     /// A small content whose hash nobody knows yet is hashed while it is at hand: once the name is taken again, whether
@@ -235,7 +236,7 @@ extension LiveContainer {
         defer { if target.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         var target = target
         target.node = node
-        let document = try document(of: node, target.stat)
+        let document = try document(of: node, target.stat, at: target.place, in: target.parent)
         // What comes may have a history of its own: it is told apart from an edit nobody saw before it is taken over.
         if let source = move.source.node, knownDocument(of: source)?.state.withLock(\.isVerified) == false {
             _ = try moved(move)

@@ -14,10 +14,13 @@ extension Recovery {
     /// them what was displaced, an object by then, has that name. What comes after this takes names for what users
     /// have made of them, and what is written to a live file must not change an object.
     func finishRenames() throws(Errno) {
+        // A backup of the whole container may have a link to each object.
+        let horizon = lastChange?.advanced(byNanoseconds: -VersionStore.dirtyNanoseconds)
         var shared: [ContentID] = []
         try contents.forEach { id in
             let (directory, name) = contents.name(of: id)
-            if let status = try? System.extendedStatus(name, in: directory), status.links > 1 { shared.append(id) }
+            guard let status = try? System.extendedStatus(name, in: directory), status.links > 1 else { return }
+            if horizon.map({ status.change >= $0 }) ?? true { shared.append(id) }
         }
         for id in shared {
             do throws(Errno) { try finishRename(id) } catch {

@@ -39,16 +39,16 @@ extension PastReturn {
     /// Of the version in the file the file itself knows best: its mode changes without a save.
     private func bringModeBack(_ then: Version, _ document: DocumentRecord, counts: Bool = true) throws {
         guard then.id != document.current?.id else { return }
-        let stat = try container.looking(as: .container) { try $0.document(document.path).stat }
-        // Who may not give a file these bits does not get them by bringing its content back.
-        let former = then.attributes.mode & 0o777 | then.attributes.mode & stat.permissions & 0o7000
-        guard former != stat.permissions else { return }
-        guard principal.isRoot || principal.user == stat.raw.user else {
+        let isChanged = try container.changeMode(ofDocument: document.path, as: principal) { stat in
+            // Who may not give a file these bits does not get them by bringing its content back.
+            let former = then.attributes.mode & 0o777 | then.attributes.mode & stat.permissions & 0o7000
+            guard former != stat.permissions else { return nil }
+            if principal.isRoot || principal.user == stat.raw.user { return former }
             let mode = String(former, radix: 8)
-            return outcome.note("its mode was \(mode) then, which only its owner may give it", document.path)
+            outcome.note("its mode was \(mode) then, which only its owner may give it", document.path)
+            return nil
         }
-        try container.setMode(former, ofDocument: document.path, as: principal)
-        if counts { outcome.entries += 1 }
+        if isChanged, counts { outcome.entries += 1 }
     }
 
     // MARK: Rights
@@ -186,11 +186,18 @@ extension LiveContainer {
         for name in names { try requireDisplacing(path.appending(name), except: others, as: principal) }
     }
 
-    /// chmod(2) of a document by the caller, whose right to it has been looked at.
-    func setMode(_ mode: UInt32, ofDocument path: TreePath, as principal: Principal) throws {
+    /// chmod(2) of a document by the caller, whose right to this very file `mode` looks at.
+    /// - Parameter mode: what it is to be; nil leaves it as it is.
+    func changeMode(
+        ofDocument path: TreePath, as principal: Principal, to mode: (FileStat) -> UInt32?
+    ) throws -> Bool {
         let walk = Walk(self, as: .container)
         defer { walk.end() }
-        let node = try names.reading { try walk.document(path).node }
+        let (node, stat) = try names.reading {
+            let found = try walk.document(path)
+            return (found.node, found.stat)
+        }
+        guard let mode = mode(stat) else { return false }
         var caller = Caller(
             user: principal.user, group: principal.primaryGroup ?? principal.user, thread: principal.process)
         caller.isOperation = true
@@ -198,5 +205,6 @@ extension LiveContainer {
         edit.mode = mode_t(mode)
         _ = try setAttributes(caller, node: node.id, handle: nil, edit)
         kernel.side?.invalidate(node: node.id, data: false)
+        return true
     }
 }

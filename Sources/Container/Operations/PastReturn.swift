@@ -27,6 +27,8 @@ final class PastReturn {
     private(set) var unwanted: [PastEntry] = []
     /// Where the directory and those above it go: into what has the names of those above today.
     private var homes: [ObjectIdentifier: PastEntry] = [:]
+    /// What could not go where it was, and lies where it does today.
+    private var refused: [PastEntry] = []
     /// What was made since and holds what had that name.
     private var standIns: Set<ObjectIdentifier> = []
 
@@ -185,9 +187,16 @@ final class PastReturn {
             missing = rest
             guard isStuck, try !makeWay(report) else { continue }
             for entry in missing { outcome.note("its name is taken", thenPath(of: entry)) }
+            refused += missing.filter { $0.now != nil }
             break
         }
-        for entry in unwanted where entry.now != nil { try displace(entry, report) }
+        for entry in unwanted where entry.now != nil {
+            guard let inside = refused.first(where: { $0.lies(within: entry) }) else {
+                try displace(entry, report)
+                continue
+            }
+            outcome.note("it was made since, and stays: what was \(thenPath(of: inside)) then is in it", entry.path)
+        }
     }
 
     private func thenPath(of entry: PastEntry) -> TreePath {
@@ -213,6 +222,7 @@ final class PastReturn {
         }
         guard try container.isFree(path, principal) else {
             outcome.note("its name is taken", path)
+            if entry.now != nil { refused.append(entry) }
             return true
         }
         switch entry.source {

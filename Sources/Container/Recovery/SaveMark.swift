@@ -17,7 +17,9 @@ enum SaveMark: Equatable {
 
     private static let attribute = "user.versionsfs.unfinished".utf8.map { CChar(bitPattern: $0) } + [0]
 
-    func set(on file: Int32) {
+    /// - Returns: whether it is there, and tells a save that has arrived from one that has not.
+    @discardableResult
+    func set(on file: Int32) -> Bool {
         var value: [UInt8] = []
         value.reserveCapacity(48)
         if case .saved(let time, let size, let hash) = self {
@@ -26,7 +28,9 @@ enum SaveMark: Equatable {
             }
             if let hash { value += hash }
         }
-        _ = linux_fsetxattr(file, Self.attribute, value, value.count, 0)
+        guard linux_fsetxattr(file, Self.attribute, value, value.count, 0) == 0 else { return false }
+        if case .saved(_, size: 0, _) = self { return false }
+        return true
     }
 
     /// For a file that is whole now.

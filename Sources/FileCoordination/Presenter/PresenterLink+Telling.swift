@@ -92,7 +92,26 @@ extension PresenterLink {
             defer { state.isTelling = true }
             return !state.isTelling
         }
-        if isFirst { queue.addOperation { self.tellNext() } }
+        if isFirst { tellNextLater() }
+    }
+
+    private func tellNextLater() {
+        let hasRun = Once()
+        let operation = BlockOperation { [self] in
+            hasRun.set()
+            tellNext()
+        }
+        // Who cancels all that waits in their queue does not mean this, of which they do not know.
+        operation.completionBlock = { [self] in
+            if !hasRun.isSet { tellNextLater() }
+        }
+        presenter.presentedItemOperationQueue.addOperation(operation)
+    }
+
+    private final class Once: Sendable {
+        private let flag = Atomic(false)
+        var isSet: Bool { flag.load(ordering: .acquiring) }
+        func set() { flag.store(true, ordering: .releasing) }
     }
 
     /// The next piece of news, and the one behind it when this is done.
@@ -105,6 +124,6 @@ extension PresenterLink {
             if state.news.isEmpty { state.isTelling = false }
             return state.isTelling
         }
-        if isMore { queue.addOperation { self.tellNext() } }
+        if isMore { tellNextLater() }
     }
 }
