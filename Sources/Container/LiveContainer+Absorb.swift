@@ -36,7 +36,10 @@ extension LiveContainer {
         } else {
             file = SharedDescriptor(try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw))
         }
-        if let former { keepGoingOn(former, of: node, in: file, move.source.stat) }
+        if let former, !former.state.withLock(\.places.isEmpty) {
+            // It goes on under its other names.
+            keepForItself(former, of: node, in: file.raw, move.source.stat)
+        }
         // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
         state.stamp = nil
         state.isVerified = true
@@ -154,23 +157,6 @@ extension LiveContainer {
             row.kind = .history
             result.rows = [.version(row)] + itemRows(state, move.source.stat)
             return result
-        }
-    }
-
-    /// A document that goes on under its other names has its file in common with another one now, which may change it,
-    /// or be all that is left of it: what it holds is kept for itself.
-    private func keepGoingOn(_ former: Document, of node: Node, in file: SharedDescriptor, _ stat: FileStat) {
-        former.state.withLock { state in
-            guard !state.places.isEmpty, let current = state.current, !state.contentDiffers(from: stat),
-                store.contents.canReflink || current.size <= settings.maxFile
-            else { return }
-            do throws(Errno) {
-                try keepCopy(&state, of: node, from: file.raw)
-                // An object that no row names would be nobody's.
-                guard state.isKept, !state.isRecorded, let kept = state.current else { return }
-                state.isRecorded = true
-                store.commit([.version(kept)] + itemRows(state, stat))
-            } catch { logger.error("what has another name still could not be copied: \(error)") }
         }
     }
 

@@ -187,6 +187,7 @@ extension LiveContainer {
                 try save(
                     &state, node, in: name.parent, name.name, file: descriptor.raw,
                     PendingSave(kind: .appendOrInPlace, requester: requester(caller), isSealed: true))
+                tombstones.settle(document, opened: Scheduler.now)
                 if node.writers.contains(where: { mayWriteUnseen($0) }) {
                     try keepCopy(&state, of: node, from: descriptor.raw)
                 }

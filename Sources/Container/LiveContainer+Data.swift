@@ -188,7 +188,10 @@ extension LiveContainer {
                         dropUnneededCopy(&state, file)
                     }
                 }
+                let former = state.current
                 try save(file, &state, under: name, requester, isLast: isLast, by: closer)
+                // What comes to a name that it had before is something else (decisions/0010).
+                if former != nil, state.current != former { tombstones.settle(document, opened: file.opened) }
                 return document
             }
             guard let document = found else {

@@ -15,8 +15,7 @@ extension LiveContainer {
     ) throws(Errno) {
         let isPassing = document.state.withLock { state in
             // The last of its own is not, though the file has names of other documents.
-            guard let linked = state.linked, let actor = requester.actor, state.places.contains(where: { $0 != entry.place })
-            else { return false }
+            guard let linked = state.linked, let actor = requester.actor, hasOthers(state, entry) else { return false }
             return linked.actor == actor.ref && now.since(linked.time) <= Tombstones.lifetimeNanoseconds
         }
         var note: Deletion?
@@ -32,6 +31,12 @@ extension LiveContainer {
                 guard error.isFull else { throw error }
             }
         }
+        if isWork, let node = entry.node, !document.state.withLock({ hasOthers($0, entry) }),
+            let file = try? Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
+        {
+            defer { Glibc.close(file) }
+            keepForItself(document, of: node, in: file, entry.stat)
+        }
         do throws(Errno) {
             try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
         } catch {
@@ -41,7 +46,9 @@ extension LiveContainer {
         leave(entry, now: .gone)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
         let (rows, current) = document.state.withLock { state in
-            (lostName(&state, entry, isRecorded: note != nil), state.isRecorded ? state.current?.id : nil)
+            // A backup's name goes, and the file has others: what it is called now nobody has made to be thrown away.
+            if !isWork, !state.isUnannounced { state.maker = nil }
+            return (lostName(&state, entry, isRecorded: note != nil), state.isRecorded ? state.current?.id : nil)
         }
         // Of a name that a program made up for itself nobody has heard.
         // Without a note, the version tells what it held.
@@ -49,6 +56,28 @@ extension LiveContainer {
         let gone = change(.deleted, in: entry.parent, entry.name, item: note?.item, version: version, by: requester)
         let events: [VersionStore.Mutation] = isWork ? [.change(gone)] : []
         record(entry.parent, rows + (note.map { [.deletion($0)] } ?? []) + events)
+    }
+
+    /// Whether the document has names beside an entry's. Its file may have some that are other documents'.
+    private func hasOthers(_ state: Document.State, _ entry: Entry) -> Bool {
+        state.places.contains { $0 != entry.place }
+    }
+
+    /// A document shares its file with another one, which may change it, or be all that is left of it: what it holds is
+    /// kept for itself.
+    func keepForItself(_ document: Document, of node: Node, in file: Int32, _ stat: FileStat) {
+        document.state.withLock { state in
+            guard let current = state.current, !state.contentDiffers(from: stat),
+                store.contents.canReflink || current.size <= settings.maxFile
+            else { return }
+            do throws(Errno) {
+                try keepCopy(&state, of: node, from: file)
+                // An object that no row names would be nobody's.
+                guard state.isKept, !state.isRecorded, let kept = state.current else { return }
+                state.isRecorded = true
+                store.commit([.version(kept)] + itemRows(state, stat))
+            } catch { logger.error("what shares its file with another document could not be copied: \(error)") }
+        }
     }
 
     private func lostName(

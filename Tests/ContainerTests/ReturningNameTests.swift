@@ -10,7 +10,7 @@ import VersionStore
 
 @Suite struct ReturningNameTests {
     /// How a document is saved under the name that it was moved to.
-    enum Settling: CaseIterable { case exchange, renamedOver }
+    enum Settling: CaseIterable { case exchange, renamedOver, inPlace }
 
     @Test(
         "a file that was moved and saved there by another's rename keeps its history there when its old name comes back",
@@ -28,6 +28,9 @@ import VersionStore
                 tree.caller, parent: Node.rootID, name: Array("other".utf8), newParent: Node.rootID,
                 newName: Array("moved".utf8), flags: linux_RENAME_EXCHANGE)
         case .renamedOver: try tree.move("other", to: "moved")
+        case .inPlace:
+            try tree.save("moved", "from elsewhere")
+            try tree.unlink("other")
         }
         try tree.save("report", "something new")
         #expect(try tree.item("moved").id == item)
@@ -37,6 +40,36 @@ import VersionStore
         #expect(try tree.container.store.versions(of: item).count == 3)
         #expect(Set(try tree.texts()) == ["first", "second", "from elsewhere", "something new"])
         #expect(try tree.findings() == [])
+    }
+
+    @Test("a name for what is to be renamed may be used again and again, and the document keeps its history")
+    func usedAgain() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("cfg.new", "one")
+        try tree.move("cfg.new", to: "cfg")
+        try tree.save("cfg", "two")
+        try tree.save("cfg", "three")
+        try tree.save("cfg.new", "four")
+        try tree.move("cfg.new", to: "cfg")
+        let item = try tree.item("cfg").id
+        #expect(try tree.container.store.versions(of: item).count == 4)
+        #expect(Set(try tree.texts()) == ["one", "two", "three", "four"])
+        #expect(try tree.findings() == [])
+    }
+
+    @Test("who goes on writing to what was moved while it was open settles nothing")
+    func rotated() throws {
+        let tree = try BrowsedContainer()
+        try tree.save("log", "one")
+        let item = try tree.item("log").id
+        let node = try tree.node("log")
+        let handle = try #require(try tree.container.open(tree.caller, node: node, flags: O_WRONLY)).handle
+        try tree.move("log", to: "log.1")
+        try tree.write("two", node, handle, at: 3)
+        tree.container.flush(tree.caller, handle: handle)
+        tree.container.release(node: node, handle: handle)
+        try tree.save("log", "three")
+        #expect(try tree.item("log").id == item)
     }
 
     /// How often `x` and `y` were saved before they change names.

@@ -18,6 +18,8 @@ struct Tombstone: Sendable {
     let destination: Destination
     let actor: ActorRef
     let time: Timestamp
+    /// When it was left, by ``Scheduler/now``.
+    let left = Scheduler.now
 
     var deletion: DeletionID? { if case .deleted(let deletion) = destination { deletion } else { nil } }
 }
@@ -95,6 +97,16 @@ final class Tombstones: Sendable {
     /// A document has come back: what else it was called on the way is nobody's now. It comes back once.
     func forget(_ document: Document) {
         state.withLock { state in for (place, _) in state.tombstones(of: document) { state.take(place) } }
+    }
+
+    /// A document was saved by who has opened it since it was moved: it is at home where it is.
+    /// - Parameter opened: when, by ``Scheduler/now``.
+    func settle(_ document: Document, opened: Int64) {
+        state.withLock { state in
+            for (place, tombstone) in state.tombstones(of: document) where tombstone.left <= opened {
+                state.take(place)
+            }
+        }
     }
 
     /// Removes what has outlived its time, but for files that are still open.

@@ -78,6 +78,8 @@ import VersionStore
         "1 symlink d/y; 0 save x; 1 other t; 0 link x d/x; 1 rename x t; !; 0 rename d/y d/x",
         "1 save d/y; 0 replace x; !; 0 link d/y e; 1 rename d/y x",
         "1 other x; 1 rename x y; 0 rename y e; 1 link e d/x; 1 save d/y; !; 0 rename d/x d/y; 1 backUp e",
+        // A backup's name of a file of several.
+        "0 replace e; !; 1 link e y; 0 backUp y; 1 backUp e",
         // A name that its program made up stays behind, because it could not be renamed.
         "0 directory x; !; 0 replace x",
         "0 directory x; 0 replace x; !; 0 save y; 0 replace x",

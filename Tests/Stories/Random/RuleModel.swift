@@ -210,6 +210,7 @@ struct RuleModel {
             return install(version, in: id, by: process, way)
         }
         if old.content == content { return observe(process, id, current) }
+        settle(id)
         if way == .append, item.takesAppends {
             items[id]?.versions[current]?.content = content
             items[id]?.saver = process
@@ -296,7 +297,7 @@ struct RuleModel {
         return id
     }
 
-    /// Saved by a rename where it is, it is at home there: what comes to a name that it had before is something else.
+    /// Saved where it is, it is at home there: what comes to a name that it had before is something else.
     mutating func settle(_ id: Int) { tombstones = tombstones.filter { $0.value.item != id } }
 
     private mutating func comeBack(_ tombstone: Tombstone, _ name: String, _ process: Int) {
