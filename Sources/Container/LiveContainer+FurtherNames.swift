@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Logging
 import Synchronization
 import SystemPackage
 import VersionModel
