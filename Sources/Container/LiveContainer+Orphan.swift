@@ -99,6 +99,7 @@ extension LiveContainer {
                 rows.append(.version(current))
                 install(next, &state, stat, isShared: isAppended)
             }
+            disown(current.id, but: file)
             copyIfWritten(&state, file, isWrittenUnseen)
             if let current = state.current { rows.append(.version(current)) }
             rows += itemRows(state, stat)
@@ -138,11 +139,16 @@ extension LiveContainer {
         orphan.document.state.withLock { state in
             guard let current = state.current, file.state.withLock(\.saved) == current.id, state.stamp?.file == stat.key
             else { return }
-            for other in file.node.writers where other !== file {
-                other.state.withLock { if $0.saved == current.id { $0.saved = nil } }
-            }
+            disown(current.id, but: file)
             copyIfWritten(&state, file, isWrittenUnseen)
             if let current = state.current, state.isRecorded { store.commit([.version(current)]) }
+        }
+    }
+
+    /// A version is what one handle has saved from now on: what others go on to write is no part of it.
+    private func disown(_ version: VersionID, but file: OpenFile) {
+        for other in file.node.writers where other !== file {
+            other.state.withLock { if $0.saved == version { $0.saved = nil } }
         }
     }
 
@@ -188,8 +194,10 @@ extension LiveContainer {
                 _ = try store.contents.keep(copying: FileDescriptor(rawValue: file), as: content, label)
             }
             state.isKept = true
-            // Whoever has it open may have written to it since it was saved.
-            if let current = state.current, let kept = asKept(current, size: current.size), kept != current {
+            // Whoever has it open may have written to it since it was saved: behind it, or over it, and then it is all
+            // that is there.
+            let isOver = isChanged && state.current.map { isOverwritten($0, in: file) } ?? false
+            if let current = state.current, let kept = asKept(current, size: isOver ? nil : current.size), kept != current {
                 state.current = kept
                 relabel(kept.id, in: content) { ($0.size, $0.hash) = (kept.size, kept.hash) }
                 if state.isRecorded { store.commit([.version(kept)]) }
@@ -198,6 +206,12 @@ extension LiveContainer {
         let held = try Backing.open(path, in: entry.directory.rawValue, flags: linux_O_PATH | O_NOFOLLOW)
         nodes.letGo(deletion, SharedDescriptor(held))
         try store.deletedArea.remove(deletion)
+    }
+
+    /// Whether a file does not begin with a version any more, as far as that can be told.
+    private func isOverwritten(_ version: Version, in file: Int32) -> Bool {
+        guard version.hash != nil, let stat = try? Backing.stat(file) else { return false }
+        return !begins(file, stat, with: version)
     }
 
     /// The file that has the name now.
