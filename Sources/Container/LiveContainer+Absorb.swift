@@ -211,7 +211,10 @@ extension LiveContainer {
     /// A document whose name came back has the content of its current version elsewhere until it is saved.
     /// - Returns: whether the version is that of such a document, and its content is called otherwise now.
     private func rename(_ version: Version, to content: ContentID) -> Bool {
-        guard let place = try? store.item(version.item)?.places.first, let document = try? documents.document(at: place)
+        let place = try? store.item(version.item)?.places.first
+        // It may have been deleted again, before anyone had saved it.
+        let known = place.flatMap { try? documents.document(at: $0) }
+        guard let document = known ?? orphans.document(of: version.item) ?? tombstones.document(of: version.item)
         else { return false }
         return document.state.withLock { state in
             guard state.current?.id == version.id, state.isReturning, !state.isKept else { return false }

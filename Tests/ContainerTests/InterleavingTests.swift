@@ -61,6 +61,8 @@ import VersionStore
         "0 rename y t; 0 rename x y; 0 openForBoth t; 0 write 0; 0 unlink t; 0 createNew t",
         // What was deleted before it was ever saved does not come back to a name that it had.
         "1 rename x y; 0 createNew t; 1 rename t x; 1 unlink x; 0 rename y t",
+        // So is that of one that was deleted again before it was saved.
+        "0 rename y t; 0 openTruncating y; 0 write 0; 0 rename t x; 0 unlink y; 0 rename x t; 0 close 0",
         // Somebody writes over what a rename has saved; its name is taken away and comes back, or another closes it first.
         "0 openTruncating x; 1 openTruncating x; 0 openTruncating t; 1 write 0; 1 rename x t; 0 close 0; 1 openInPlace y; "
             + "0 release 1; 0 release 1; 0 release 1; 0 write 0; 1 unlink t; 1 rename y t",

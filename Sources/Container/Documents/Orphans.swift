@@ -27,6 +27,9 @@ final class Orphans: Sendable {
     func add(_ orphan: Orphan, _ node: Node) { orphans.withLock { $0[node.id] = orphan } }
     func hold(_ document: Document) -> Bool { orphans.withLock { $0.values.contains { $0.document === document } } }
     func document(of node: Node) -> Document? { orphans.withLock { $0[node.id]?.document } }
+    func document(of item: ItemID) -> Document? {
+        orphans.withLock { $0.values.first { $0.document.item == item }?.document }
+    }
     func take(_ node: Node) -> Orphan? { orphans.withLock { $0.removeValue(forKey: node.id) } }
 
     /// Adds one unless there is one: a further opening of the file, which is among the open by now, belongs to that.

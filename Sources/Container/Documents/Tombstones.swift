@@ -89,6 +89,11 @@ final class Tombstones: Sendable {
         }
     }
 
+    /// The document of an item that has left a name. Looks at all of them.
+    func document(of item: ItemID) -> Document? {
+        state.withLock { $0.byPlace.values.first { $0.document.item == item }?.document }
+    }
+
     /// Whether a document was deleted, wherever that was.
     func holdsDeletion(of document: Document) -> Bool {
         state.withLock { $0.tombstones(of: document).contains { $0.tombstone.deletion != nil } }
