@@ -99,6 +99,8 @@ extension LiveContainer {
                 rows.append(.version(current))
                 install(next, &state, stat, isShared: isAppended)
             }
+            // Whoever goes on from it is no rival of its own save, nor are its kin.
+            state.saver = requester.actor
             disown(current.id, but: file)
             copyIfWritten(&state, file, isWrittenUnseen)
             if let current = state.current { rows.append(.version(current)) }

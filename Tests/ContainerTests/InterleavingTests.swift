@@ -59,6 +59,8 @@ import VersionStore
         "1 openTruncating y; 1 rename x t; 1 openTruncating y; 1 write 0; 0 rename y t; 1 unlink t; 1 close 0; 1 writeAtStart 0",
         // A program in conflict with itself: it writes to what it has unlinked, and makes the name anew.
         "0 rename y t; 0 rename x y; 0 openForBoth t; 0 write 0; 0 unlink t; 0 createNew t",
+        "0 rename x y; 0 openTruncating x; 0 openTruncating x; 0 write 0; 0 rename x t; 0 unlink t; 0 close 1; "
+            + "0 openTruncating t; 0 writeAtStart 1",
         // What was deleted before it was ever saved does not come back to a name that it had.
         "1 rename x y; 0 createNew t; 1 rename t x; 1 unlink x; 0 rename y t",
         // So is that of one that was deleted again before it was saved.
