@@ -75,6 +75,8 @@ extension LiveContainer {
                 guard stat.size > 0, !state.isUnversioned, file.node.writers.contains(where: { $0 !== file }) else { return true }
                 let first = settled(state, stat, hash, requester, content: .random(), parents: state.origin.map { [$0] } ?? [])
                 install(first, &state, stat, isShared: false)
+                // Whoever goes on from it is no rival of its own save, nor are its kin.
+                state.saver = requester.actor
                 copyIfWritten(&state, file, isWrittenUnseen)
                 rows += [.version(state.current ?? first)] + itemRows(state, stat)
                 return true
@@ -99,7 +101,6 @@ extension LiveContainer {
                 rows.append(.version(current))
                 install(next, &state, stat, isShared: isAppended)
             }
-            // Whoever goes on from it is no rival of its own save, nor are its kin.
             state.saver = requester.actor
             disown(current.id, but: file)
             copyIfWritten(&state, file, isWrittenUnseen)
