@@ -11,15 +11,18 @@ public final class CoordinationProcess {
     /// What it has said and nobody has waited for.
     public private(set) var lines: [String] = []
 
-    /// - Parameter state: where it keeps the key of purposes; nil: where the tests' own is.
-    public init(state: String? = nil) throws {
+    /// - Parameters:
+    ///   - state: where it keeps the key of purposes; nil: where the tests' own is.
+    ///   - isMeasured: the one that was built for release, beside the daemon.
+    public init(state: String? = nil, isMeasured: Bool = false) throws {
         let (requestEnd, requests) = try makePipe()
         let (answers, answerEnd) = try makePipe()
         defer {
             close(requestEnd)
             close(answerEnd)
         }
-        var start = Child.Start(Workplace.products + "/CoordinationActor")
+        let directory = isMeasured ? (Workplace.daemon as NSString).deletingLastPathComponent : Workplace.products
+        var start = Child.Start(directory + "/CoordinationActor")
         start.directory = "/"
         start.environment = ["XDG_STATE_HOME": state ?? Workplace.root + "/coordination-state"]
         start.descriptors = [requestEnd, answerEnd, 2]
