@@ -46,16 +46,20 @@ extension LiveContainer {
         }
         leave(entry, now: .gone)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
-        let (rows, current) = document.state.withLock { state in
+        let (rows, current, isTold) = document.state.withLock { state in
+            // A name that it was renamed to was told, though it is a backup's; one that its program has made up was not.
+            let isTold = !state.isUnversioned && state.maker.map { !$0.hasMade } ?? false
             // A backup's name goes, and the file has others: what it is called now nobody has made to be thrown away.
             if !isWork, !state.isUnannounced { state.maker = nil }
-            return (lostName(&state, entry, isRecorded: note != nil), state.isRecorded ? state.current?.id : nil)
+            let rows = lostName(&state, entry, isRecorded: note != nil)
+            return (rows, isWork && state.isRecorded ? state.current?.id : nil, isTold)
         }
         // Of a name that a program made up for itself nobody has heard.
         // Without a note, the version tells what it held.
         let version = note == nil ? current : nil
-        let gone = change(.deleted, in: entry.parent, entry.name, item: note?.item, version: version, by: requester)
-        let events: [VersionStore.Mutation] = isWork ? [.change(gone)] : []
+        let item = isWork ? note?.item : document.item
+        let gone = change(.deleted, in: entry.parent, entry.name, item: item, version: version, by: requester)
+        let events: [VersionStore.Mutation] = isWork || isTold ? [.change(gone)] : []
         record(entry.parent, rows + (note.map { [.deletion($0)] } ?? []) + events)
     }
 

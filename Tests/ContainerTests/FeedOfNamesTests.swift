@@ -34,6 +34,7 @@ import VersionStore
         // A program's own name was told of, because it was saved over, before it goes.
         "0 leave x; 0 leave x; 0 take x",
         "0 save x; 0 backUp x; 0 save x; 0 dropBackup x",
+        "0 save x; 1 link x t; 0 backUp t; 0 save t; 0 dropBackup t",
         "0 save x; 0 save y; 0 backUp x; 1 restoreOver x y",
         "0 directory x; 0 symlink y; 0 exchange x y",
     ]
