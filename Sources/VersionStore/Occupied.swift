@@ -9,8 +9,15 @@ import SystemPackage
 /// `st_blocks` alone is no such number: while ext4 finds blocks for what was written (which we have it begin at once),
 /// there are moments at which it has the same blocks twice, or not at all, and an attribute block may come later. So
 /// what has no holes counts by its size.
-enum Occupied {
+public enum Occupied {
     private static let block: Int64 = 4096
+
+    /// What a file of this size takes if it has no holes.
+    public static func whole(_ size: UInt64) -> UInt64 {
+        let block = UInt64(Self.block)
+        let (bytes, over) = (size / block + (size % block == 0 ? 0 : 1)).multipliedReportingOverflow(by: block)
+        return over ? .max : bytes
+    }
 
     static func bytes(_ name: CName, in directory: FileDescriptor) throws(Errno) -> Int64 {
         let status = try System.status(name, in: directory)
@@ -31,8 +38,7 @@ enum Occupied {
     /// What a file of this size takes if it has no holes; nil for directories and other things.
     private static func whole(_ status: stat) -> Int64? {
         guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-        let size = Int64(status.st_size)
-        return (size / block + (size % block == 0 ? 0 : 1)) * block
+        return Int64(clamping: whole(UInt64(max(0, status.st_size))))
     }
 
     /// Looks at the pages in memory, too, unlike `st_blocks`.

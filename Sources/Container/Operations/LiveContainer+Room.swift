@@ -59,6 +59,8 @@ final class Turn: Sendable {
 extension LiveContainer {
     /// A bound is undershot by this part of it, so that not every save has to look for what may go.
     private static let slackPart: UInt64 = 16
+    /// How many versions go in one transaction.
+    static let mostAtOnce = 1024
     private static let vainNanoseconds: Int64 = 10_000_000_000
     private static let recentNanoseconds: Int64 = 20_000_000
 
@@ -165,7 +167,9 @@ extension LiveContainer {
         let limit = bound(settings.historyShare)
         guard store.space.history > Int64(clamping: limit) else { return }
         let target = Int64(clamping: limit - limit / Self.slackPart)
-        giveUpOldest(history: true, deleted: false, mayWait: false) { self.store.space.history <= target }
+        giveUpOldest(history: true, deleted: false, mayWait: false) { _ in
+            UInt64(max(0, self.store.space.history - target))
+        }
         if store.space.history > Int64(clamping: limit) { notLookingForAWhile() }
     }
 
@@ -183,7 +187,7 @@ extension LiveContainer {
         let hasTooMuch = store.space.deleted > Int64(clamping: limit)
         let target = Int64(clamping: hasTooMuch ? limit - limit / Self.slackPart : limit)
         giveUpOldest(history: false, deleted: true, mayWait: true) { candidate in
-            clock.seen - candidate.time <= keep && self.store.space.deleted <= target
+            clock.seen - candidate.time > keep ? .max : UInt64(max(0, self.store.space.deleted - target))
         }
     }
 
@@ -209,10 +213,10 @@ extension LiveContainer {
         let isMine = roomState.givingUp.begin(mayWait: mayWait)
         defer { if isMine { roomState.givingUp.end() } }
         if let free = room?.free, free > before.free, free >= needed { return true }
-        let given = giveUpOldest(history: true, deleted: true, mayWait: mayWait) {
+        let given = giveUpOldest(history: true, deleted: true, mayWait: mayWait) { _ in
             // What is on its way to the disk is open, and takes its room until it is let go.
             self.store.contents.letGoOfRemoved()
-            return (self.room?.free ?? .max) >= needed
+            return needed - min(needed, self.room?.free ?? .max)
         }
         store.contents.letGoOfRemoved()
         let isExhausted = (room?.free ?? .max) < needed
@@ -289,22 +293,30 @@ extension LiveContainer {
         var wall: Timestamp
     }
 
+    /// - Parameter missing: how many bytes are still to become free, now that this is the oldest; 0: it stays.
     @discardableResult
     private func giveUpOldest(
-        history: Bool, deleted: Bool, mayWait: Bool, until isEnough: () -> Bool
-    ) -> (count: Int, bytes: UInt64) {
-        giveUpOldest(history: history, deleted: deleted, mayWait: mayWait) { (_: Purgeable) in isEnough() }
-    }
-
-    @discardableResult
-    private func giveUpOldest(
-        history: Bool, deleted: Bool, mayWait: Bool, until isEnough: (Purgeable) -> Bool
+        history: Bool, deleted: Bool, mayWait: Bool, _ missing: (Purgeable) -> UInt64
     ) -> (count: Int, bytes: UInt64) {
         var given: (count: Int, bytes: UInt64) = (0, 0)
         do {
-            for candidate in try purgeable(history: history, deleted: deleted) {
-                if isEnough(candidate) { return given }
-                if let bytes = try giveUp(candidate, mayWait: mayWait) {
+            var candidates = try purgeable(history: history, deleted: deleted)[...]
+            while let oldest = candidates.first {
+                let missing = missing(oldest)
+                guard missing > 0 else { break }
+                switch oldest.kind {
+                case .history:
+                    let versions = Self.oldest(candidates, of: missing)
+                    candidates = candidates.dropFirst(versions.count)
+                    let going = versions.filter { isStillHistory($0) }
+                    guard !going.isEmpty else { continue }
+                    given.bytes += try giveUp(going, mayWait: mayWait)
+                    given.count += going.count
+                case .deleted(let deletion):
+                    candidates = candidates.dropFirst()
+                    let remove = { () throws -> UInt64 in try self.remove(deletion).bytes }
+                    let bytes = mayWait ? try names.writing(remove) : try names.writingIfFree(remove)
+                    guard let bytes else { continue }
                     given = (given.count + 1, given.bytes + bytes)
                 }
             }
@@ -314,14 +326,16 @@ extension LiveContainer {
         return given
     }
 
-    private func giveUp(_ candidate: Purgeable, mayWait: Bool) throws -> UInt64? {
-        switch candidate.kind {
-        case .history(let version):
-            return isStillHistory(version) ? try giveUp([version], mayWait: mayWait) : nil
-        case .deleted(let deletion):
-            let remove = { () throws -> UInt64 in try self.remove(deletion).bytes }
-            return mayWait ? try names.writing(remove) : try names.writingIfFree(remove)
+    /// The versions that these begin with, as many as take up so much. Those of a long history go together: whatever
+    /// remains of it is looked through for what went back to them, once.
+    private static func oldest(_ candidates: ArraySlice<Purgeable>, of missing: UInt64) -> [Version] {
+        var (versions, contents, bytes): ([Version], Set<ContentID>, UInt64) = ([], [], 0)
+        for candidate in candidates.prefix(mostAtOnce) {
+            guard bytes < missing, case .history(let version) = candidate.kind else { break }
+            versions.append(version)
+            if contents.insert(version.content).inserted { bytes += min(Occupied.whole(version.size), missing) }
         }
+        return versions
     }
 
     func purgeable(history: Bool, deleted: Bool) throws -> [Purgeable] {

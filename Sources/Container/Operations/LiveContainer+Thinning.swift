@@ -40,9 +40,9 @@ extension LiveContainer {
             }
             var bytes: UInt64 = 0
             // In pieces, so that one that fails or is cancelled has done its part.
-            for start in stride(from: 0, to: going.count, by: 100) {
+            for start in stride(from: 0, to: going.count, by: Self.mostAtOnce) {
                 try report(start, going.count)
-                let piece = Array(going[start..<min(start + 100, going.count)])
+                let piece = Array(going[start..<min(start + Self.mostAtOnce, going.count)])
                 bytes += try giveUp(piece.filter { isStillHistory($0) })
             }
             for deletion in deletions { bytes += try names.writing { () throws in try remove(deletion).bytes } }
