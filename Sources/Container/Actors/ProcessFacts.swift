@@ -40,15 +40,24 @@ struct ProcessFacts: Equatable {
     /// Until that is done the kernel lets nobody look at its `stat`, `exe` or `maps`: whoever serves one of those files
     /// must not wait for that, or the two wait for one another for ever.
     /// - Parameter statm: what its `/proc/PID/statm` says just now.
-    static func isBecomingAnother(statm: [UInt8]) -> Bool {
-        // `SIZE RESIDENT SHARED TEXT ...`, in pages; a process that ends has no memory at all.
-        let fields = statm.split(separator: 32, maxSplits: 4)
-        return fields.count > 3 && !fields[0].elementsEqual([48]) && fields[3].elementsEqual([48])
+    static func isBecomingAnother(statm: some Sequence<UInt8>) -> Bool {
+        // `SIZE RESIDENT SHARED TEXT ...`, in pages; a process that ends has no memory at all. Asked at every save:
+        // nothing is made of it.
+        var (field, hasSize, hasText) = (0, false, false)
+        for byte in statm where field < 4 {
+            switch (byte, field) {
+            case (32, _): field += 1
+            case (49...57, 0): hasSize = true
+            case (49...57, 3): hasText = true
+            default: break
+            }
+        }
+        return field >= 3 && hasSize && !hasText
     }
 
     /// The same of a process that is not known.
     static func isBecomingAnother(_ process: Int32, reader: any ProcReader) -> Bool {
-        reader.contents(of: "\(process)/statm").map(isBecomingAnother(statm:)) ?? false
+        reader.contents(of: "\(process)/statm").map { isBecomingAnother(statm: $0) } ?? false
     }
 
     /// The thread group that a thread belongs to, from its `/proc/TID/status`.

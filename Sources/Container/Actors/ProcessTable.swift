@@ -21,8 +21,8 @@ public final class ProcessTable: Sendable {
         var used: UInt64 = 0
         /// What its executable was when that was read last, and the name that follows from it.
         var program: (executable: [UInt8], name: String)?
-        /// Its `/proc/PID/statm`, while it is among those that saved last.
-        var memory: (any ProcFile)?
+        /// While it is among those that saved last.
+        var held: Held?
 
         init(facts: ProcessFacts, actor: FileActor) {
             self.facts = facts
@@ -30,19 +30,27 @@ public final class ProcessTable: Sendable {
         }
     }
 
+    /// What is asked of a process at each of its saves: its `statm` and its `exe`.
+    private struct Held {
+        var memory: any ProcFile
+        var executable: any ProcFile
+    }
+
     private struct State {
         var processes: [Int32: Entry] = [:]
         /// Threads other than the first of their process. A hint: the kernel is asked each time.
         var threads: [Int32: Int32] = [:]
-        /// The processes whose ``Entry/memory`` is held open, the oldest first.
+        /// The processes with something in ``Entry/held``, the oldest first.
         var savers: Deque<Int32> = []
         var clock: UInt64 = 0
     }
 
     /// Lineages longer than this are cut: a loop in what /proc says must not hang anyone.
     private static let longestLineage = 64
-    /// Of so many processes a file is held open, beside what watches them.
+    /// Of so many processes two files are held open, beside what watches them.
     private static let mostSavers = 64
+    /// Bytes of a path and of a line that are read without asking for memory; a longer path takes longer.
+    private static let (longestPath, longestLine) = (512, 128)
 
     private let reader: any ProcReader
     private let watch: any ProcessWatching
@@ -85,7 +93,7 @@ public final class ProcessTable: Sendable {
             }
             if let known = cached(process: process) { return known.actor }
         }
-        if isClosing, isBecomingAnother(process) { return nil }
+        if isClosing, isBecomingAnother(process, nil) { return nil }
         return load(process: process, status: status, depth: 0)?.actor
     }
 
@@ -94,7 +102,11 @@ public final class ProcessTable: Sendable {
     /// - Parameter isClosing: whoever asks serves a close(2) of this process, which may be a part of execve(2): then it
     ///   is the program that it has been until now.
     public func program(of process: Int32, isClosing: Bool = false) -> String {
-        if isClosing, isBecomingAnother(process) { return formerProgram(of: process) }
+        if isClosing {
+            let held = held(of: process)
+            if isBecomingAnother(process, held) { return formerProgram(of: process) }
+            if let name = held.flatMap({ knownName(of: process, $0.executable) }) { return name }
+        }
         if let path = reader.target(of: "\(process)/exe") {
             if let known = state.withLock({ $0.processes[process]?.program }), known.executable == path {
                 return known.name
@@ -107,21 +119,47 @@ public final class ProcessTable: Sendable {
         return shortName(of: process)
     }
 
-    /// See ``ProcessFacts/isBecomingAnother(statm:)``. Asked at each save: the file stays open.
-    private func isBecomingAnother(_ process: Int32) -> Bool {
-        let held = state.withLock { $0.processes[process]?.memory }
-        // One that says nothing is that of a process whose end has not been heard of yet.
-        if let statm = held?.contents { return ProcessFacts.isBecomingAnother(statm: statm) }
-        guard let file = reader.file("\(process)/statm"), let statm = file.contents else { return false }
-        state.withLock { state in
-            guard let entry = state.processes[process] else { return }
-            if entry.memory == nil { state.savers.append(process) }
-            entry.memory = file
-            if state.savers.count > Self.mostSavers, let oldest = state.savers.popFirst() {
-                state.processes[oldest]?.memory = nil
+    /// The name of the program that it was, if its executable is still the same.
+    private func knownName(of process: Int32, _ executable: any ProcFile) -> String? {
+        withUnsafeTemporaryAllocation(byteCount: Self.longestPath, alignment: 1) { buffer in
+            let count = executable.read(into: buffer)
+            // What fills the buffer may go on.
+            guard count > 0, count < buffer.count else { return nil }
+            return state.withLock { state in
+                guard let known = state.processes[process]?.program, known.executable.count == count,
+                    known.executable.elementsEqual(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+                else { return nil }
+                return known.name
             }
         }
-        return ProcessFacts.isBecomingAnother(statm: statm)
+    }
+
+    /// See ``ProcessFacts/isBecomingAnother(statm:)``. Asked at each save.
+    private func isBecomingAnother(_ process: Int32, _ held: Held?) -> Bool {
+        let isSo: Bool? = withUnsafeTemporaryAllocation(byteCount: Self.longestLine, alignment: 1) { buffer in
+            let count = held?.memory.read(into: buffer) ?? 0
+            return count > 0 ? ProcessFacts.isBecomingAnother(statm: UnsafeRawBufferPointer(buffer)[..<count]) : nil
+        }
+        // One that says nothing is that of a process whose end has not been heard of yet.
+        return isSo ?? ProcessFacts.isBecomingAnother(process, reader: reader)
+    }
+
+    /// What is held open of a process that saves, from now on if it is known.
+    private func held(of process: Int32) -> Held? {
+        if let held = state.withLock({ $0.processes[process]?.held }) { return held }
+        guard let memory = reader.file("\(process)/statm"), let executable = reader.link("\(process)/exe") else {
+            return nil
+        }
+        let held = Held(memory: memory, executable: executable)
+        state.withLock { state in
+            guard let entry = state.processes[process] else { return }
+            if entry.held == nil { state.savers.append(process) }
+            entry.held = held
+            if state.savers.count > Self.mostSavers, let oldest = state.savers.popFirst() {
+                state.processes[oldest]?.held = nil
+            }
+        }
+        return held
     }
 
     /// The name that a process goes by: of its program's the first 15 bytes, unless it has given itself another.

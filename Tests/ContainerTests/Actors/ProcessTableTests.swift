@@ -102,13 +102,19 @@ private final class FakeProc: ProcReader, ProcessWatching {
     func file(_ path: String) -> (any ProcFile)? {
         guard contents(of: path) != nil else { return nil }
         state.withLock { $0.opened += 1 }
-        return File(path: path, proc: self)
+        return File { self.contents(of: path) }
     }
 
+    func link(_ path: String) -> (any ProcFile)? { File { self.target(of: path) } }
+
     private struct File: ProcFile {
-        let path: String
-        let proc: FakeProc
-        var contents: [UInt8]? { proc.contents(of: path) }
+        let contents: @Sendable () -> [UInt8]?
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            let bytes = (contents() ?? []).prefix(buffer.count)
+            buffer.copyBytes(from: bytes)
+            return bytes.count
+        }
     }
 
     func watch(_ process: Int32, onExit: @escaping @Sendable () -> Void) -> Bool {
