@@ -6,28 +6,33 @@ import VersionModel
 
 extension Catalog {
     /// Applies one call. Versions that go together go in one step, since each takes a look at all of its item.
-    static func apply(_ call: [VersionStore.Mutation], to database: Database, _ rows: inout [Row]) throws {
+    static func apply(
+        _ call: [VersionStore.Mutation], to database: Database, _ rows: inout [Row], _ written: inout WrittenParents
+    ) throws {
         var going: [VersionID] = []
         for mutation in call {
             if case .removeVersion(let id) = mutation {
                 going.append(id)
                 continue
             }
-            if !going.isEmpty { try remove(going, database) }
+            if !going.isEmpty { try remove(going, database, &written) }
             going = []
-            try apply(mutation, to: database, &rows)
+            try apply(mutation, to: database, &rows, &written)
         }
-        if !going.isEmpty { try remove(going, database) }
+        if !going.isEmpty { try remove(going, database, &written) }
     }
 
-    private static func apply(_ mutation: VersionStore.Mutation, to database: Database, _ rows: inout [Row]) throws {
+    private static func apply(
+        _ mutation: VersionStore.Mutation, to database: Database, _ rows: inout [Row], _ written: inout WrittenParents
+    ) throws {
         switch mutation {
         case .item(let item): try put(item, database)
         case .forgetItem(let id):
+            written.forget()
             try SQLStatement.run(database, "DELETE FROM place WHERE item = ?", .blob(id.bytes))
             try SQLStatement.run(database, "DELETE FROM version WHERE item = ?", .blob(id.bytes))
             try SQLStatement.run(database, "DELETE FROM item WHERE id = ?", .blob(id.bytes))
-        case .version(let version): try put(version, database)
+        case .version(let version): try put(version, database, &written)
         case .kind(let id, let kind):
             try SQLStatement.run(
                 database, "UPDATE version SET kind = ? WHERE id = ?", .integer(Int64(kind.code)), .blob(id.bytes))
@@ -39,8 +44,8 @@ extension Catalog {
         case .parents(let id, let parents):
             guard var version = try Query.version(id, database) else { return }
             version.parents = parents
-            try write(version, database)
-        case .removeVersion(let id): try remove([id], database)
+            try write(version, database, &written)
+        case .removeVersion(let id): try remove([id], database, &written)
         case .deletion(let deletion): try put(deletion, database)
         case .removeDeletion(let id):
             try SQLStatement.run(database, "DELETE FROM deletion WHERE id = ?", .blob(id.bytes))
@@ -78,14 +83,22 @@ extension Catalog {
         }
     }
 
-    private static func put(_ version: Version, _ database: Database) throws {
+    /// Most versions are new, or were written last by whoever writes them again: neither has its row read.
+    private static func put(_ version: Version, _ database: Database, _ written: inout WrittenParents) throws {
         var version = version
-        version.parents = try parents(of: version, database)
-        try write(version, database)
+        if let parents = written[version.id] {
+            version.parents = try Self.parents(of: version, known: parents, database)
+        } else if !version.parents.isEmpty {
+            if try write(version, database, &written, onlyIfNew: true) { return }
+            if let known = try Query.version(version.id, database) {
+                version.parents = try Self.parents(of: version, known: known.parents, database)
+            }
+        }
+        try write(version, database, &written)
     }
 
     /// Takes versions out of the graph (``Splice``) and out of the table.
-    private static func remove(_ ids: [VersionID], _ database: Database) throws {
+    private static func remove(_ ids: [VersionID], _ database: Database, _ written: inout WrittenParents) throws {
         let gone = Set(ids)
         let going = Dictionary(grouping: try ids.compactMap { try Query.version($0, database) }, by: \.item)
         for (item, versions) in going {
@@ -94,47 +107,60 @@ extension Catalog {
             for var version in versions {
                 guard let named = parents[version.id] else { continue }
                 version.parents = named
-                try write(version, database)
+                try write(version, database, &written)
             }
         }
+        written.forget(ids)
         for id in ids { try SQLStatement.run(database, "DELETE FROM version WHERE id = ?", .blob(id.bytes)) }
     }
 
     /// What a version's row is to name as parents. Whoever amends a version may have looked at it before one of its
     /// parents went, and what it had been given instead stays. What goes back to the version is not taken for a parent
     /// of it, whoever says so: nothing in a circle has a beginning.
-    private static func parents(of version: Version, _ database: Database) throws -> [VersionID] {
-        guard !version.parents.isEmpty, let known = try Query.version(version.id, database),
-            known.parents != version.parents
-        else { return version.parents }
+    /// - Parameter known: what the row names.
+    private static func parents(
+        of version: Version, known: [VersionID], _ database: Database
+    ) throws -> [VersionID] {
+        if version.parents.isEmpty || known == version.parents { return version.parents }
         let new = try version.parents.filter { parent in
-            try !known.parents.contains(parent) && Query.version(parent, database) != nil
+            try !known.contains(parent) && Query.version(parent, database) != nil
         }
-        if new.isEmpty { return known.parents }
+        if new.isEmpty { return known }
         let nodes = try Query.versions(of: version.item, database).map { HistoryNode($0) }
-        return new.reduce(into: known.parents) { parents, parent in
+        return new.reduce(into: known) { parents, parent in
             let goesBack = parent == version.id || HeadRule.goesBack(parent, to: version.id, in: nodes)
             if !goesBack, !parents.contains(parent) { parents.append(parent) }
         }
     }
 
-    private static func write(_ version: Version, _ database: Database) throws {
+    /// - Returns: whether it was written, which is not so `onlyIfNew` of one that has a row.
+    @discardableResult
+    private static func write(
+        _ version: Version, _ database: Database, _ written: inout WrittenParents, onlyIfNew: Bool = false
+    ) throws -> Bool {
         var writer = ByteWriter()
         writer.version(version)
         try SQLStatement.run(
-            database,
-            """
-            INSERT INTO version (id, item, content, kind, flags, size, wall, logical, hash, record)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (id) DO UPDATE SET item = excluded.item, content = excluded.content, kind = excluded.kind,
-                flags = excluded.flags, size = excluded.size, wall = excluded.wall, logical = excluded.logical,
-                hash = excluded.hash, record = excluded.record
-            """,
+            database, onlyIfNew ? insertion : upsert,
             .blob(version.id.bytes), .blob(version.item.bytes), .blob(version.content.bytes),
             .integer(Int64(version.kind.code)), .integer(Int64(version.flags.rawValue)), .number(version.size),
             .integer(version.time.wall.nanoseconds), .integer(Int64(version.time.logical)), .optional(version.hash),
             .blob(writer.bytes))
+        if onlyIfNew, database.changesCount == 0 { return false }
+        written.note(version)
+        return true
     }
+
+    private static let row = """
+        INSERT INTO version (id, item, content, kind, flags, size, wall, logical, hash, record)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO
+        """
+    private static let insertion = row + " NOTHING"
+    private static let upsert = row + """
+         UPDATE SET item = excluded.item, content = excluded.content, kind = excluded.kind, flags = excluded.flags,
+            size = excluded.size, wall = excluded.wall, logical = excluded.logical, hash = excluded.hash,
+            record = excluded.record
+        """
 
     private static func put(_ deletion: Deletion, _ database: Database) throws {
         var writer = ByteWriter()

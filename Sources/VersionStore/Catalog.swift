@@ -15,6 +15,8 @@ final class Catalog: Sendable {
     static let schemaVersion: Int64 = 1
 
     private let queue: DatabaseQueue
+    /// Innermost, and taken only with the queue's turn.
+    private let written = Mutex(WrittenParents())
 
     /// Opens or creates the database.
     ///
@@ -103,10 +105,12 @@ final class Catalog: Sendable {
             do {
                 if !database.isInsideTransaction { try SQLStatement.run(database, "BEGIN IMMEDIATE") }
                 var rows: [Row] = []
-                for call in calls { try Self.apply(call, to: database, &rows) }
+                try written.withLock { written in
+                    for call in calls { try Self.apply(call, to: database, &rows, &written) }
+                }
                 return rows
             } catch {
-                Self.rollBack(database)
+                rollBack(database)
                 throw error
             }
         }
@@ -119,13 +123,14 @@ final class Catalog: Sendable {
             do {
                 try SQLStatement.run(database, "COMMIT")
             } catch {
-                Self.rollBack(database)
+                rollBack(database)
                 throw error
             }
         }
     }
 
-    private static func rollBack(_ database: Database) {
+    private func rollBack(_ database: Database) {
+        written.withLock { $0.forget() }
         // SQLite may have rolled back by itself.
         if database.isInsideTransaction { try? SQLStatement.run(database, "ROLLBACK") }
     }
