@@ -19,8 +19,7 @@ public final class ProcessTable: Sendable {
         let facts: ProcessFacts
         let actor: FileActor
         var used: UInt64 = 0
-        /// What its executable was when that was read last, and the name that follows from it.
-        var program: (executable: [UInt8], name: String)?
+        var program: Program?
         /// While it is among those that saved last.
         var held: Held?
 
@@ -30,8 +29,15 @@ public final class ProcessTable: Sendable {
         }
     }
 
-    /// What is asked of a process at each of its saves: its `statm` and its `exe`.
+    /// What its executable was when that was read last, and the name that follows from it.
+    private struct Program {
+        var executable: [UInt8]
+        var name: String
+    }
+
+    /// What is asked of a process at its saves: its `comm`, and where that is not enough its `statm` and its `exe`.
     private struct Held {
+        var shortName: any ProcFile
         var memory: any ProcFile
         var executable: any ProcFile
     }
@@ -47,10 +53,12 @@ public final class ProcessTable: Sendable {
 
     /// Lineages longer than this are cut: a loop in what /proc says must not hang anyone.
     private static let longestLineage = 64
-    /// Of so many processes two files are held open, beside what watches them.
+    /// Of so many processes three files are held open, beside what watches them.
     private static let mostSavers = 64
     /// Bytes of a path and of a line that are read without asking for memory; a longer path takes longer.
     private static let (longestPath, longestLine) = (512, 128)
+    /// Bytes of a `comm`.
+    private static let longestName = 15
 
     private let reader: any ProcReader
     private let watch: any ProcessWatching
@@ -104,34 +112,47 @@ public final class ProcessTable: Sendable {
     public func program(of process: Int32, isClosing: Bool = false) -> String {
         if isClosing {
             let held = held(of: process)
+            // Who becomes another program goes by the name of the one until its files are closed.
+            if let name = held.flatMap({ knownName(of: process, $0.shortName) { Self.isShort($1, for: $0.name) } }) {
+                return name
+            }
             if isBecomingAnother(process, held) { return formerProgram(of: process) }
-            if let name = held.flatMap({ knownName(of: process, $0.executable) }) { return name }
+            if let name = held.flatMap({ knownName(of: process, $0.executable) { $0.executable.elementsEqual($1) } }) {
+                return name
+            }
         }
         if let path = reader.target(of: "\(process)/exe") {
             if let known = state.withLock({ $0.processes[process]?.program }), known.executable == path {
                 return known.name
             }
             if let name = Self.lastComponent(path), !Self.manyInOne.contains(name) {
-                state.withLock { $0.processes[process]?.program = (path, name) }
+                state.withLock { $0.processes[process]?.program = Program(executable: path, name: name) }
                 return name
             }
         }
         return shortName(of: process)
     }
 
-    /// The name of the program that it was, if its executable is still the same.
-    private func knownName(of process: Int32, _ executable: any ProcFile) -> String? {
+    /// The name of the program that it ran when that was read last, if what a file of it says now fits that.
+    private func knownName(
+        of process: Int32, _ file: any ProcFile, _ fits: (Program, UnsafeRawBufferPointer) -> Bool
+    ) -> String? {
         withUnsafeTemporaryAllocation(byteCount: Self.longestPath, alignment: 1) { buffer in
-            let count = executable.read(into: buffer)
+            let count = file.read(into: buffer)
             // What fills the buffer may go on.
             guard count > 0, count < buffer.count else { return nil }
             return state.withLock { state in
-                guard let known = state.processes[process]?.program, known.executable.count == count,
-                    known.executable.elementsEqual(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+                guard let known = state.processes[process]?.program,
+                    fits(known, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 else { return nil }
                 return known.name
             }
         }
+    }
+
+    /// Whether a process that runs the program goes by its name: `comm` has the first 15 bytes of it, and a newline.
+    private static func isShort(_ comm: UnsafeRawBufferPointer, for name: String) -> Bool {
+        comm.last == 10 && comm.dropLast().elementsEqual(name.utf8.prefix(longestName))
     }
 
     /// See ``ProcessFacts/isBecomingAnother(statm:)``. Asked at each save.
@@ -147,10 +168,10 @@ public final class ProcessTable: Sendable {
     /// What is held open of a process that saves, from now on if it is known.
     private func held(of process: Int32) -> Held? {
         if let held = state.withLock({ $0.processes[process]?.held }) { return held }
-        guard let memory = reader.file("\(process)/statm"), let executable = reader.link("\(process)/exe") else {
-            return nil
-        }
-        let held = Held(memory: memory, executable: executable)
+        guard let shortName = reader.file("\(process)/comm"), let memory = reader.file("\(process)/statm"),
+            let executable = reader.link("\(process)/exe")
+        else { return nil }
+        let held = Held(shortName: shortName, memory: memory, executable: executable)
         state.withLock { state in
             guard let entry = state.processes[process] else { return }
             if entry.held == nil { state.savers.append(process) }

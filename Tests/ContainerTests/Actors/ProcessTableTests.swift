@@ -170,22 +170,45 @@ struct ProcessTableTests {
         #expect(table.actor(thread: 101, isClosing: true)?.lineage.first == opener?.ref)
     }
 
-    @Test("who saves again and again is asked through one open file, and few are held open")
+    @Test("which program saves is told by the name it goes by, and where that is another's by what it runs")
+    func goingByAName() {
+        proc.add(100, parent: 1, exe: "/usr/bin/bash", comm: "bash")
+        let table = table()
+        _ = table.actor(thread: 100)
+        #expect(table.program(of: 100, isClosing: true) == "bash")
+        let reads = proc.reads
+        #expect(table.program(of: 100, isClosing: true) == "bash")
+        #expect(proc.reads == reads + 1)
+        // It becomes another program, and one that goes by the name of the wrapper that it was.
+        proc.change(100) { ($0.exe, $0.comm) = ("/usr/bin/a-name-of-more-than-15-bytes", "a-name-of-more-") }
+        #expect(table.program(of: 100, isClosing: true) == "a-name-of-more-than-15-bytes")
+        #expect(table.program(of: 100, isClosing: true) == "a-name-of-more-than-15-bytes")
+        proc.change(100) { ($0.exe, $0.comm) = ("/usr/bin/bash", "editor") }
+        #expect(table.program(of: 100, isClosing: true) == "bash")
+        proc.change(100) { ($0.exe, $0.comm) = ("/opt/editor/bin/editor", "editor") }
+        #expect(table.program(of: 100, isClosing: true) == "editor")
+        // A part of a name is another name.
+        proc.change(100) { ($0.exe, $0.comm) = ("/usr/bin/edit", "edit") }
+        #expect(table.program(of: 100, isClosing: true) == "edit")
+        #expect(proc.waits == 0)
+    }
+
+    @Test("who saves again and again is asked through open files, and few are held open")
     func savers() {
         let many = Array(200..<300 as Range<Int32>)
         for process in many { proc.add(process, parent: 1) }
         let table = table()
         for process in many { _ = table.actor(thread: process) }
         for _ in 0..<5 { #expect(table.program(of: 200, isClosing: true) == "prog") }
-        #expect(proc.opened == 1)
+        #expect(proc.opened == 2, "comm and statm")
         for process in many { _ = table.program(of: process, isClosing: true) }
-        #expect(proc.opened == many.count)
+        #expect(proc.opened == 2 * many.count)
         _ = table.program(of: 299, isClosing: true)
-        #expect(proc.opened == many.count)
+        #expect(proc.opened == 2 * many.count)
         // The first of them was let go for the others.
         proc.change(200) { $0.isBecomingAnother = true }
         _ = table.program(of: 200, isClosing: true)
-        #expect(proc.opened == many.count + 1)
+        #expect(proc.opened == 2 * many.count + 2)
         #expect(proc.waits == 0)
         // Another process with the number of one that has ended is not asked through that one's file.
         proc.exit(299)
