@@ -53,12 +53,28 @@ struct Tool: AsyncParsableCommand {
         } catch let code as ExitCode {
             return code.rawValue
         } catch {
-            let status = exitCode(for: error)
-            let text = fullMessage(for: error)
-            let bytes = text.isEmpty ? [] : ArgumentBytes.bytes(text) + [10]
-            try? Files.write(bytes, to: status.isSuccess ? 1 : 2, path: nil)
-            return status.isSuccess ? 0 : status == .validationFailure ? 64 : 1
+            return say(error)
         }
+    }
+
+    /// What the parser has to say: a help that was asked for, or what is wrong.
+    private static func say(_ error: any Error) -> Int32 {
+        let status = exitCode(for: error)
+        let text = fullMessage(for: error)
+        if status == .validationFailure {
+            let commands = configuration.groupedSubcommands.flatMap { group in
+                group.subcommands.compactMap { command in command.configuration.commandName }
+            }
+            Printer.note(printable(UsageLine.of(message(for: error), text, commands: commands)))
+            return 64
+        }
+        let bytes = text.isEmpty ? [] : ArgumentBytes.bytes(text) + [10]
+        try? Files.write(bytes, to: status.isSuccess ? 1 : 2, path: nil)
+        return status.isSuccess ? 0 : 1
+    }
+
+    private static func printable(_ text: String) -> String {
+        Style.printable(Path(bytes: ArgumentBytes.bytes(text)))
     }
 
     /// `check` and `conflicts --exit-code` say 1 for what they found, so 2 for failing.

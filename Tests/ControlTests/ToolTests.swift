@@ -24,7 +24,23 @@ struct ToolTests {
     ])
     func usage(arguments: [String]) throws {
         let run = try runTool(arguments)
-        #expect(run.status == 64 && run.output.isEmpty && !run.errors.isEmpty)
+        #expect(run.status == 64 && run.output.isEmpty)
+        #expect(run.errors.hasPrefix("versionsctl: ") && run.errors.filter(\.isNewline) == "\n", "\(run.errors)")
+    }
+
+    @Test("words that are no command are answered with one line: what is wrong, and how they go")
+    func usageLines() throws {
+        for (arguments, line) in [
+            (["hist"], "there is no command 'hist', did you mean history?: versionsctl --help lists the commands"),
+            (["log"], "there is no command 'log': versionsctl --help lists the commands"),
+            (["un"], "there is no command 'un', did you mean unmount or unpin or undelete?: versionsctl --help lists the commands"),
+            (["--nonsense"], "unknown option '--nonsense': versionsctl --help lists the commands"),
+            (["history"], "missing expected argument '<file>': versionsctl history <file> [--json] [--container <path>]"),
+            (["history", "a\nb", "c\u{1b}"], "unexpected argument 'c\\x1b': versionsctl history <file> [--json] [--container <path>]"),
+        ] {
+            let run = try runTool(arguments)
+            #expect(run.errors == "versionsctl: \(line)\n", "\(arguments): \(run.errors)")
+        }
     }
 
     @Test("a word with one dash and several letters is no bundle: it is an unknown option, whatever letters it has")
@@ -67,7 +83,7 @@ struct ToolTests {
             (["read", "f", "--without-changes", "--", "true"], "options come before the files: --without-changes"),
         ] {
             let run = try runTool(["coordinate"] + arguments)
-            #expect(run.status == 64 && run.errors.contains("Error: \(message)\n"), "\(arguments): \(run.errors)")
+            #expect(run.status == 64 && run.errors.hasPrefix("versionsctl: \(message): "), "\(arguments): \(run.errors)")
         }
     }
 
