@@ -28,7 +28,7 @@ extension Catalog {
         switch mutation {
         case .item(let item): try put(item, database)
         case .forgetItem(let id):
-            written.forget()
+            written.forget(id)
             try SQLStatement.run(database, "DELETE FROM place WHERE item = ?", .blob(id.bytes))
             try SQLStatement.run(database, "DELETE FROM version WHERE item = ?", .blob(id.bytes))
             try SQLStatement.run(database, "DELETE FROM item WHERE id = ?", .blob(id.bytes))
