@@ -110,16 +110,15 @@ public final class ProcessTable: Sendable {
     /// - Parameter isClosing: whoever asks serves a close(2) of this process, which may be a part of execve(2): then it
     ///   is the program that it has been until now.
     public func program(of process: Int32, isClosing: Bool = false) -> String {
-        if isClosing {
-            let held = held(of: process)
-            // Who becomes another program goes by the name of the one until its files are closed.
-            if let name = held.flatMap({ knownName(of: process, $0.shortName) { Self.isShort($1, for: $0.name) } }) {
-                return name
-            }
-            if isBecomingAnother(process, held) { return formerProgram(of: process) }
-            if let name = held.flatMap({ knownName(of: process, $0.executable) { $0.executable.elementsEqual($1) } }) {
-                return name
-            }
+        // What makes one call and ends, as mv(1), is not worth the opening of files.
+        let held = isClosing ? held(of: process) : state.withLock { $0.processes[process]?.held }
+        // Who becomes another program goes by the name of the one until its files are closed.
+        if let name = held.flatMap({ knownName(of: process, $0.shortName) { Self.isShort($1, for: $0.name) } }) {
+            return name
+        }
+        if isClosing, isBecomingAnother(process, held) { return formerProgram(of: process) }
+        if let name = held.flatMap({ knownName(of: process, $0.executable) { $0.executable.elementsEqual($1) } }) {
+            return name
         }
         if let path = reader.target(of: "\(process)/exe") {
             if let known = state.withLock({ $0.processes[process]?.program }), known.executable == path {
