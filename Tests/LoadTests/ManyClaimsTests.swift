@@ -13,6 +13,7 @@ import Testing
         try withContainer(named: "claims", files: ["a": "1"], seconds: 300) { container in
             guard container.isVersioned else { return [] }
             let clients = try (0..<Self.clients).map { _ in try ControlSocket(of: container) }
+            let sockets = ControlSockets(clients)
             let claim = #"{"jsonrpc":"2.0","id":1,"method":"claim","params":{"accesses":[{"mode":"writing","path":"a"}]}}"# + "\n"
             for client in clients { try client.send(Array(claim.utf8)) }
             // Whoever has it gives it back and asks again, behind all others.
@@ -21,7 +22,7 @@ import Testing
             var granted = 0
             let begin = ContinuousClock.now
             while granted < rounds * Self.clients {
-                for index in try ControlSocket.ready(clients) {
+                for index in try sockets.ready() {
                     let message = try clients[index].next()
                     if message["method"] as? String == "probe", let id = message["id"] {
                         try clients[index].send(Array("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":{}}\n".utf8))

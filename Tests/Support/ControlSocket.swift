@@ -6,7 +6,7 @@ import Glibc
 
 /// A connection to a container's control socket. Belongs to one thread at a time.
 public final class ControlSocket {
-    private let descriptor: Int32
+    let descriptor: Int32
     private var received: [UInt8] = []
     private var count = 0
 
@@ -97,19 +97,12 @@ public final class ControlSocket {
         }
     }
 
+    /// Whether a line has been received that nobody has asked for yet.
+    var hasLine: Bool { received.contains(10) }
+
     /// Whether something can be read now.
     public func hasMore() throws -> Bool {
-        received.contains(10) || Deadline.after(seconds: 0).poll([(descriptor, POLLIN)]) != nil
-    }
-
-    /// Waits until something can be read from one of several; gives their indices.
-    public static func ready(_ sockets: [ControlSocket]) throws -> [Int] {
-        let waiting = sockets.indices.filter { sockets[$0].received.contains(10) }
-        if !waiting.isEmpty { return waiting }
-        guard let events = Deadline.after(seconds: 60).poll(sockets.map { ($0.descriptor, POLLIN) }) else {
-            throw Failure("the daemon does not answer")
-        }
-        return events.indices.filter { events[$0] != 0 }
+        hasLine || Deadline.after(seconds: 0).poll([(descriptor, POLLIN)]) != nil
     }
 
     /// Sends bytes as they are.
