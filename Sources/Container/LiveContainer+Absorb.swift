@@ -28,7 +28,8 @@ extension LiveContainer {
         let (own, isUnfinished): (VersionID?, Bool) = former?.state.withLock {
             ($0.current?.id, $0.current == nil || $0.differs(from: move.source.stat))
         } ?? (nil, true)
-        let absorbed = absorb(former, move, marked?.hash, requester)
+        let absorbed = absorb(former, into: state.item, move, marked?.hash, requester)
+        if state.current?.id == absorbed.beginning { state.current?.parents = [] }
         if former == nil { state.places.removeAll { $0 == move.source.place } }
         let file: SharedDescriptor
         if let marked {
@@ -76,6 +77,8 @@ extension LiveContainer {
         var isKept = false
         /// It goes without a trace.
         var forgotten: (state: Document.State, contents: Set<ContentID>)?
+        /// The version of the target that was its child, and has no parents now.
+        var beginning: VersionID?
         /// The change feed has told of its name, and nothing else tells that it is gone.
         var isMissed = false
         /// What it holds under its other names.
@@ -101,7 +104,9 @@ extension LiveContainer {
     }
 
     /// What was made to be renamed here goes without a trace; anything else stays as an item whose name may come back.
-    private func absorb(_ former: Document?, _ move: Move, _ hash: [UInt8]?, _ requester: Requester) -> Absorbed {
+    private func absorb(
+        _ former: Document?, into target: ItemID, _ move: Move, _ hash: [UInt8]?, _ requester: Requester
+    ) -> Absorbed {
         guard let former else { return Absorbed() }
         return former.state.withLock { state in
             state.places.removeAll { $0 == move.source.place }
@@ -117,7 +122,7 @@ extension LiveContainer {
                 if state.isKept { try? store.contents.remove(current.content) }
                 return result
             }
-            if isScaffolding(state, move, requester) {
+            if isScaffolding(state, of: target, move, requester) {
                 result.isMissed = state.isNameTold
                 guard state.isRecorded else { return result }
                 // Another item's version may have its content in this file, which goes on.
@@ -125,6 +130,10 @@ extension LiveContainer {
                     result.content = current.content
                 }
                 result.rows = [.forgetItem(state.item)]
+                if !current.parents.isEmpty, let copy = state.standIn?.copy {
+                    result.rows.append(.parents(copy, []))
+                    result.beginning = copy
+                }
                 result.forgotten = (state, ownContents(of: state))
                 return result
             }
@@ -161,16 +170,18 @@ extension LiveContainer {
     }
 
     /// A document of one version, by the same family of processes, was made to be renamed; unless what it was renamed
-    /// to is what programs call a backup.
-    private func isScaffolding(_ state: Document.State, _ move: Move, _ requester: Requester) -> Bool {
+    /// to is what programs call a backup. So was one that was renamed here before, was called back by its name and was
+    /// saved once more: the target has its first version.
+    private func isScaffolding(
+        _ state: Document.State, of target: ItemID, _ move: Move, _ requester: Requester
+    ) -> Bool {
         // Its name came back, and what it was is kept elsewhere: it is not what the file is.
         if state.isReturning { return false }
-        guard let current = state.current, current.parents.isEmpty,
-            !observers.isBackup(move.newName, of: move.source.name)
+        guard let current = state.current, !observers.isBackup(move.newName, of: move.source.name),
+            current.parents.isEmpty || isBackFrom(target, state, current)
         else { return state.maker != nil && state.current?.parents.isEmpty ?? true }
         guard let saver = state.saver, let actor = requester.actor, saver.isOfOneFamily(with: actor),
-            // What somebody wants to keep is not scaffolding, nor is what has been there for long.
-            !current.flags.contains(.pinned), now.since(current.saved) <= Observers.makersTimeNanoseconds
+            isOfTheMoment(current)
         else { return false }
         // It was saved, and is being written again: what was saved is in the file no more.
         if state.isKept || state.isAppendedTo, state.differs(from: move.source.stat) { return false }
@@ -179,7 +190,19 @@ extension LiveContainer {
             return false
         }
         // What was written through a descriptor from before is a version too, and not an ancestor of the current one.
-        return !state.mayHaveBranches || ((try? store.versions(of: state.item))?.count ?? 2) == 1
+        if current.parents.isEmpty, !state.mayHaveBranches { return true }
+        return (try? store.versions(of: state.item))?.count == current.parents.count + 1
+    }
+
+    /// Whether the document was renamed to the target's name, and has had one save since its own name came back.
+    private func isBackFrom(_ target: ItemID, _ state: Document.State, _ current: Version) -> Bool {
+        guard let standIn = state.standIn, standIn.item == target else { return false }
+        return current.parents == [standIn.first]
+    }
+
+    /// What somebody wants to keep is not scaffolding, nor is what has been there for long.
+    func isOfTheMoment(_ version: Version) -> Bool {
+        !version.flags.contains(.pinned) && now.since(version.saved) <= Observers.makersTimeNanoseconds
     }
 
     /// The file held a version's content, and as their beginning that of earlier ones; another content that is equal

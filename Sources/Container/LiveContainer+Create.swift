@@ -221,6 +221,7 @@ extension LiveContainer {
         new.stamp = state.stamp
         new.sharesContent = true
         state.hasParted = true
+        state.standIn = nil
         new.isParted = true
         new.isKept = state.isKept
         // What is being appended is appended to the file, which is the other one's now.
@@ -232,6 +233,9 @@ extension LiveContainer {
         first.parents = [current.id]
         first.base = nil
         first.kind = .current
+        if current.parents.isEmpty, isOfTheMoment(current) {
+            state.standIn = Document.StandIn(item: new.item, first: current.id, copy: first.id)
+        }
         new.current = first
         let parted = Document(new)
         try insert(parted, at: others)

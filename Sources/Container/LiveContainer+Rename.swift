@@ -308,6 +308,7 @@ extension LiveContainer {
             return try keepCopy(&state, of: node, from: file)
         }
         store.commit(try part(document, &state, at: others))
+        state.standIn = nil
         state.places = [target.place]
         state.isReturning = state.current != nil
     }

@@ -8,7 +8,7 @@ import VersionStore
 
 @testable import Container
 
-@Suite struct ReturningNameTests {
+@Suite struct ReturningNameTests: OperationTesting {
     /// How a document is saved under the name that it was moved to.
     enum Settling: CaseIterable { case exchange, renamedOver, inPlace }
 
@@ -54,6 +54,45 @@ import VersionStore
         let item = try tree.item("cfg").id
         #expect(try tree.container.store.versions(of: item).count == 4)
         #expect(Set(try tree.texts()) == ["one", "two", "three", "four"])
+        #expect(try tree.findings() == [])
+    }
+
+    @Test("what a document is saved through by renames leaves nothing behind, also where it began as that")
+    func savedThroughItsFirstName() throws {
+        let tree = try BrowsedContainer()
+        let texts = ["one", "two", "three", "four"]
+        for text in texts {
+            try tree.save("cfg.new", text)
+            try tree.move("cfg.new", to: "cfg")
+        }
+        let item = try tree.item("cfg").id
+        #expect(try tree.container.store.versions(of: item).map(\.parents.count).sorted() == [0, 1, 1, 1])
+        #expect(try tree.texts().sorted() == texts.sorted())
+        #expect(try tree.findings() == [])
+    }
+
+    /// Why a document that was renamed, called back, saved and renamed to the same name again is not given up.
+    enum Keeping: CaseIterable { case isBackup, isOlder, isSavedTwice, isPinned, hasLasted, goesElsewhere }
+
+    @Test("a document of its own keeps its history, however often it is renamed and begun anew", arguments: Keeping.allCases)
+    func renamedAgain(_ reason: Keeping) throws {
+        let tree = try BrowsedContainer()
+        let new = reason == .isBackup ? "log.bak" : "other"
+        try tree.save("log", "first")
+        if reason == .isOlder { try tree.save("log", "first again") }
+        let item = try tree.item("log").id
+        if reason == .isPinned {
+            let document = try tree.container.document(at: path("log"), as: my)
+            _ = try tree.container.pin(try #require(document.versions.first), of: document, true, as: my)
+        }
+        if reason == .hasLasted { tree.clock.advance(seconds: 4000) }
+        try tree.move("log", to: new)
+        try tree.save("log", "second")
+        if reason == .isSavedTwice { try tree.save("log", "second again") }
+        if reason == .goesElsewhere { try tree.save("another", "a document") }
+        try tree.move("log", to: reason == .goesElsewhere ? "another" : new)
+        try tree.save("log", "third")
+        #expect(try tree.item("log").id == item)
         #expect(try tree.findings() == [])
     }
 

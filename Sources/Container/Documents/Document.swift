@@ -16,6 +16,13 @@ final class Document: Sendable {
         var hasMade = false
     }
 
+    /// What goes on with a document's file under the name that the document had while its own was taken.
+    struct StandIn {
+        var item: ItemID
+        /// The document's one version then, and the other item's, which is its copy and names it as its parent.
+        var (first, copy): (VersionID, VersionID)
+    }
+
     /// Saves that were refused.
     struct Refusal {
         /// Who had not seen it.
@@ -55,6 +62,8 @@ final class Document: Sendable {
         var sharesContent = false
         /// `current` went on under another name before this one came back: another item has a version of its content.
         var hasParted = false
+        /// Who stands where it was before its name came back, if it had been made shortly before.
+        var standIn: StandIn?
         /// The name was taken away and came back: the file below is a new one and `current` is kept elsewhere.
         var isReturning = false
         /// The name was taken away and came back, and the change feed has not been told.

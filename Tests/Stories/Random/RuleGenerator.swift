@@ -6,7 +6,7 @@ import Support
 struct RuleGenerator {
     /// How often each operation comes, in shares.
     private static let shares: [RuleOperation.Verb: Int] = [
-        .load: 22, .save: 12, .saveByRename: 10, .saveByOrdinaryRename: 3, .append: 8, .overwrite: 4, .truncate: 2,
+        .load: 22, .save: 12, .saveByRename: 10, .saveByOrdinaryRename: 8, .append: 8, .overwrite: 4, .truncate: 2,
         .unlinkAndCreate: 3, .renameAwayAndCreate: 5, .renameAwayAndKeep: 2, .copyBackupAndSave: 5, .delete: 3,
         .move: 4,
         .exchange: 1, .chmod: 1, .touch: 1, .closeAfterRename: 3, .closeAfterLoad: 3, .spawn: 4, .end: 2,

@@ -32,6 +32,8 @@ struct RuleModel {
         var backupOf: Int?
         /// It began as the file of another document, whose name came back, and nobody has saved it since.
         var isParted = false
+        /// Who stands where it was before its name came back, and the version that it began as; while that was its only one.
+        var standIn: (item: Int, first: Int)?
         /// The process that was refused, and the version it had not seen.
         var refused: [Int: Int] = [:]
         var name: String
@@ -321,6 +323,7 @@ struct RuleModel {
         let first = Version(id: next(), content: old.content, author: old.author, parents: [current], kind: .current)
         items[new] = Item(versions: [first.id: first], current: first.id, backupOf: item.backupOf, isParted: true, name: other)
         names[other] = new
+        items[id]?.standIn = old.parents.isEmpty ? (new, current) : nil
     }
 
     /// A rename to a name that is free or another document's. The caller has asked ``refuses(_:_:)``.
@@ -350,7 +353,7 @@ struct RuleModel {
     ) {
         names[from] = nil
         settle(target)
-        let isGone = isScaffolding(source, process) && !Self.isBackup(to, of: from)
+        let isGone = isScaffolding(source, process, of: target) && !Self.isBackup(to, of: from)
         // What goes without a trace does not come back to the names it had before.
         if isGone { tombstones = tombstones.filter { $0.value.item != source } }
         // A backup is its maker's to throw away: its name comes back to nothing.
@@ -362,10 +365,13 @@ struct RuleModel {
 
     /// What had one version only, made among the same processes, was made to be renamed over something. Anything else
     /// has a name that may come back.
-    private func isScaffolding(_ id: Int, _ process: Int) -> Bool {
-        guard let item = items[id], item.versions.count == 1, let only = item.versions.values.first, only.parents.isEmpty,
-            let saver = item.saver
+    private func isScaffolding(_ id: Int, _ process: Int, of target: Int) -> Bool {
+        guard let item = items[id], let saver = item.saver, let current = item.current.flatMap({ item.versions[$0] }),
+            item.versions.count == current.parents.count + 1
         else { return false }
+        // Or it was renamed there before, and saved once since its name came back.
+        let isBack = item.standIn.map { $0.item == target && current.parents == [$0.first] } ?? false
+        guard current.parents.isEmpty || isBack else { return false }
         let family = Set([process] + (everyLineage[process] ?? []))
         return !family.isDisjoint(with: [saver] + (everyLineage[saver] ?? []))
     }
