@@ -314,6 +314,31 @@ private final class Listener: @unchecked Sendable {
         #expect(listener.all.flatMap(\.added).count == 2)
     }
 
+    @Test("a query whose queue is cleared tells all the same, then and later")
+    func clearedQueue() throws {
+        try withPictures { container in
+            let listener = try Listener([container.path], "name LIKE '*.sicd'")
+            listener.query.start()
+            listener.waitForResults(["a.sicd", "d/c.sicd"])
+            let queue = try #require(listener.query.operationQueue)
+            let (isBusy, goOn) = (Gate(), Gate())
+            queue.addOperation {
+                isBusy.open()
+                goOn.pass()
+            }
+            isBusy.pass()
+            try shell("echo x > new.sicd", in: container.path)
+            // Until it is about to tell.
+            let deadline = Deadline.after(seconds: 20)
+            while queue.operationCount < 2, !deadline.isOver {}
+            queue.cancelAllOperations()
+            goOn.open()
+            listener.waitForResults(["a.sicd", "d/c.sicd", "new.sicd"])
+            try shell("rm new.sicd", in: container.path)
+            listener.waitForResults(["a.sicd", "d/c.sicd"])
+        }
+    }
+
     @Test("a daemon that is killed and comes back: nothing is missed, and nothing told twice")
     func restarted() throws {
         try withPictures { container in

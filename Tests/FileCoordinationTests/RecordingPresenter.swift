@@ -138,6 +138,12 @@ final class Gate: Sendable {
         semaphore.wait()
         semaphore.signal()
     }
+    /// For who fails rather than waits for ever.
+    func isPassed(within seconds: Double) -> Bool {
+        guard semaphore.wait(timeout: .now() + seconds) == .success else { return false }
+        semaphore.signal()
+        return true
+    }
 }
 
 /// What threads bring together.

@@ -38,7 +38,7 @@ extension NSFileCoordinator {
     /// Accesses items once all of them are granted together, and goes on meanwhile.
     /// - Parameters:
     ///   - intents: their URLs are, in the accessor, where the items are by then.
-    ///   - queue: where the accessor is run.
+    ///   - queue: where the accessor is run. If that is cancelled before its turn, it is told so, and has no items.
     ///   - accessor: gets why the access failed; nil, and it has the items until it returns.
     public func coordinate(
         with intents: [NSFileAccessIntent], queue: OperationQueue, byAccessor accessor: @escaping @Sendable ((any Error)?) -> Void
@@ -48,19 +48,28 @@ extension NSFileCoordinator {
         queue.beServed()
         // Whoever calls this goes on: what it holds does not last until these are granted.
         acquire(wanted, in: CoordinationContext()) { [self] result in
-            queue.addOperation { [self] in
-                switch result {
-                case .failure(let error): accessor(error.cocoa(wanted.first?.url, isWriting: isWriting))
-                case .success(let granted):
+            switch result {
+            case .failure(let error): fail(error.cocoa(wanted.first?.url, isWriting: isWriting), on: queue, accessor)
+            case .success(let granted):
+                queue.add({ [self] in
                     defer { lookAgain() }
                     guard !isCancelled else {
                         granted.release()
                         return accessor(CocoaError(.userCancelled))
                     }
                     access(intents, wanted, granted, accessor)
-                }
+                }, ifCancelled: { [self] in
+                    // Nobody else would, and others wait.
+                    granted.release()
+                    fail(CocoaError(.userCancelled), on: queue, accessor)
+                })
             }
         }
+    }
+
+    /// Says so on the accessor's queue, whatever is cancelled there: whoever has asked counts on an answer.
+    private func fail(_ error: any Error, on queue: OperationQueue, _ accessor: @escaping @Sendable ((any Error)?) -> Void) {
+        queue.add({ accessor(error) }, ifCancelled: { [self] in fail(error, on: queue, accessor) })
     }
 
     private func access(

@@ -96,22 +96,7 @@ extension PresenterLink {
     }
 
     private func tellNextLater() {
-        let hasRun = Once()
-        let operation = BlockOperation { [self] in
-            hasRun.set()
-            tellNext()
-        }
-        // Who cancels all that waits in their queue does not mean this, of which they do not know.
-        operation.completionBlock = { [self] in
-            if !hasRun.isSet { tellNextLater() }
-        }
-        presenter.presentedItemOperationQueue.addOperation(operation)
-    }
-
-    private final class Once: Sendable {
-        private let flag = Atomic(false)
-        var isSet: Bool { flag.load(ordering: .acquiring) }
-        func set() { flag.store(true, ordering: .releasing) }
+        presenter.presentedItemOperationQueue.add({ self.tellNext() }, ifCancelled: { self.tellNextLater() })
     }
 
     /// The next piece of news, and the one behind it when this is done.

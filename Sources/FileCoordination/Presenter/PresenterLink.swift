@@ -245,12 +245,15 @@ final class PresenterLink: Sendable {
             CoordinationContext.$current.withValue(context) { handle(self, message) }
         }
         state.withLock { $0.questions.append(work) }
-        let queue = presenter.presentedItemOperationQueue
-        let operation = BlockOperation { self.handleQuestion() }
-        // Before what the queue has not begun, whoever's that is: somebody waits for the answer.
-        operation.queuePriority = .veryHigh
-        queue.addOperation(operation)
-        PresenterCenter.shared.wakeWaiters(on: queue)
+        handleQuestionLater()
+        PresenterCenter.shared.wakeWaiters(on: presenter.presentedItemOperationQueue)
+    }
+
+    /// Before what the queue has not begun, whoever's that is: somebody waits for the answer. As many operations as
+    /// questions: one that is cancelled comes again.
+    private func handleQuestionLater() {
+        presenter.presentedItemOperationQueue.add(
+            priority: .veryHigh, { self.handleQuestion() }, ifCancelled: { self.handleQuestionLater() })
     }
 
     /// Handles the next question that nobody has come to; false if there is none.

@@ -49,6 +49,8 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         /// The results in order, and where each is; nil if they have changed since.
         var order: (items: [NSMetadataItem], places: [ObjectIdentifier: Int])?
         var disabled = 0
+        /// What its queue has not come to; one operation for each.
+        var turns = Backlog<@Sendable (NSMetadataQuery) -> Void>()
         var isPublishing = false
 
         var isGathered: Bool { gathered.count >= feeds.count }
@@ -109,7 +111,7 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         let number = run.withLock { run -> Int? in
             guard run.phase == .idle || run.phase == .stopped else { return nil }
             let next = run.number + 1
-            run = Run(phase: .gathering, number: next, disabled: run.disabled)
+            run = Run(phase: .gathering, number: next, disabled: run.disabled, turns: run.turns)
             return next
         }
         guard let number else { return false }
@@ -238,8 +240,17 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     }
 
     private func enqueue(_ body: @escaping @Sendable (NSMetadataQuery) -> Void) {
-        (operationQueue ?? .main).addOperation { [weak self] in if let self { body(self) } }
+        run.withLock { $0.turns.append(body) }
+        takeTurnLater()
     }
+
+    /// Also if it is cancelled: then behind what waits by then, and all in their order still.
+    private func takeTurnLater() {
+        let queue = operationQueue ?? OperationQueue.main
+        queue.add({ [weak self] in self?.takeTurn() }, ifCancelled: { [weak self] in self?.takeTurnLater() })
+    }
+
+    private func takeTurn() { run.withLock { $0.turns.popFirst() }?(self) }
 
     private func post(_ name: NSNotification.Name, run number: Int) {
         enqueue { query in
