@@ -23,7 +23,7 @@ struct PresenterInbox: Sendable {
             }
             // What is claimed in there no answer waits for.
             Task { await CoordinationContext.$current.withValue(CoordinationContext()) { await handling.handleNews() } }
-            return PresenterSink(take: { handling.take($0) }, ended: { _ in handling.end() })
+            return PresenterSink(take: { handling.take($0) }, ended: { handling.end($0) })
         }
     }
 }
@@ -79,8 +79,13 @@ private final class MessageHandling: Sendable {
         }
     }
 
-    /// Nothing comes any more.
-    func end() { nextNews.finish() }
+    /// Nothing comes any more. If that is not because the presenter has withdrawn, nobody will say when the claims are
+    /// over that it let its item go for: they ended with the connection.
+    func end(_ reason: ControlError) {
+        let claims = reason.code == .cancelled ? [] : state.withLock { $0.relinquished.claims }
+        for claim in claims { take(PresenterMessage(.reacquire(claim: claim)) { _ in }) }
+        nextNews.finish()
+    }
 
     func handleQuestions() async {
         for await turn in turns {

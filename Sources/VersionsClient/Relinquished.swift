@@ -27,6 +27,9 @@ package struct Relinquished<Claim: Hashable & Sendable, End: Sendable>: Sendable
         lasting[claim] = Lasting(asked: now)
     }
 
+    /// The claims that are not over, in the order of their questions.
+    package var claims: [Claim] { lasting.sorted { $0.value.asked < $1.value.asked }.map(\.key) }
+
     /// It is the question's turn: the presenter lets go.
     package mutating func letsGo(_ claim: Claim) { lasting[claim]?.isLetGo = true }
 

@@ -128,6 +128,23 @@ struct ClientPresenterTests {
         func changed(_ change: PresentedChange) async { try? await read() }
     }
 
+    @Test("a daemon that ends gives a presenter its item back, for each access that was not over, behind the news")
+    func daemonEnds() async throws {
+        let service = try FakeService()
+        let (one, other) = (try await client(service), try await client(service))
+        let presenter = SlowReader()
+        _ = try await one.present(Path("a"), presenter)
+        let first = try await other.claim(read).claim
+        let second = try await other.claim(read).claim
+        let words = [first, second].flatMap { ["relinquish to \($0)", "save for \($0)"] }
+        #expect(await presenter.next(4) == words)
+        service.backend.record(changes(8...8))
+        #expect(await presenter.next(1) == ["begins 8"])
+        service.stop()
+        presenter.handle(1)
+        #expect(await presenter.next(3) == ["ends 8", "reacquire from \(first)", "reacquire from \(second)"])
+    }
+
     @Test("with no news in between a presenter has its item back before it is asked for it again")
     func quickSuccession() async throws {
         let service = try FakeService()
