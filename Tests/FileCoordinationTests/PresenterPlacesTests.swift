@@ -69,6 +69,20 @@ struct PresenterPlacesTests {
         }
     }
 
+    @Test("who lets go of changes before the daemon has said that it tells them leaves no presenter behind")
+    func changesLetGo() throws {
+        try withContainer(files: ["a": "1"]) { container in
+            let file = URL(fileURLWithPath: container.file("a"))
+            for _ in 0..<50 { _ = FileChanges(of: file).makeAsyncIterator() }
+            // The first comes behind what was asked for before, and the second behind what came of that.
+            for _ in 0..<2 {
+                NSFileCoordinator().coordinate(readingItemAt: file, options: .withoutChanges, error: nil) { _ in }
+            }
+            let list = try container.must("presenters").text
+            return list.hasPrefix("No presenters") ? [] : ["presenters: \(list)"]
+        }
+    }
+
     @Test("a presenter of a link to a directory of a container hears of what is in that, where it is")
     func throughLink() throws {
         try withContainer(files: ["d/a": "1"]) { container in

@@ -36,6 +36,13 @@ struct PresenterWanted: Sendable {
     var inbox: @Sendable (UInt64) -> PresenterSink
 }
 
+/// A presenter that the arbiter knows by now.
+struct KnownPresenter: Sendable {
+    var number: UInt64
+    /// The last change before; 0 where nobody counts.
+    var sequence: UInt64
+}
+
 /// Grants claims and knows presenters.
 protocol Arbitration: AnyObject, Sendable {
     /// Whose numbers those of its claims and presenters are.
@@ -46,11 +53,11 @@ protocol Arbitration: AnyObject, Sendable {
     func url(of path: Path, isDirectory: Bool) -> URL?
     func claim(_ wanted: ClaimWanted) -> any PendingClaim
     func release(_ claim: UInt64)
-    /// `then` is called as that of a claim is, with the last change before, which is 0 where nobody counts.
-    func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<UInt64, ControlError>) -> Void)
+    /// `then` is called as that of a claim is.
+    func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<KnownPresenter, ControlError>) -> Void)
     /// The presenter's item is here now.
     func place(_ presenter: UInt64, at path: Path?, then: @escaping @Sendable () -> Void)
-    /// Nothing is asked of the presenter after this.
+    /// Nothing is asked of the presenter after this. One that is still being registered is not known yet.
     func withdraw(_ presenter: UInt64)
     /// Something was moved by a program that says so.
     func moved(_ old: Path, to new: Path, by purpose: String)

@@ -63,14 +63,14 @@ final class ContainerArbitration: Arbitration {
 
     func release(_ claim: UInt64) { client.release(claim) }
 
-    func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<UInt64, ControlError>) -> Void) {
+    func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<KnownPresenter, ControlError>) -> Void) {
         client.present(
             wanted.path, accommodatesSubitems: true, after: wanted.after, purpose: wanted.purpose, inbox: wanted.inbox
         ) { result in
             if case .success(let presentation) = result {
                 self.presentations.withLock { $0[presentation.id] = presentation }
             }
-            then(result.map(\.sequence))
+            then(result.map { KnownPresenter(number: $0.id, sequence: $0.sequence) })
         }
     }
 

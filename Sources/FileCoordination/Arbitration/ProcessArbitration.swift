@@ -140,7 +140,7 @@ final class ProcessArbitration: Arbitration {
 
     // MARK: Presenters
 
-    func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<UInt64, ControlError>) -> Void) {
+    func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<KnownPresenter, ControlError>) -> Void) {
         let number = state.withLock { $0.number() }
         let sink = wanted.inbox(number)
         state.withLock { state in
@@ -149,7 +149,7 @@ final class ProcessArbitration: Arbitration {
                 id: PresenterID(number), connection: Self.connection, purpose: Purpose(hex: wanted.purpose) ?? .random(),
                 path: wanted.path?.tree, item: wanted.path.flatMap { Stamp($0)?.item }, accommodatesSubitems: true))
         }
-        then(.success(0))
+        then(.success(KnownPresenter(number: number, sequence: 0)))
     }
 
     func place(_ presenter: UInt64, at path: Path?, then: @escaping @Sendable () -> Void) {

@@ -55,11 +55,14 @@ public struct FileChanges: AsyncSequence, Sendable {
             of: FileChange.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(65_536))
         do throws(ControlError) {
             let place = try Places.locate(presented: url)
-            let wanted = PresenterWanted(path: place.path, purpose: PurposeToken.random()) { number in
-                continuation.onTermination = { _ in place.arbitration.withdraw(number) }
-                return Self.sink(continuation, place.arbitration)
+            let wanted = PresenterWanted(path: place.path, purpose: PurposeToken.random()) { _ in
+                Self.sink(continuation, place.arbitration)
             }
+            // Nobody may want them any more by the time that they are told.
+            let running = Running { place.arbitration.withdraw($0) }
+            continuation.onTermination = { _ in running.end() }
             place.arbitration.present(wanted) { result in
+                running.began(result.map(\.number))
                 if case .failure(let error) = result { continuation.finish(throwing: error.cocoa(url, isWriting: false)) }
             }
         } catch {

@@ -136,7 +136,7 @@ final class PresenterLink: Sendable {
             return self.inbox(number, place.arbitration)
         }
         place.arbitration.present(wanted) { result in
-            if case .success(let sequence) = result { self.state.withLock { $0.heard(sequence) } }
+            if case .success(let reply) = result { self.state.withLock { $0.heard(reply.sequence) } }
             registered.set(())
         }
         registered.wait()
@@ -160,9 +160,10 @@ final class PresenterLink: Sendable {
 
     /// The presenter is not asked any more.
     func remove() {
-        let registration = state.withLock { state in
+        let registration = state.withLock { state -> Registration? in
             state.isRemoved = true
-            return state.registration.take()
+            // The arbiter may not know it yet: whoever registers it does this then.
+            return state.isRegistering ? nil : state.registration.take()
         }
         if let registration { registration.arbitration.withdraw(registration.number) }
     }
