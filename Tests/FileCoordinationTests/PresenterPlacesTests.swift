@@ -47,6 +47,39 @@ struct PresenterPlacesTests {
         }
     }
 
+    /// When the presenter's program begins to stand in for a daemon that is away: before its presenter goes to another file,
+    /// behind that, or not at all.
+    enum StandIn: CaseIterable { case never, before, behind }
+
+    @Test("a presenter that has gone to another file while its daemon was away is asked about that one",
+        arguments: StandIn.allCases)
+    func goneElsewhere(_ standIn: StandIn) throws {
+        try withContainer(files: ["a": "1", "b": "1", "c": "1"]) { container in
+            func file(_ name: String) -> URL { URL(fileURLWithPath: container.file(name)) }
+            func read(_ name: String, _ body: () -> Void = {}) {
+                NSFileCoordinator().coordinate(readingItemAt: file(name), options: .withoutChanges, error: nil) { _ in body() }
+            }
+            let presenter = RecordingPresenter(file("a"))
+            NSFileCoordinator.addFilePresenter(presenter)
+            defer { NSFileCoordinator.removeFilePresenter(presenter) }
+            let own = NSFileCoordinator(filePresenter: presenter)
+            try container.unmount()
+            if standIn == .before { own.coordinate(readingItemAt: file("c"), error: nil) { _ in } }
+            presenter.presentedItemURL = file("b")
+            if standIn == .behind { own.coordinate(readingItemAt: file("c"), error: nil) { _ in } }
+            try container.mount()
+            read("c")
+            var told: [String] = []
+            read("b") { told = presenter.words }
+            guard told == ["relinquish to reader"] else { return ["\(told)"] }
+            presenter.await("reacquire from reader")
+            read("a")
+            presenter.presentedItemOperationQueue.waitUntilAllOperationsAreFinished()
+            let all = presenter.words
+            return all.count == 2 ? [] : all
+        }
+    }
+
     @Test("a presenter that goes to a file outside has back what it had let go of in the container")
     func leaving() throws {
         try withContainer(files: ["a": "1"]) { container in

@@ -42,12 +42,12 @@ final class PresenterLink: Sendable {
         var path: Path?
         /// The last change that it told of.
         var sequence: UInt64?
+        /// What the presenter said last, so that it is seen when it says something else by itself.
+        var url: URL?
     }
 
     struct State {
         var registration: Registration?
-        /// What the presenter said last, so that it is seen when it says something else by itself.
-        var url: URL?
         /// With the arbiter that knows of it, or knew last.
         var standing: Standing?
         /// With the daemon whose container was found unmounted since, so that this process stood in for it.
@@ -116,9 +116,9 @@ final class PresenterLink: Sendable {
         guard let url = presenter.presentedItemURL, let place = try? Places.locate(presented: url) else { return }
         let registered = Awaited<Void>()
         // Of a presenter whose daemon was gone, where its item was when it last heard of it: it hears what came then.
-        let known = state.withLock { $0.standing(with: place.arbitration.rank) }
+        let known = state.withLock { $0.standing(at: place, url) }
         let standing = Standing(
-            rank: place.arbitration.rank, path: known?.path ?? place.path, sequence: known?.sequence)
+            rank: place.arbitration.rank, path: known?.path ?? place.path, sequence: known?.sequence, url: url)
         let wanted = PresenterWanted(
             path: standing.path, purpose: identity.purpose, after: standing.sequence
         ) { number in
@@ -131,7 +131,6 @@ final class PresenterLink: Sendable {
                     state.left = state.standing
                 }
                 state.standing = standing
-                state.url = url
             }
             return self.inbox(number, place.arbitration)
         }
@@ -155,7 +154,7 @@ final class PresenterLink: Sendable {
             enroll()
         }
         // Somebody else is at it, and may have looked before: the next access looks again.
-        if !hasTurn { state.withLock { $0.url = nil } }
+        if !hasTurn { state.withLock { $0.standing?.url = nil } }
     }
 
     /// The presenter is not asked any more.
@@ -178,8 +177,8 @@ final class PresenterLink: Sendable {
         guard let registration = state.withLock({ $0.registration }) else { return register() }
         let url = presenter.presentedItemURL
         let isOther = state.withLock { state in
-            defer { state.url = url }
-            return state.url != url
+            defer { state.standing?.url = url }
+            return state.standing?.url != url
         }
         // What it was told of in between it knows from the arbiter, which has the place already.
         guard isOther else { return }
@@ -346,9 +345,12 @@ final class PresenterLink: Sendable {
 }
 
 extension PresenterLink.State {
-    /// What is known from before with an arbiter.
-    fileprivate func standing(with rank: String) -> PresenterLink.Standing? {
-        [standing, left].compactMap { $0 }.first { $0.rank == rank }
+    /// What is known from before with an arbiter; nil if the presenter has gone to another item since: it says something
+    /// else, and no move that it was told of has led there. Moves that it is still to be told of begin where it says.
+    fileprivate func standing(at place: Place, _ url: URL) -> PresenterLink.Standing? {
+        let known = [standing, left].compactMap { $0 }.first { $0.rank == place.arbitration.rank }
+        guard let known, known.url == url || (moves.first ?? known.path) == place.path else { return nil }
+        return known
     }
 
     /// It was told of changes up to this one.
