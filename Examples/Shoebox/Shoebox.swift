@@ -73,7 +73,8 @@ final class Shoebox: NSObject, NSFilePresenter, @unchecked Sendable {
         onQueue { _ = self.pictures.removeValue(forKey: picture.url) }
     }
 
-    /// Ends a conflict: with what is in the file, or with one of the losers.
+    /// Ends a conflict: with what is in the file, or with one of the losers. One that has lost meanwhile, which the user has
+    /// not seen, still waits then.
     func resolve(_ picture: Picture, keeping version: NSFileVersion?) throws {
         var (error, failure): (NSError?, (any Error)?)
         NSFileCoordinator(filePresenter: self).coordinate(
@@ -81,7 +82,7 @@ final class Shoebox: NSObject, NSFilePresenter, @unchecked Sendable {
         ) { url in
             do {
                 if let version { _ = try version.replaceItem(at: url) }
-                for loser in NSFileVersion.unresolvedConflictVersionsOfItem(at: url) ?? [] { loser.isResolved = true }
+                for loser in picture.conflicts { loser.isResolved = true }
             } catch { failure = error }
         }
         if let problem = error ?? failure { throw problem }
