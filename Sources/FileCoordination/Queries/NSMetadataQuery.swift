@@ -121,7 +121,13 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
                 self?.noted(paths, in: root, isGathered, of: index, run: number)
             }
         }
-        run.withLock { $0.feeds = feeds }
+        let isWanted = run.withLock { run in
+            // Another thread may have stopped it by now.
+            guard run.number == number, run.phase == .gathering else { return false }
+            run.feeds = feeds
+            return true
+        }
+        guard isWanted else { return true }
         post(.NSMetadataQueryDidStartGathering, run: number)
         feeds.forEach { $0.start() }
         if feeds.isEmpty { publishSoon(run: number, after: 0) }
@@ -232,7 +238,13 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     }
 
     private func publishSoon(run number: Int, after interval: TimeInterval) {
-        run.withLock { $0.isPublishing = true }
+        let isWanted = run.withLock { run in
+            // Of an earlier start: nobody would say that this one has published.
+            guard run.number == number else { return false }
+            run.isPublishing = true
+            return true
+        }
+        guard isWanted else { return }
         guard interval > 0 else { return enqueue { $0.publish(run: number) } }
         DispatchQueue.global().asyncAfter(deadline: .now() + interval) { [weak self] in
             self?.enqueue { $0.publish(run: number) }
