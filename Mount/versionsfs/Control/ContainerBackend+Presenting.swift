@@ -69,11 +69,11 @@ extension ContainerBackend {
         after sequence: UInt64, limit: Int, for item: PresentedItem, peer: Peer
     ) throws(ControlError) -> PresentedPage {
         try answering {
-            try requireFeed(from: sequence)
+            let rows = try rows(after: sequence, limit: limit)
             var known = LiveContainer.KnownDirectories()
             let packages = container.coordinator.packages
             var page = PresentedPage(changes: [], upTo: sequence, item: item)
-            for (number, change) in try store.changes(after: sequence, limit: limit) {
+            for (number, change) in rows {
                 page.upTo = number
                 let before = page.item.path
                 guard let relation = page.item.hears(change, packages), let before, let place = page.item.path,
