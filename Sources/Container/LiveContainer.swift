@@ -78,6 +78,7 @@ public final class LiveContainer: Sendable {
     let arbiter: WriterArbiter
     /// Claims and presenters of clients.
     public let coordinator: Coordinator
+    let enrolment = Enrolment()
     /// Whether the end of tombstones is scheduled.
     let expiring = Mutex(false)
     /// Opened for writing, and not looked at since.

@@ -29,11 +29,12 @@ extension ContainerBackend: CoordinationBackend {
             guard !request.accesses.isEmpty else {
                 throw ControlError(.invalidParameters, "accesses: a claim is on something")
             }
+            container.enrolWriters()
             try lookingUp { moves in
                 let accesses = try request.accesses.map { access in
                     let kind = try AccessKind(access)
                     let place = try container.claimable(tree(access.path), kind, as: peer.principal)
-                    return Access(path: place.path, item: place.item, kind: kind)
+                    return Access(path: place.path, item: place.item, kind: kind, isOfFreeName: place.isFree)
                 }
                 let claim = Claim(
                     id: id, connection: connection, accesses: accesses, purpose: purpose,

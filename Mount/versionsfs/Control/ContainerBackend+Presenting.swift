@@ -49,7 +49,8 @@ extension ContainerBackend {
     }
 
     private func presentable(_ path: Path, _ peer: Peer) throws -> (path: TreePath, item: ItemID?) {
-        try container.claimable(tree(path), .reading(.withoutChanges), as: peer.principal)
+        let place = try container.claimable(tree(path), .reading(.withoutChanges), as: peer.principal)
+        return (place.path, place.item)
     }
 
     /// Where a presenter's item is behind all changes up to `last`.
