@@ -263,6 +263,7 @@ private final class Listener: @unchecked Sendable {
         #expect(throws: QuerySyntaxError.self) { try NSMetadataPredicate(format: "%K = %@", "no such key", "x") }
         #expect(throws: QuerySyntaxError.self) { try NSMetadataPredicate(format: "name = %@") }
         #expect(try NSMetadataPredicate(format: #"name = "100%" AND size > %d"#, 2) == NSMetadataPredicate(parsing: #"name = "100%" AND size > 2"#))
+        #expect(try NSMetadataPredicate(format: #"name = '%@"' AND size > %@"#, 3) == NSMetadataPredicate(parsing: #"name = '%@"' AND size > 3"#))
         #expect(try NSMetadataPredicate(format: "size > %@", 2.0) == NSMetadataPredicate(parsing: "size > 2"))
         // Cut to a whole number it would leave files out.
         let cut = #expect(throws: QuerySyntaxError.self) { try NSMetadataPredicate(format: "size < %@", 2.9) }

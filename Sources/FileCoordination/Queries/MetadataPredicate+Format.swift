@@ -14,14 +14,16 @@ extension QueryPredicate {
         var rest = arguments[...]
         var text: [UInt8] = []
         let bytes = Array(format.utf8)
-        var (index, isQuoted) = (0, false)
+        var index = 0
+        var quote: UInt8?
         while index < bytes.count {
             let start = index
             index += 1
             switch bytes[start] {
-            case UInt8(ascii: "\\") where isQuoted && index < bytes.count: index += 1
-            case UInt8(ascii: "\""): isQuoted.toggle()
-            case UInt8(ascii: "%") where !isQuoted && index < bytes.count:
+            case UInt8(ascii: "\\") where quote != nil && index < bytes.count: index += 1
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                if quote == nil { quote = bytes[start] } else if quote == bytes[start] { quote = nil }
+            case UInt8(ascii: "%") where quote == nil && index < bytes.count:
                 index += 1
                 if bytes[start + 1] == UInt8(ascii: "%") {
                     text.append(UInt8(ascii: "%"))
