@@ -104,7 +104,7 @@ let package = Package(
         tests("VersionModelTests", ["VersionModel"]),
         tests("QueryLanguageTests", ["QueryLanguage", "VersionModel"]),
         tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
-        tests("ContainerTests", ["Container", "VersionStore", "VersionModel", "CLinux", system, logging]),
+        tests("ContainerTests", ["Container", "Coordination", "VersionStore", "VersionModel", "CLinux", system, logging]),
         tests("CoordinationTests", ["Coordination", "VersionModel"]),
         tests(
             "ControlTests",

@@ -154,12 +154,12 @@ extension LiveContainer {
         if isStranger { captureAhead(node) }
         let document = try document(of: node, try Backing.stat(descriptor.raw))
         let deed = open == nil ? deed(.updating, at: name.name, in: name.parent, node) : nil
-        defer { tell(of: [deed], by: caller) }
-        try document.state.withLock { state throws(Errno) in
+        let hasChanged = try document.state.withLock { state throws(Errno) in
             guard case .live = nodes.location(node).whereabouts, knownDocument(of: node) === document else {
                 // The name was taken away meanwhile: the kernel looks it up again, unless the file is open.
                 guard open != nil else { throw Errno(rawValue: ESTALE) }
-                return _ = try Backing.check { ftruncate(descriptor.raw, size) }
+                try Backing.check { ftruncate(descriptor.raw, size) }
+                return true
             }
             let stat = try Backing.stat(descriptor.raw)
             guard stat.size != UInt64(size) else {
@@ -167,7 +167,7 @@ extension LiveContainer {
                 let wasClean = !state.differs(from: stat)
                 try Backing.check { ftruncate(descriptor.raw, size) }
                 if wasClean { state.stamp = Stamp(try Backing.stat(descriptor.raw)) }
-                return
+                return false
             }
             if open == nil { try refuseIfStale(&state, name.parent, name.name, requester(caller)) }
             if isStranger {
@@ -192,7 +192,9 @@ extension LiveContainer {
                     try keepCopy(&state, of: node, from: descriptor.raw)
                 }
             }
+            return true
         }
+        if hasChanged { tell(of: [deed], by: caller) }
     }
 
     private func keepBeforeTruncation(

@@ -35,7 +35,9 @@ extension LiveContainer {
                 let entry = Entry(
                     parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key),
                     unprotected: unprotected)
-                let deed = deed(.forDeleting, at: name, in: parent, entry.node)
+                // Of a name that a program made up for itself nobody has heard.
+                let isUnheard = coordinator.isInUse && observers.isEphemeral(name, requester(caller))
+                let deed = isUnheard ? nil : deed(.forDeleting, at: name, in: parent, entry.node)
                 if parent.isForeign || stat.key.device != rootKey.device {
                     try holding(entry) { () throws(Errno) in try Backing.unlink(name.bytes, in: directory.raw) }
                     leave(entry, now: .gone)

@@ -78,6 +78,7 @@ public final class LiveContainer: Sendable {
     let arbiter: WriterArbiter
     /// Claims and presenters of clients.
     public let coordinator: Coordinator
+    let enrolment = Enrolment()
     /// Whether the end of tombstones is scheduled.
     let expiring = Mutex(false)
     /// Opened for writing, and not looked at since.
@@ -113,7 +114,7 @@ public final class LiveContainer: Sendable {
         retention = Retention(store: store, wall: options.clock)
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
-        arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers)
+        arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers, opens: opens)
         coordinator = Coordinator(packages: Packages(extensions: options.settings.packageExtensions), scheduler: timers, opens: opens)
         policy = Policy(options.settings)
         if store.identity.wasCreated { noteAdoption() }

@@ -89,7 +89,8 @@ final class Observers: Sendable {
         let pending = mask("SigPnd:") | mask("ShdPnd:")
         // Signals whose default is not to end the process: SIGCHLD, SIGCONT, SIGURG, SIGWINCH, and the stopping ones.
         let harmless: UInt64 = [17, 18, 19, 20, 21, 22, 23, 28].reduce(0) { $0 | 1 << ($1 - 1) }
-        return pending & ~mask("SigCgt:") & ~mask("SigIgn:") & ~harmless != 0
+        // One that is blocked comes to whoever reads it from a signalfd(2), or waits.
+        return pending & ~mask("SigBlk:") & ~mask("SigCgt:") & ~mask("SigIgn:") & ~harmless != 0
     }
 
     private func ended(_ actor: ActorRef) {

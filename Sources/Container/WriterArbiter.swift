@@ -40,10 +40,14 @@ final class WriterArbiter: Sendable {
 
     private let state: Mutex<State>
     private let scheduler: Scheduler
+    /// Where opens go on whose time has come: one that truncates may copy a big file first, and the scheduler keeps
+    /// everybody's deadlines.
+    private let opens: Scheduler
 
-    init(replaceWait: Int64, scheduler: Scheduler) {
+    init(replaceWait: Int64, scheduler: Scheduler, opens: Scheduler) {
         state = Mutex(State(claims: WriterClaims(replaceWait: replaceWait)))
         self.scheduler = scheduler
+        self.opens = opens
     }
 
     /// How long opens wait from now on, in nanoseconds.
@@ -90,13 +94,13 @@ final class WriterArbiter: Sendable {
     }
 
     func closed(_ claim: ClaimID) {
-        wake { state in state.claims.closed(claim, now: Scheduler.now) }
+        for resume in woken({ $0.claims.closed(claim, now: Scheduler.now) }) { resume() }
     }
 
     /// A signal has come for a parked open. A fatal one ends the wait with EINTR; after another the open goes on.
     func interrupted(_ claim: ClaimID, isFatal: Bool) {
         if isFatal { state.withLock { _ = $0.parked.removeValue(forKey: claim) } }
-        wake { state in state.claims.interrupted(claim, isFatal: isFatal, now: Scheduler.now) }
+        for resume in woken({ $0.claims.interrupted(claim, isFatal: isFatal, now: Scheduler.now) }) { resume() }
     }
 
     /// The claims that are held and waited for, with who waits for what; a holder is known by its open file.
@@ -111,7 +115,7 @@ final class WriterArbiter: Sendable {
     }
 
     private func tick() {
-        wake { state in
+        let resumed = woken { state in
             let now = Scheduler.now
             state.called = nil
             for item in state.claims.contestedItems {
@@ -119,11 +123,13 @@ final class WriterArbiter: Sendable {
             }
             return state.claims.tick(now: now)
         }
+        if !resumed.isEmpty { opens.after(0) { for resume in resumed { resume() } } }
         callLater()
     }
 
-    private func wake(_ body: (inout State) -> [WriterClaims.Resumption]) {
-        let resumed: [@Sendable () -> Void] = state.withLock { state in
+    /// What goes on with what `body` has woken.
+    private func woken(_ body: (inout State) -> [WriterClaims.Resumption]) -> [@Sendable () -> Void] {
+        state.withLock { state in
             // Nobody waits, as nearly always.
             if state.parked.isEmpty, state.watched.isEmpty {
                 _ = body(&state)
@@ -134,7 +140,6 @@ final class WriterArbiter: Sendable {
             state.watched = state.watched.filter { contested.contains($0.key) }
             return woken
         }
-        for resume in resumed { resume() }
     }
 
     private func callLater() {

@@ -142,10 +142,10 @@ extension ConnectionHandler {
         guard participation != nil, !isOverrun() else { return }
         guard let presenter = message.presenter else { return send(message) }
         guard participation?.presenters[presenter] == nil else { return told(message, for: presenter) }
-        // Withdrawn, or being presented just now; of the latter there are few.
-        if participation?.begunPresenters ?? 0 > 0, (participation?.early[presenter]?.count ?? 0) < 100 {
-            participation?.early[presenter, default: []].append(message)
-        }
+        // Withdrawn, or being presented just now. None of the latter's may be lost: a question would never be answered.
+        guard participation?.begunPresenters ?? 0 > 0 else { return }
+        guard (participation?.early[presenter]?.count ?? 0) < shared.limits.untakenMessageCount else { return close() }
+        participation?.early[presenter, default: []].append(message)
     }
 
     /// Writes a message whose turn it is.

@@ -181,7 +181,7 @@ extension ConnectionHandler {
         let page = fetched.page
         // It learns that what it shows may be old, and hears of what comes from now on.
         if !fetched.isWhole { notify(PresenterRevokedNotification(presenter: presenter.number)) }
-        if !page.changes.isEmpty {
+        if participation?.presenters[presenter]?.cursor.tells(ofSomething: !page.changes.isEmpty) ?? false {
             notify(PresenterChangesNotification(
                 presenter: presenter.number, changes: page.changes, sequence: page.upTo))
         }

@@ -84,8 +84,9 @@ extension ConnectionHandler {
         switch page {
         case .success(let page):
             subscription.cursor.took(upTo: page.upTo)
+            let tells = subscription.cursor.tells(ofSomething: !page.events.isEmpty)
             subscriptions[number] = subscription
-            if !page.events.isEmpty {
+            if tells {
                 notify(EventsNotification(subscription: number, events: page.events, sequence: page.upTo))
             }
             pump(number)

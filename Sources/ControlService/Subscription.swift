@@ -7,11 +7,17 @@ import Synchronization
 struct FeedCursor: Sendable {
     /// Everything up to here was sent or did not concern the subscriber.
     private(set) var sequence: UInt64
+    /// So far the client knows that it has been told everything.
+    private var told: UInt64
     private var isFetching = false
     /// There may be more than the last fetch gave.
     private var isStale = true
 
-    init(sequence: UInt64) { self.sequence = sequence }
+    /// How many rows may pass of which none concerns the subscriber before it is told how far it is: the feed holds some
+    /// 100,000, and who comes back has to name a row that it still has.
+    private static let longestSilence: UInt64 = 10_000
+
+    init(sequence: UInt64) { (self.sequence, told) = (sequence, sequence) }
 
     mutating func changesHappened() { isStale = true }
 
@@ -29,6 +35,13 @@ struct FeedCursor: Sendable {
         guard upTo > sequence else { return }
         sequence = upTo
         isStale = true
+    }
+
+    /// Whether the client is to be told now, of what concerns it or of how far it is alone; if so, it counts as told.
+    mutating func tells(ofSomething: Bool) -> Bool {
+        guard ofSomething || sequence - told >= Self.longestSilence else { return false }
+        told = sequence
+        return true
     }
 }
 

@@ -11,7 +11,12 @@ public struct QuerySyntaxError: Error, Hashable, Sendable, CustomStringConvertib
     /// A clause: `expected an attribute`.
     public var message: String
 
-    init(_ message: String, at offset: Int, found: ArraySlice<UInt8>, in text: [UInt8]) {
+    /// - Parameters:
+    ///   - message: a clause.
+    ///   - offset: the byte where the reading stopped, from 0.
+    ///   - found: what stands there.
+    ///   - text: all that was to be read.
+    public init(_ message: String, at offset: Int, found: ArraySlice<UInt8>, in text: [UInt8]) {
         self.offset = offset
         character = String(decoding: text.prefix(offset), as: UTF8.self).count + 1
         let shown = String(decoding: found.prefix(40), as: UTF8.self)

@@ -38,14 +38,13 @@ public final class ControlConnection: Sendable {
 
     /// Guards the calls that wait. Never held while something is called or written.
     let state = Mutex(State())
-    /// Guards the order of bytes on the socket: lines must not mix. Taken after `state` was let go.
-    private let output: Mutex<CInt>
+    /// Guards the order of bytes on the socket: lines must not mix. Taken after `state` was let go; nothing waits with it.
+    let output = Mutex(Output())
     let socket: CInt
 
     /// Takes over a connected socket and begins to read.
     public init(socket: CInt) {
         self.socket = socket
-        output = Mutex(socket)
         if !ReadingThread.start({ self.readAll() }) {
             finish(ControlError(.failed, "the system has no thread for the connection"))
         }
@@ -179,23 +178,5 @@ public final class ControlConnection: Sendable {
             return state.pending.removeValue(forKey: number)
         }
         completion?(result)
-    }
-
-    func write(_ line: [UInt8]) {
-        let isWritten = output.withLock { socket in
-            line.withUnsafeBytes { bytes in
-                var sent = 0
-                while sent < bytes.count {
-                    let rest = bytes.count - sent
-                    let count = send(socket, bytes.baseAddress?.advanced(by: sent), rest, CInt(MSG_NOSIGNAL))
-                    if count < 0, errno == EINTR { continue }
-                    guard count > 0 else { return false }
-                    sent += count
-                }
-                return true
-            }
-        }
-        // The reader finds the end of the connection and fails the calls.
-        if !isWritten { close() }
     }
 }

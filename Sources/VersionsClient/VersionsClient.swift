@@ -1,6 +1,7 @@
 // The client of a container: finds its daemon, agrees with it on the protocol, calls it and watches.
 
-import ControlProtocol
+// Calls and their replies are the protocol's: who uses this uses them.
+@_exported import ControlProtocol
 import Glibc
 import VersionModel
 

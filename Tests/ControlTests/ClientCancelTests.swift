@@ -35,6 +35,22 @@ private final class Daemon: @unchecked Sendable {
 
     func say(_ line: [UInt8]) { peer.send(line) }
 
+    /// Says it all before it reads what the client answers, one line to each. Waits on a thread of its own.
+    /// - Returns: the answers; fewer if they do not come in time.
+    func say(_ lines: [[UInt8]], thenHearEach isAnswer: @escaping @Sendable ([UInt8]) -> Bool) async -> Int {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var limit = timeval(tv_sec: 30, tv_usec: 0)
+                setsockopt(self.peer.socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+                var count = 0
+                if lines.allSatisfy({ self.peer.send($0) }) {
+                    while count < lines.count, let line = self.peer.line(), isAnswer(line) { count += 1 }
+                }
+                continuation.resume(returning: count)
+            }
+        }
+    }
+
     /// Whether the client has hung up.
     func isAtEnd() async -> Bool {
         await withCheckedContinuation { continuation in
@@ -95,6 +111,19 @@ private final class Count: Sendable {
         async let status = client.call(ClaimsRequest())
         daemon.say(try await Wire.line(replying: [ClaimInfo](), to: daemon.hear(ClaimsRequest.method).id))
         #expect(try await status.isEmpty && told.value == 1)
+    }
+
+    @Test("a daemon that asks much and reads nothing meanwhile does not keep the client from reading; it gets all answers")
+    func unread() async throws {
+        let daemon = try Daemon()
+        let client = try await daemon.connect()
+        // The kernel holds some three hundred of them.
+        let questions = try (0..<5_000).map { try Wire.line(calling: ProbeRequest(), id: .number($0)) }
+        let answers = await daemon.say(questions) { line in
+            if case .reply(.number, nil)? = try? Message(line: line) { true } else { false }
+        }
+        #expect(answers == questions.count)
+        withExtendedLifetime(client) {}
     }
 
     @Test("a subscription ends with its task, when its number comes late, and when nobody has its stream any more")

@@ -137,6 +137,12 @@ import VersionModel
         play.answer(1, for: 3)
         play.open(7, by: 2, "a", .write)
         #expect(play.said == ["ask 1 for 7: relinquish to writer"])
+        // It is late with the others still, for which nobody waits: it has its time for this one.
+        play.wait(1_000_000_000)
+        #expect(play.said == ["7 waits for presenter 1"])
+        #expect(play.arbiter.allPresenters.map(\.isRevoked) == [false])
+        play.answer(1, for: 7)
+        #expect(play.said == ["7 granted a"])
     }
 
     @Test("an item that comes back to its name after it was moved away as a backup has its presenters there again")

@@ -83,6 +83,18 @@ import VersionModel
         }
     }
 
+    @Test("what was saved by a rename is not told as moved, and is not the file that was renamed")
+    func savedByRename() {
+        var presented = Self.presented("y", item: 1)
+        #expect(presented.hears(Self.change(.saved, "y", item: 1), Packages()) == .item)
+        var over = Self.change(.renamed, "y", from: "n", item: 2)
+        over.version = VersionID(high: 0, low: 3)
+        #expect(presented.hears(over, Packages()) == nil)
+        // The other one has its own name back.
+        #expect(presented.hears(Self.change(.saved, "n", item: 2), Packages()) == nil)
+        #expect(presented.path == path("y") && presented.item == ItemID(high: 0, low: 1))
+    }
+
     @Test("what has no place hears nothing")
     func nowhere() {
         var presented = PresentedItem(path: nil, item: nil, origin: Self.own)

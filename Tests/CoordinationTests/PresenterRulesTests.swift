@@ -58,6 +58,17 @@ import VersionModel
         #expect(Set(Self.table.map(\.kind)).isSuperset(of: allAccessKinds))
     }
 
+    @Test("where nothing has the name, nobody is asked whether it may go") func freeNames() {
+        for relation in PresenterRelation.allCases {
+            for kind in [AccessKind.writing(.forDeleting), .writing(.forReplacing)] {
+                let access = Access(path: path("d/new"), kind: kind, isOfFreeName: true)
+                let questions = PresenterRules.questions(for: access, to: relation, accommodatesSubitems: true, preparing: true)
+                let isAsked = relation != .unrelated && relation != .directoryAround
+                #expect(questions == (isAsked ? [.relinquish(toWriter: true)] : []), "\(kind), \(relation)")
+            }
+        }
+    }
+
     @Test("how presenters lie to an item") func relations() {
         let packages = Packages(extensions: ["pack"])
         let access = Access(path: path("d/p.pack/q.pack/x"), item: ItemID(high: 0, low: 1), kind: .reading([]))

@@ -262,6 +262,12 @@ private final class Listener: @unchecked Sendable {
         #expect("\(other)" == #"size > 10 AND modified < 2023-11-14T22:13:20.000000000Z AND NOT name = "a \"b\" %""#)
         #expect(throws: QuerySyntaxError.self) { try NSMetadataPredicate(format: "%K = %@", "no such key", "x") }
         #expect(throws: QuerySyntaxError.self) { try NSMetadataPredicate(format: "name = %@") }
+        #expect(try NSMetadataPredicate(format: #"name = "100%" AND size > %d"#, 2) == NSMetadataPredicate(parsing: #"name = "100%" AND size > 2"#))
+        #expect(try NSMetadataPredicate(format: #"name = '%@"' AND size > %@"#, 3) == NSMetadataPredicate(parsing: #"name = '%@"' AND size > 3"#))
+        #expect(try NSMetadataPredicate(format: "size > %@", 2.0) == NSMetadataPredicate(parsing: "size > 2"))
+        // Cut to a whole number it would leave files out.
+        let cut = #expect(throws: QuerySyntaxError.self) { try NSMetadataPredicate(format: "size < %@", 2.9) }
+        #expect(cut?.localizedDescription == #"at character 8, "%@": 2.9 is no whole number"#)
     }
 
     @Test("scopes: documents and data of the container, directories, nothing")

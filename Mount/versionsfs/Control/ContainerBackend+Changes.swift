@@ -15,11 +15,11 @@ extension ContainerBackend {
         after sequence: UInt64, limit: Int, within target: Target, _ depth: WatchDepth, peer: Peer
     ) throws(ControlError) -> ChangePage {
         try answering {
-            try requireFeed(from: sequence)
+            let rows = try rows(after: sequence, limit: limit)
             let (within, item) = try scope(target, peer)
             var known = LiveContainer.KnownDirectories()
             var page = ChangePage(events: [], upTo: sequence)
-            for (number, change) in try store.changes(after: sequence, limit: limit) {
+            for (number, change) in rows {
                 page.upTo = number
                 guard matches(change, within, depth, item) else { continue }
                 if container.mayKnow(change, as: peer.principal, &known) {
@@ -30,8 +30,15 @@ extension ContainerBackend {
         }
     }
 
-    /// Whether no row behind the sequence number has been given up.
-    func requireFeed(from sequence: UInt64) throws {
+    /// Rows of the feed, none of those behind the sequence number left out.
+    func rows(after sequence: UInt64, limit: Int) throws -> [(sequence: UInt64, change: Change)] {
+        let rows = try store.changes(after: sequence, limit: limit)
+        // Behind the reading: what is given up meanwhile was read, or is missed here.
+        try requireFeed(from: sequence)
+        return rows
+    }
+
+    private func requireFeed(from sequence: UInt64) throws {
         guard let range = try store.changeRange(), range.lowerBound > sequence &+ 1, sequence > 0 else { return }
         throw ControlError(.notFound, "the change feed no longer reaches back to \(sequence)")
     }

@@ -26,18 +26,47 @@ extension ContainerBackend: CoordinationBackend {
             guard request.accesses.count <= Self.accessCount else {
                 throw ControlError(.invalidParameters, "accesses: at most \(Self.accessCount) in one claim")
             }
-            let accesses = try request.accesses.map { access in
-                let kind = try AccessKind(access)
-                let place = try container.claimable(tree(access.path), kind, as: peer.principal)
-                return Access(path: place.path, item: place.item, kind: kind)
+            guard !request.accesses.isEmpty else {
+                throw ControlError(.invalidParameters, "accesses: a claim is on something")
             }
-            guard !accesses.isEmpty else { throw ControlError(.invalidParameters, "accesses: a claim is on something") }
-            container.coordinator.claim(Claim(
-                id: id, connection: connection, accesses: accesses, purpose: purpose,
-                presenter: request.presenter.map { PresenterID($0) }, within: Set((request.within ?? []).map { ClaimID($0) }),
-                handling: request.handling.map { PresenterID($0) }, isPreparation: request.preparing ?? false))
+            container.enrolWriters()
+            try lookingUp { moves in
+                let accesses = try request.accesses.map { access in
+                    let kind = try AccessKind(access)
+                    let place = try container.claimable(tree(access.path), kind, as: peer.principal)
+                    return Access(path: place.path, item: place.item, kind: kind, isOfFreeName: place.isFree)
+                }
+                let claim = Claim(
+                    id: id, connection: connection, accesses: accesses, purpose: purpose,
+                    presenter: request.presenter.map { PresenterID($0) },
+                    within: Set((request.within ?? []).map { ClaimID($0) }),
+                    handling: request.handling.map { PresenterID($0) }, isPreparation: request.preparing ?? false)
+                return container.coordinator.claim(claim, asOf: moves) ? .done(()) : .outdated
+            }
         }
     }
+
+    /// Looks up where something is and registers it there, once more if a name was moved in between: what is registered
+    /// is taken along by moves, and what was only looked up is not.
+    /// - Parameter body: is given how often names have been moved; nil once that is not to be waited for any more.
+    /// - Returns: nil if what it belongs to is unknown.
+    @discardableResult
+    func lookingUp<Registered>(
+        _ body: (UInt64?) throws -> Coordinator.Registration<Registered>
+    ) throws -> Registered? {
+        for _ in 0..<Self.lookupCount {
+            switch try body(container.coordinator.moves) {
+            case .done(let registered): return registered
+            case .outdated: continue
+            case .unknown: return nil
+            }
+        }
+        guard case .done(let registered) = try body(nil) else { return nil }
+        return registered
+    }
+
+    /// Somebody may rename without end.
+    private static let lookupCount = 100
 
     func release(_ claim: ClaimID, of connection: ConnectionID) -> Bool {
         container.coordinator.release(claim, of: connection)

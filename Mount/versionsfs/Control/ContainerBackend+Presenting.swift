@@ -18,24 +18,39 @@ extension ContainerBackend {
                 }
                 return purpose
             } ?? .random()
-            let place = try request.path.map { try presentable($0, peer) }
-            // Before it is presented: what is recorded in between is told twice rather than not at all.
-            let last = try store.changeRange()?.upperBound ?? 0
-            let sequence = min(request.after ?? last, last)
-            let item = PresentedItem(path: place?.path, item: place?.item, origin: purpose.origin)
-            // The client may have been away for a while, and its item have moved.
-            let current = sequence < last ? try follow(item, from: sequence, to: last) : item
-            guard let presenter = container.coordinator.present(
-                at: current.path, item: current.item, for: purpose,
-                mayRefuse: current.path.map { container.mayRefuse($0, as: peer.principal) } ?? true,
-                accommodatesSubitems: request.accommodatesSubitems ?? false, of: connection)
-            else { throw ControlError(.disconnected, "the client has gone") }
-            return Presented(presenter: presenter, purpose: purpose, sequence: sequence, item: item)
+            let presented = try lookingUp { moves in
+                try present(request, of: connection, purpose, peer, asOf: moves)
+            }
+            guard let presented else { throw ControlError(.disconnected, "the client has gone") }
+            return presented
+        }
+    }
+
+    private func present(
+        _ request: PresentRequest, of connection: ConnectionID, _ purpose: Purpose, _ peer: Peer, asOf moves: UInt64?
+    ) throws -> Coordinator.Registration<Presented> {
+        let place = try request.path.map { try presentable($0, peer) }
+        // Before it is presented: what is recorded in between is told twice rather than not at all.
+        let last = try store.changeRange()?.upperBound ?? 0
+        let sequence = min(request.after ?? last, last)
+        let item = PresentedItem(path: place?.path, item: place?.item, origin: purpose.origin)
+        // The client may have been away for a while, and its item have moved.
+        let current = sequence < last ? try follow(item, from: sequence, to: last) : item
+        let registration = container.coordinator.present(
+            at: current.path, item: current.item, for: purpose,
+            mayRefuse: current.path.map { container.mayRefuse($0, as: peer.principal) } ?? true,
+            accommodatesSubitems: request.accommodatesSubitems ?? false, of: connection, asOf: moves)
+        return switch registration {
+        case .done(let presenter):
+            .done(Presented(presenter: presenter, purpose: purpose, sequence: sequence, item: item))
+        case .outdated: .outdated
+        case .unknown: .unknown
         }
     }
 
     private func presentable(_ path: Path, _ peer: Peer) throws -> (path: TreePath, item: ItemID?) {
-        try container.claimable(tree(path), .reading(.withoutChanges), as: peer.principal)
+        let place = try container.claimable(tree(path), .reading(.withoutChanges), as: peer.principal)
+        return (place.path, place.item)
     }
 
     /// Where a presenter's item is behind all changes up to `last`.
@@ -57,11 +72,20 @@ extension ContainerBackend {
         _ request: PlacePresenterRequest, of connection: ConnectionID, peer: Peer
     ) throws(ControlError) -> (path: TreePath?, item: ItemID?) {
         try answering {
-            let place = try request.path.map { try presentable($0, peer) }
-            guard container.coordinator.place(
-                PresenterID(request.presenter), at: place?.path, item: place?.item, of: connection)
-            else { throw ControlError(.notFound, "no presenter \(request.presenter) of this connection") }
-            return (place?.path, place?.item)
+            let placed: (TreePath?, ItemID?)? = try lookingUp { moves in
+                let place = try request.path.map { try presentable($0, peer) }
+                let registration = container.coordinator.place(
+                    PresenterID(request.presenter), at: place?.path, item: place?.item, of: connection, asOf: moves)
+                return switch registration {
+                case .done: .done((place?.path, place?.item))
+                case .outdated: .outdated
+                case .unknown: .unknown
+                }
+            }
+            guard let placed else {
+                throw ControlError(.notFound, "no presenter \(request.presenter) of this connection")
+            }
+            return placed
         }
     }
 
@@ -69,11 +93,11 @@ extension ContainerBackend {
         after sequence: UInt64, limit: Int, for item: PresentedItem, peer: Peer
     ) throws(ControlError) -> PresentedPage {
         try answering {
-            try requireFeed(from: sequence)
+            let rows = try rows(after: sequence, limit: limit)
             var known = LiveContainer.KnownDirectories()
             let packages = container.coordinator.packages
             var page = PresentedPage(changes: [], upTo: sequence, item: item)
-            for (number, change) in try store.changes(after: sequence, limit: limit) {
+            for (number, change) in rows {
                 page.upTo = number
                 let before = page.item.path
                 guard let relation = page.item.hears(change, packages), let before, let place = page.item.path,

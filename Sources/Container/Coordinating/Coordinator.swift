@@ -60,8 +60,13 @@ public final class Coordinator: Sendable {
 
     /// A client claims items. It is told ``CoordinationMessage/granted(_:_:)`` or ``CoordinationMessage/failed(_:_:)``,
     /// once.
-    public func claim(_ claim: Claim) {
+    /// - Parameter moves: how often names had been moved when it was looked up what it is on; nil if that does not matter.
+    /// - Returns: whether it is made. If not, names have been moved since then: it is to be looked up again.
+    public func claim(_ claim: Claim, asOf moves: UInt64? = nil) -> Bool {
+        var isOutdated = false
         drive { state, now in
+            isOutdated = state.isOutdated(moves)
+            if isOutdated { return [] }
             guard let connection = claim.connection, let client = state.clients[connection] else { return [] }
             var claim = claim
             claim.actor = client.actor
@@ -71,7 +76,11 @@ public final class Coordinator: Sendable {
             if let id = claim.handling, state.arbiter.presenter(id)?.connection != connection { claim.handling = nil }
             return state.arbiter.request(claim, now: now)
         }
+        return !isOutdated
     }
+
+    /// How often names have been moved. Whoever looks up a place and then registers something there asks before.
+    public var moves: UInt64 { state.withLock(\.moves) }
 
     /// A client's claim is over; false if it is none of its own.
     public func release(_ claim: ClaimID, of connection: ConnectionID) -> Bool {
@@ -92,30 +101,48 @@ public final class Coordinator: Sendable {
 
     // MARK: Presenters
 
-    /// A client presents an item from now on; nil if it has gone.
+    /// What became of what was to be registered at a place.
+    public enum Registration<Registered: Sendable>: Sendable {
+        case done(Registered)
+        /// Names have been moved since the place was looked up.
+        case outdated
+        /// The client has gone, or has no such presenter.
+        case unknown
+    }
+
+    /// A client presents an item from now on.
+    /// - Parameter moves: see ``claim(_:asOf:)``.
     public func present(
         at path: TreePath?, item: ItemID?, for purpose: Purpose, mayRefuse: Bool, accommodatesSubitems: Bool,
-        of connection: ConnectionID
-    ) -> PresenterID? {
-        var presenter: PresenterID?
+        of connection: ConnectionID, asOf moves: UInt64? = nil
+    ) -> Registration<PresenterID> {
+        var result = Registration<PresenterID>.unknown
         drive { state, _ in
+            guard !state.isOutdated(moves) else {
+                result = .outdated
+                return []
+            }
             guard let client = state.clients[connection] else { return [] }
             let id = PresenterID(state.takeNumber())
             state.arbiter.present(Presenter(
                 id: id, connection: connection, purpose: purpose, path: path, item: item, actor: client.actor,
                 mayRefuse: mayRefuse, accommodatesSubitems: accommodatesSubitems))
-            presenter = id
+            result = .done(id)
             return []
         }
-        return presenter
+        return result
     }
 
-    /// The presenter's item is here now; false if it is none of the client's.
-    public func place(_ presenter: PresenterID, at path: TreePath?, item: ItemID?, of connection: ConnectionID) -> Bool {
+    /// The presenter's item is here now.
+    /// - Parameter moves: see ``claim(_:asOf:)``.
+    public func place(
+        _ presenter: PresenterID, at path: TreePath?, item: ItemID?, of connection: ConnectionID, asOf moves: UInt64? = nil
+    ) -> Registration<Void> {
         state.withLock { state in
-            guard state.arbiter.presenter(presenter)?.connection == connection else { return false }
+            guard state.arbiter.presenter(presenter)?.connection == connection else { return .unknown }
+            if state.isOutdated(moves) { return .outdated }
             state.arbiter.place(presenter, at: path, item: item)
-            return true
+            return .done(())
         }
     }
 
@@ -156,12 +183,18 @@ public final class Coordinator: Sendable {
 
     /// A name was moved. Called with the names locked, so that moves come in their order.
     func moved(_ old: TreePath, to new: TreePath) {
-        drive { state, now in state.arbiter.moved(old, to: new, now: now) }
+        drive { state, now in
+            state.moves += 1
+            return state.arbiter.moved(old, to: new, now: now)
+        }
     }
 
     /// An item has its name again, after it was away under another. Called with the names locked.
     func returned(_ item: ItemID, to path: TreePath) {
-        drive { state, now in state.arbiter.returned(item, to: path, now: now) }
+        drive { state, now in
+            state.moves += 1
+            return state.arbiter.returned(item, to: path, now: now)
+        }
     }
 
     // MARK: Listing

@@ -28,6 +28,8 @@ extension Coordinator {
         var clients: [ConnectionID: Client] = [:]
         var opens: [ClaimID: PlainOpen] = [:]
         var next: UInt64 = 1
+        /// How often names have been moved, or have come back.
+        var moves: UInt64 = 0
         /// Opens that are known no more, until the lock is let go.
         var dropped: [PlainOpen] = []
         /// When the scheduler is to call, so that it is not asked twice.
@@ -38,6 +40,9 @@ extension Coordinator {
 }
 
 extension Coordinator.State {
+    /// Whether names have been moved since somebody looked something up.
+    func isOutdated(_ known: UInt64?) -> Bool { known.map { $0 != moves } ?? false }
+
     /// Forgets an open.
     mutating func forget(_ id: ClaimID) {
         if let open = opens.removeValue(forKey: id) { dropped.append(open) }

@@ -7,29 +7,36 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
+/// Whether it is to be found out what programs have open for writing, since somebody takes part.
+final class Enrolment: Sendable {
+    let needed = Atomic(false)
+    /// Held by who finds it out. Taken with nothing held, before all others.
+    let turn = Mutex(())
+}
+
 extension LiveContainer {
-    /// Where a claim or a presenter is to be, and which item is there now.
+    /// Where a claim or a presenter is to be, which item is there now, and whether nothing is.
     ///
     /// A name that is free may be claimed: something is to be made there. Whoever claims something must be allowed to
     /// do what the claim is for.
     public func claimable(
         _ path: TreePath, _ kind: AccessKind, as principal: Principal
-    ) throws(OperationError) -> (path: TreePath, item: ItemID?) {
+    ) throws(OperationError) -> (path: TreePath, item: ItemID?, isFree: Bool) {
         try operation {
             try looking(as: principal) { walk in
                 guard !path.bytes.isEmpty else {
                     try requireOfRoot(kind, walk)
-                    return (path, nil)
+                    return (path, nil, false)
                 }
                 let spot: Spot
                 do {
                     spot = try walk.spot(path)
                 } catch let error as OperationError where error.kind == .notFound {
                     try requireOfMissing(path, kind, walk)
-                    return (path, nil)
+                    return (path, nil, true)
                 }
                 try require(kind, on: spot, walk)
-                return (path, spot.node.flatMap { identity(of: $0) })
+                return (path, spot.node.flatMap { identity(of: $0) }, spot.stat == nil)
             }
         }
     }
@@ -82,14 +89,24 @@ extension LiveContainer {
         return DerivedIdentity.item(node.file, in: store.identity.container)
     }
 
-    /// A client takes part from now on. If nobody did before, what programs have open for writing is found out first:
-    /// their claims count like those of later opens.
+    /// A client takes part from now on. Waits for nothing but a look at the process.
     public func takePart(_ client: any CoordinationClient, as principal: Principal) -> ConnectionID {
         let (connection, isFirst) = coordinator.connect(
             client, party(principal), actor: observers.actor(thread: principal.process))
-        // Whoever opens something from now on sees to it itself.
-        if isFirst { for file in openFiles.all where file.isWriter { enrol(file) } }
+        if isFirst { enrolment.needed.store(true, ordering: .releasing) }
         return connection
+    }
+
+    /// Finds out what programs had open for writing before anybody took part: their claims count like those of later
+    /// opens, which see to it themselves. For threads that may wait, before they make a claim: a document that is being
+    /// copied is waited for.
+    public func enrolWriters() {
+        guard enrolment.needed.load(ordering: .acquiring) else { return }
+        enrolment.turn.withLock { _ in
+            guard enrolment.needed.load(ordering: .acquiring) else { return }
+            for file in openFiles.all where file.isWriter { enrol(file) }
+            enrolment.needed.store(false, ordering: .releasing)
+        }
     }
 
     /// Has a handle for writing, which did not wait for anybody, hold a claim until it is closed.

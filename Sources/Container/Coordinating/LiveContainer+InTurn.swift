@@ -19,7 +19,11 @@ extension LiveContainer {
             claim, access, by: requester(principal), descriptor: nil, patience: settings.replaceWaitNanoseconds, mayWait: true
         ) { isFree.signal() }
         defer { coordinator.closed(claim) }
-        if !isAdmitted { isFree.wait() }
+        // A second more than it may take: nobody wakes those who wait while the container closes.
+        let patience = settings.replaceWaitNanoseconds.addingReportingOverflow(1_000_000_000)
+        if !isAdmitted {
+            _ = isFree.wait(timeout: .now() + .nanoseconds(Int(patience.overflow ? .max : patience.partialValue)))
+        }
         return try body()
     }
 

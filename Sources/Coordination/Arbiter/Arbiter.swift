@@ -240,8 +240,9 @@ public struct Arbiter: Sendable {
     /// A presenter answers. An answer to nothing that was asked says only that it is there.
     public mutating func answer(_ id: QuestionID, _ answer: Answer, now: Int64) -> [Effect] {
         guard let presenter = outstanding.removeValue(forKey: id)?.presenter else { return [] }
-        // Whatever it answers, it is there.
-        revoked.remove(presenter)
+        // Whatever it answers, it is there. Nobody waits for what else it was asked before it was passed over: that it is
+        // late with those says nothing of the next.
+        if revoked.remove(presenter) != nil { outstanding = outstanding.filter { $0.value.presenter != presenter } }
         guard let asked = questions.removeValue(forKey: id) else { return settle(now) }
         let mayRefuse = asked.question.mayBeRefused && presenters[presenter]?.mayRefuse ?? false
         // A plain program's open never fails for that: it goes on, as it would without a presenter.

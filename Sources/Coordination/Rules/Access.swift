@@ -69,10 +69,13 @@ public struct Access: Hashable, Sendable {
     /// Which item it is, where that is known: two names of one file are one item.
     public var item: ItemID?
     public var kind: AccessKind
+    /// Nothing has the name when the access is asked for: nothing there can be replaced or deleted.
+    public var isOfFreeName: Bool
 
-    public init(path: TreePath, item: ItemID? = nil, kind: AccessKind) {
+    public init(path: TreePath, item: ItemID? = nil, kind: AccessKind, isOfFreeName: Bool = false) {
         self.path = path
         self.item = item
         self.kind = kind
+        self.isOfFreeName = isOfFreeName
     }
 }

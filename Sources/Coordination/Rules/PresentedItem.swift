@@ -73,6 +73,8 @@ public struct PresentedItem: Hashable, Sendable {
             left = nil
             return .item
         }
+        // The other side of a save by rename, which is told as such: the presented item is what it was.
+        if change.event == .renamed, change.version != nil, change.path == place { return nil }
         if change.path == place || item != nil && change.item == item {
             // What has the name now is what is presented: whoever replaces a file means the document.
             if change.path == place, let item = change.item { self.item = item }

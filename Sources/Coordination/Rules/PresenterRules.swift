@@ -41,7 +41,8 @@ public enum PresenterRules {
         case .unrelated: return []
         case .directoryAround:
             let isDeletion = access.kind == .writing(.forDeleting) || access.kind == .writing(.forReplacing)
-            return isDeletion && accommodatesSubitems ? [.accommodateSubitemDeletion(access.path)] : []
+            guard isDeletion, accommodatesSubitems, !access.isOfFreeName else { return [] }
+            return [.accommodateSubitemDeletion(access.path)]
         case .same, .packageAround: break
         case .inside:
             // What is deleted or moved takes along what is in it; of a read or a write only a batch does.
@@ -55,6 +56,8 @@ public enum PresenterRules {
         case .writing(.forMerging):
             return [.relinquish(toWriter: true), .save]
         case .writing(.forDeleting), .writing(.forReplacing):
+            // Nothing goes where nothing is.
+            if access.isOfFreeName { return [.relinquish(toWriter: true)] }
             let isAround = relation == .packageAround
             return [
                 .relinquish(toWriter: true), isAround ? .accommodateSubitemDeletion(access.path) : .accommodateDeletion,

@@ -91,8 +91,9 @@ final class MetadataFeed: Sendable {
     /// and the daemon is asked again.
     private func fail(_ error: ControlError?) {
         let isStopped = state.withLock { state in
-            // It does not know the place in its feed: from the first set on, then.
-            if error?.code == .notFound { state.sequence = nil }
+            // From a first set on, of which the difference is told: the feed has no rows of what was changed while the
+            // container was not mounted.
+            state.sequence = nil
             state.query = nil
             return state.isStopped
         }
