@@ -14,8 +14,9 @@ import ControlProtocol
 public protocol ItemPresenter: Sendable {
     /// Leave the item alone from now on, until ``reacquire(claim:)``.
     func relinquish(toWriter: Bool, claim: UInt64) async
-    /// The claim is over, whatever became of it, or the daemon has ended. The item is the presenter's again once all are that it relinquished to:
-    /// they may overlap. Who relinquishes to a later one before it could be told of this is told when that is over.
+    /// The claim is over, whatever became of it, or the daemon has ended. The item is the presenter's again once all are
+    /// that it relinquished to: they may overlap. Who relinquishes to a later one before it could be told of this is told
+    /// when that is over.
     func reacquire(claim: UInt64) async
     /// Write what has not been written yet. What is thrown fails the claim.
     func save(claim: UInt64) async throws

@@ -47,8 +47,8 @@ struct PresenterPlacesTests {
         }
     }
 
-    /// When the presenter's program begins to stand in for a daemon that is away: before its presenter goes to another file,
-    /// behind that, or not at all.
+    /// When the presenter's program begins to stand in for a daemon that is away: before its presenter goes to another
+    /// file, behind that, or not at all.
     enum StandIn: CaseIterable { case never, before, behind }
 
     @Test("a presenter that has gone to another file while its daemon was away is asked about that one",
@@ -57,7 +57,8 @@ struct PresenterPlacesTests {
         try withContainer(files: ["a": "1", "b": "1", "c": "1"]) { container in
             func file(_ name: String) -> URL { URL(fileURLWithPath: container.file(name)) }
             func read(_ name: String, _ body: () -> Void = {}) {
-                NSFileCoordinator().coordinate(readingItemAt: file(name), options: .withoutChanges, error: nil) { _ in body() }
+                let url = file(name)
+                NSFileCoordinator().coordinate(readingItemAt: url, options: .withoutChanges, error: nil) { _ in body() }
             }
             let presenter = RecordingPresenter(file("a"))
             NSFileCoordinator.addFilePresenter(presenter)

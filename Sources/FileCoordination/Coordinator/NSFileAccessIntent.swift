@@ -68,7 +68,9 @@ extension NSFileCoordinator {
     }
 
     /// Says so on the accessor's queue, whatever is cancelled there: whoever has asked counts on an answer.
-    private func fail(_ error: any Error, on queue: OperationQueue, _ accessor: @escaping @Sendable ((any Error)?) -> Void) {
+    private func fail(
+        _ error: any Error, on queue: OperationQueue, _ accessor: @escaping @Sendable ((any Error)?) -> Void
+    ) {
         queue.add({ accessor(error) }, ifCancelled: { [self] in fail(error, on: queue, accessor) })
     }
 

@@ -345,8 +345,9 @@ final class PresenterLink: Sendable {
 }
 
 extension PresenterLink.State {
-    /// What is known from before with an arbiter; nil if the presenter has gone to another item since: it says something
-    /// else, and no move that it was told of has led there. Moves that it is still to be told of begin where it says.
+    /// What is known from before with an arbiter; nil if the presenter has gone to another item since: it says
+    /// something else, and no move that it was told of has led there. The first move that it is still to be told of begins
+    /// where it has the item.
     fileprivate func standing(at place: Place, _ url: URL) -> PresenterLink.Standing? {
         let known = [standing, left].compactMap { $0 }.first { $0.rank == place.arbitration.rank }
         guard let known, known.url == url || (moves.first ?? known.path) == place.path else { return nil }

@@ -252,7 +252,8 @@ extension DocumentSession: NSFilePresenter, DeletionHearing {
     private var delegateHasChanges: Bool { delegate?.hasUnsavedChanges ?? false }
 
     private func lookSoon() {
-        presentedItemOperationQueue.add({ [weak self] in self?.look() }, ifCancelled: { [weak self] in self?.lookSoon() })
+        presentedItemOperationQueue.add(
+            { [weak self] in self?.look() }, ifCancelled: { [weak self] in self?.lookSoon() })
     }
 
     /// Compares the file with what was shown last. One that is not there has been moved or deleted, and which of the two
