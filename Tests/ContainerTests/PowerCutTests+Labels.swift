@@ -257,6 +257,70 @@ extension PowerCutTests {
         tree.close()
     }
 
+    @Test(
+        "what was appended and synchronised stays, though recovery keeps its beginning, which is another item's content",
+        arguments: ["", " and on"])
+    func beginningKeptForAnother(_ unheard: String) throws {
+        let before = try BrowsedContainer()
+        for (name, text) in [("a", "older"), ("a", "base"), ("b", "another")] { try before.save(name, text) }
+        try move(before, "a", to: "b")
+        // The name comes back, and what is saved there does not arrive: what it had is in the file that left it.
+        try before.save("a", "later")
+        try before.save("b", " more", flags: O_APPEND)
+        let catalog = try snapshot(before)
+        // This amends the version that the catalog has.
+        let writer = try Writer(before, "b", O_WRONLY | O_APPEND)
+        try writer.write(" for good", at: 9)
+        try before.container.synchronize(node: writer.node, handle: writer.handle, dataOnly: false)
+        writer.close()
+        if !unheard.isEmpty { try before.save("b", unheard, flags: O_APPEND) }
+        let tree = try cut(before, catalog, ["a": ""])
+        #expect(try tree.live("a") == "base")
+        #expect(try tree.live("b") == "base more for good\(unheard)")
+        let versions = try tree.container.store.versions(of: try tree.item("b").id)
+        #expect(versions.filter { $0.kind == .current }.map(\.size) == [UInt64(18 + unheard.utf8.count)])
+        #expect(versions.allSatisfy { !$0.flags.contains(.unfinished) })
+        // The change feed says that what it has told of has become longer.
+        #expect(try lastSave(tree, "b")?.amended == 9)
+        #expect(try tree.texts().contains("another"))
+        // Writing goes on as if nothing had been.
+        try tree.save("b", "new")
+        #expect(try tree.live("b") == "new" && tree.texts().contains("base more for good\(unheard)"))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("zeros that were synchronised have not been lost, though the catalog knows that version as it was before")
+    func synchronisedZeros() throws {
+        let before = try BrowsedContainer()
+        // What is changed within a minute of the save counts: as the file system tells it.
+        let seconds = Int64(time(nil)) - before.clock.now().nanoseconds / 1_000_000_000
+        before.clock.advance(seconds: seconds)
+        try before.save("x", "older")
+        let writer = try Writer(before, "x", O_WRONLY | O_TRUNC)
+        try writer.write("header", at: 0)
+        before.container.flush(before.caller, handle: writer.handle)
+        let catalog = try snapshot(before)
+        // Whoever has saved it goes on writing, and amends it.
+        let zeros = String(repeating: "\0", count: LostBlocks.size)
+        try writer.write(zeros + "rest", at: 0)
+        try before.container.synchronize(node: writer.node, handle: writer.handle, dataOnly: false)
+        writer.close()
+        let tree = try cut(before, catalog, later: seconds)
+        #expect(try tree.live("x") == zeros + "rest")
+        #expect(try lastSave(tree, "x")?.amended == .max)
+        #expect(try tree.texts().contains("older"))
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    /// What the change feed told last of a file's content.
+    private func lastSave(_ tree: BrowsedContainer, _ name: String) throws -> Change.Detail? {
+        let path = try #require(TreePath(bytes: name.utf8))
+        return try tree.container.store.changes(after: 0, limit: 1000).map(\.1)
+            .last { $0.event == .saved && $0.path == path }?.detail
+    }
+
     /// What a power cut leaves of another document that has the name `x`, when that is overwritten.
     private func cutWithAnother(_ before: BrowsedContainer) throws -> (BrowsedContainer, ItemID) {
         // Nobody remembers who had it.

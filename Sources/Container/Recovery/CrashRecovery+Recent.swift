@@ -21,6 +21,10 @@ extension CrashRecovery {
                 || hasLostBlocks(current, live),
             !isDatabase(live), !isBeingWritten(live), try !isShared(current)
         else { return nil }
+        if let label = synchronised(since: current, item, live) {
+            adopt(label, item, current, live)
+            return "saved"
+        }
         if try goBack(item, current, live) { return "not arrived" }
         if isWhole {
             // All that was written is here; that the rest was cut off is not.
@@ -44,6 +48,15 @@ extension CrashRecovery {
         return "unfinished"
     }
 
+    /// What the file says was synchronised later than the catalog knows of, if all of that is here for sure: then it
+    /// has arrived, whatever blocks of zeros there are in it. Whoever had saved the version may have amended it so.
+    private func synchronised(since current: Version, _ item: Item, _ live: Live) -> Version? {
+        store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first { label in
+            label.item == item.id && label.kind == .current && label.time > current.time
+                && live.stat.size >= label.size && isProven(label, live)
+        }
+    }
+
     /// Whether the file is as it was before the save: what was written of that has arrived at most. Its times tell, and
     /// all of them have to: a clock that is read less often than ours may be a little behind, and a time may be made up.
     private func isFromBefore(_ current: Version, _ live: Live) -> Bool {
@@ -52,7 +65,7 @@ extension CrashRecovery {
     }
 
     /// Whether a file begins with what a version was for sure, also if that is big.
-    private func isProven(_ version: Version, _ live: Live) -> Bool {
+    func isProven(_ version: Version, _ live: Live) -> Bool {
         version.hash != nil && ContentHash.sha256(of: live.file.raw, size: version.size) == version.hash
     }
 

@@ -194,8 +194,10 @@ struct CrashRecovery {
             return .current(isSameFile: id == item.file.id)
         }
         for label in store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version) {
-            // What was emptied or overwritten since is not what was synchronised: that was kept before.
-            if label.item == item.id, label.id != current.id, label.time > current.time, holds(live, label) {
+            // What was emptied or overwritten since is not what was synchronised: that was kept before. It may be the
+            // current version itself, amended after the catalog's end: an object only because another item has the
+            // same content, and recovery has just kept that.
+            if label.item == item.id, label.time > current.time, holds(live, label) {
                 return .saved(label)
             }
             // One of another item was for the name under which it was synchronised before it came here: it says that it
@@ -265,8 +267,8 @@ struct CrashRecovery {
 
     // MARK: Settling
 
-    /// The live file is a version of its own, the current one.
-    private func adopt(_ label: Version?, _ item: Item, _ former: Version, _ live: Live, flags: Version.Flags = []) {
+    /// The live file is a version of its own, the current one; or what the current one has been amended to.
+    func adopt(_ label: Version?, _ item: Item, _ former: Version, _ live: Live, flags: Version.Flags = []) {
         var version = label ?? unrecorded(of: item, after: former, live, flags: .sealed)
         if version.size != live.stat.size || version.modified != live.stat.modified {
             // Written to after it was synchronised.
@@ -276,13 +278,17 @@ struct CrashRecovery {
         }
         version.kind = .current
         version.flags.formUnion(flags.union(.sealed))
-        let event = Change(
+        var event = Change(
             event: .saved, path: live.path, item: item.id, version: version.id, time: container.now,
             author: version.author, directory: live.place.directory)
-        store.commit([
-            .kind(former.id, .history), .version(version),
-            .item(item.now(version, live.stat, container.fileID(live.stat))), .change(event),
-        ])
+        let isAmended = version.id == former.id
+        // Whoever brings back a moment before that cuts it to what it was.
+        if isAmended { event.detail.amended = isProven(former, live) ? former.size : .max }
+        let superseded: [VersionStore.Mutation] = isAmended ? [] : [.kind(former.id, .history)]
+        store.commit(
+            superseded + [
+                .version(version), .item(item.now(version, live.stat, container.fileID(live.stat))), .change(event),
+            ])
     }
 
     /// The live file becomes history, marked `unfinished`; a copy of the current version takes its name. First the one,
