@@ -23,9 +23,11 @@ struct CoveringTests {
             mounts | tac | while read -r point; do umount -l "$point"; done
             exit $status
             """
-        return try run(
-            "unshare", ["-m", "--propagation", "private", "bash", "-c", script, "bash"] + words, in: place.path,
-            environment: ["CTL": Workplace.control], seconds: 60)
+        return try MountNamespaces.making {
+            try run(
+                "unshare", ["-m", "--propagation", "private", "bash", "-c", script, "bash"] + words, in: place.path,
+                environment: ["CTL": Workplace.control], seconds: 60)
+        }
     }
 
     @Test("Over the place of its control socket")
@@ -39,9 +41,11 @@ struct CoveringTests {
                 exit $status
                 """
             for point in ["/run", "/run/versionsfs"] {
-                let output = try run(
-                    "unshare", ["-m", "--propagation", "private", "bash", "-c", script, "bash", point],
-                    in: place.path, environment: ["DAEMON": Workplace.daemon], seconds: 60)
+                let output = try MountNamespaces.making {
+                    try run(
+                        "unshare", ["-m", "--propagation", "private", "bash", "-c", script, "bash", point],
+                        in: place.path, environment: ["DAEMON": Workplace.daemon], seconds: 60)
+                }
                 expectOneLine(output, "the control socket lies in /run/versionsfs", "elsewhere")
             }
         }

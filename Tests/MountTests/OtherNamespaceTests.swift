@@ -9,7 +9,7 @@ import Testing
 @Suite struct OtherNamespaceTests {
     /// A program that holds something and says so with a line; it is to wait for its input, with which it ends.
     private func withHolder(
-        _ words: [String], asUser user: UInt32? = nil, _ body: (Child) throws -> Void
+        _ words: [String], asUser user: UInt32? = nil, hasNamespace: Bool = false, _ body: (Child) throws -> Void
     ) throws {
         var input: [Int32] = [-1, -1]
         var output: [Int32] = [-1, -1]
@@ -17,15 +17,19 @@ import Testing
         var start = Child.Start(words.first ?? "", Array(words.dropFirst()))
         start.user = user
         start.descriptors = [input[0], output[1], 2]
-        let child = try Child(start)
-        for end in [input[0], output[1]] { close(end) }
+        var byte: UInt8 = 0
+        func begin() throws -> (Child, hasBegun: Bool) {
+            let child = try Child(start)
+            for end in [input[0], output[1]] { close(end) }
+            return (child, read(output[0], &byte, 1) == 1)
+        }
+        let (child, hasBegun) = try hasNamespace ? MountNamespaces.making(begin) : begin()
         defer {
             close(output[0])
             close(input[1])
             _ = try? child.wait(.after(seconds: 10))
         }
-        var byte: UInt8 = 0
-        guard read(output[0], &byte, 1) == 1 else { throw Failure("\(words) did not begin") }
+        guard hasBegun else { throw Failure("\(words) did not begin") }
         try body(child)
     }
 
@@ -35,7 +39,8 @@ import Testing
     func held() throws {
         try Place.with { place in
             let daemon = try place.serve("c")
-            try withHolder(["unshare", "-m", "sh", "-c", "echo there; read line || :"]) { holder in
+            let script = MountNamespaces.lettingGo(but: place.path) + "\necho there; read line || :"
+            try withHolder(["unshare", "-m", "sh", "-c", script], hasNamespace: true) { holder in
                 let begun = ContinuousClock.now
                 let output = try place.ctl("unmount", "c", "--json")
                 #expect(ContinuousClock.now - begun < .seconds(10), "it waited for a daemon that goes on")

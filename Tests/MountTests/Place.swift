@@ -24,7 +24,10 @@ struct Place {
     }
 
     func ctl(_ arguments: String..., in directory: String = "", asUser user: UInt32? = nil) throws -> Output {
-        try run(Workplace.control, arguments, in: path + "/" + directory, asUser: user, seconds: 60)
+        func tell() throws -> Output {
+            try run(Workplace.control, arguments, in: path + "/" + directory, asUser: user, seconds: 60)
+        }
+        return try arguments.first == "unmount" ? MountNamespaces.unmounting(tell) : tell()
     }
 
     func daemon(_ arguments: String...) throws -> Output {

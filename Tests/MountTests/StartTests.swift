@@ -169,9 +169,11 @@ import Testing
                     $as fusermount3 -u -q -z c
                     exit $status
                     """
-                let output = try run(
-                    "unshare", ["-m", "--propagation", "private", "bash", "-c", script], in: place.path,
-                    environment: ["CTL": Workplace.control])
+                let output = try MountNamespaces.making {
+                    try run(
+                        "unshare", ["-m", "--propagation", "private", "bash", "-c", script], in: place.path,
+                        environment: ["CTL": Workplace.control])
+                }
                 expectOneLine(output, option, "/etc/fuse.conf", "user_allow_other", "leave the option out")
             }
         }
