@@ -180,6 +180,7 @@ extension LiveContainer {
     private func save(_ file: OpenFile, _ requester: Requester, isLast: Bool, by closer: ActorRef? = nil) {
         defer { catchUp() }
         if let document = knownDocument(of: file.node) { learnSiblings(of: document, for: requester) }
+        var hasSaved = false
         do {
             let found = try withLiveDocument(of: file.node) { (state, document, name) throws(Errno) -> Document in
                 defer {
@@ -191,7 +192,8 @@ extension LiveContainer {
                 let former = state.current
                 try save(file, &state, under: name, requester, isLast: isLast, by: closer)
                 // What comes to a name that it had before is something else (decisions/0010).
-                if former != nil, state.current != former { tombstones.settle(document, opened: file.opened) }
+                hasSaved = state.current != former
+                if former != nil, hasSaved { tombstones.settle(document, opened: file.opened) }
                 return document
             }
             guard let document = found else {
@@ -199,7 +201,9 @@ extension LiveContainer {
                 if let closer { requester.author.program = observers.program(ofClosing: closer) }
                 return isLast ? () : settleOrphan(file, requester, isLast: false)
             }
-            mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester)
+            // What a rename has saved meanwhile is the rename's to merge, before it is answered: a release, which nobody
+            // waits for, would take that from it, and the next save come first.
+            if hasSaved { mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester) }
         } catch {
             logger.error(
                 "a save could not be recorded: \(error)", metadata: ["file": "\(nodes.path(file.node) ?? .root)"])
