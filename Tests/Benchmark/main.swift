@@ -1,14 +1,16 @@
 // Measures the workloads of DESIGN 10 on several directories in one run, and prints one table of medians with ratios.
 //
-//     Bench [--rounds N] [--quick] [--only KEY,...] NAME=DIRECTORY ...
+//     Bench [--rounds N] [--quick] [--only KEY,...] [--control] NAME=DIRECTORY ...
 //
-// The first directory is bare, the second ours, the others are whom it is compared with. Status 2: a bar is missed.
+// The first directory is bare, the second ours, the others are peers. With --control the first and the third are served
+// by one older build, and the second by this one. Status 2: a bar is missed, or this build is slower.
 
 import Foundation
 import Support
 
 var rounds = 5
 var isQuick = false
+var hasControl = false
 var canReflink = false
 var only: Set<Substring>?
 var places: [Place] = []
@@ -20,6 +22,8 @@ while let word = words.popFirst() {
         only = Set(list.split(separator: ","))
     } else if word == "--reflink" {
         canReflink = true
+    } else if word == "--control" {
+        hasControl = true
     } else if word == "--quick" {
         isQuick = true
     } else if let equals = word.firstIndex(of: "="), !word.hasPrefix("-") {
@@ -37,6 +41,7 @@ do {
     let source = try SourceTree(files: scale.files)
     defer { source.remove() }
     var table = Table(places: places.map(\.name))
+    var comparison = Comparison()
     for workload in Workload.all(scale, source) where only?.contains(Substring(workload.key)) ?? true {
         var times = places.map { _ in [Double]() }
         // Where the scheduler puts two processes decides about single operations by a factor of two: more rounds of
@@ -44,21 +49,35 @@ do {
         let rounds = workload.unit == .microseconds ? 3 * rounds : rounds
         // Round by round over all places, so that a noisy minute hits all of them.
         for round in 0..<rounds {
-            for (index, place) in places.enumerated() {
+            // Another place begins each round: the first of a round pays for what the round before has left.
+            for index in places.indices.map({ ($0 + round) % places.count }) {
+                let place = places[index]
                 // What the one before has left to do in the background is not to be this one's burden.
                 usleep(250_000)
                 let seconds = try workload.measure(place.path + "/bench-\(workload.key)", round)
                 times[index].append(seconds)
             }
         }
-        table.add(workload, times.map(median))
-        print(table.lastRow)
+        if hasControl, times.count == 3 {
+            comparison.add(workload, before: times[0], this: times[1], control: times[2])
+            print(comparison.lastRow)
+        } else {
+            table.add(workload, times.map(median))
+            print(table.lastRow)
+        }
         fflush(nil)
     }
-    print("\n" + table.text)
-    if !table.misses.isEmpty {
-        print("not reached: " + table.misses.joined(separator: "; "))
-        status = 2
+    if hasControl {
+        if !comparison.slower.isEmpty {
+            print("slower than the control allows: " + comparison.slower.joined(separator: "; "))
+            status = 2
+        }
+    } else {
+        print("\n" + table.text)
+        if !table.misses.isEmpty {
+            print("not reached: " + table.misses.joined(separator: "; "))
+            status = 2
+        }
     }
 } catch {
     FileHandle.standardError.write(Data("Bench: \(error)\n".utf8))

@@ -1,0 +1,63 @@
+// This build beside an older one, with the older one twice: the second is the control, which shows the noise.
+
+import Foundation
+
+struct Comparison {
+    private var rows: [Row] = []
+
+    /// The ratios of one workload, a row for each round: this build and the control, both beside the older build.
+    private struct Row {
+        var title: String
+        var before: String
+        var this: Spread
+        var control: Spread
+
+        /// The median ratio that noise alone explains: what the control is off by, and two standard errors of a median
+        /// of as many ratios that spread as the control's and this build's do.
+        var bound: Double { 1 + abs(control.median - 1) + 2 * max(control.error, this.error) }
+        var isSlower: Bool { this.median > bound }
+    }
+
+    mutating func add(_ workload: Workload, before: [Double], this: [Double], control: [Double]) {
+        func spread(_ values: [Double]) -> Spread {
+            Spread(zip(values, before).map { workload.unit.isRate ? $1 / $0 : $0 / $1 })
+        }
+        rows.append(
+            Row(
+                title: workload.title, before: workload.unit.show(median(before)), this: spread(this),
+                control: spread(control)))
+    }
+
+    /// The row that was added last, as a line.
+    var lastRow: String {
+        guard let row = rows.last else { return "" }
+        let verdict = row.isSlower ? "SLOWER" : "ok"
+        return row.title.padding(toLength: 28, withPad: " ", startingAt: 0)
+            + "  before " + row.before.padding(toLength: 12, withPad: " ", startingAt: 0)
+            + "  this \(row.this.text)  control \(row.control.text)"
+            + String(format: "  at most %.3f  ", row.bound) + verdict
+    }
+
+    /// The workloads that this build does more slowly than noise explains.
+    var slower: [String] { rows.filter(\.isSlower).map { "\($0.title) (\($0.this.text))" } }
+}
+
+/// The median of some ratios and their quartiles.
+struct Spread {
+    let median: Double
+    let quartiles: (lower: Double, upper: Double)
+    let count: Int
+
+    init(_ values: [Double]) {
+        let sorted = values.sorted()
+        median = sorted.isEmpty ? .nan : Bench.median(sorted)
+        quartiles = sorted.isEmpty ? (.nan, .nan) : (sorted[sorted.count / 4], sorted[(3 * sorted.count) / 4])
+        count = sorted.count
+    }
+
+    /// The standard error of the median, for ratios that are spread as a normal distribution is: 1.253 s / sqrt(n), with
+    /// s taken from the quartiles, which single outliers do not move.
+    var error: Double { 1.253 * (quartiles.upper - quartiles.lower) / 1.349 / Double(max(count, 1)).squareRoot() }
+
+    var text: String { String(format: "%.3f (%.2f-%.2f)", median, quartiles.lower, quartiles.upper) }
+}
