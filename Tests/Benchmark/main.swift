@@ -29,7 +29,7 @@ while let word = words.popFirst() {
     } else if let equals = word.firstIndex(of: "="), !word.hasPrefix("-") {
         places.append(Place(name: String(word[..<equals]), path: String(word[word.index(after: equals)...])))
     } else {
-        FileHandle.standardError.write(Data("Bench [--rounds N] [--quick] NAME=DIRECTORY ...\n".utf8))
+        FileHandle.standardError.write(Data("Bench [--rounds N] [--quick] [--only KEY,...] [--control] NAME=DIRECTORY ...\n".utf8))
         exit(64)
     }
 }
