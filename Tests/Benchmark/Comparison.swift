@@ -55,8 +55,8 @@ struct Spread {
         count = sorted.count
     }
 
-    /// The standard error of the median, for ratios that are spread as a normal distribution is: 1.253 s / sqrt(n), with
-    /// s taken from the quartiles, which single outliers do not move.
+    /// The standard error of the median of ratios that spread as a normal distribution does: 1.253 s / sqrt(n). The
+    /// quartiles give s, for single outliers do not move them.
     var error: Double { 1.253 * (quartiles.upper - quartiles.lower) / 1.349 / Double(max(count, 1)).squareRoot() }
 
     var text: String { String(format: "%.3f (%.2f-%.2f)", median, quartiles.lower, quartiles.upper) }

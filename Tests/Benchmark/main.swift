@@ -29,7 +29,8 @@ while let word = words.popFirst() {
     } else if let equals = word.firstIndex(of: "="), !word.hasPrefix("-") {
         places.append(Place(name: String(word[..<equals]), path: String(word[word.index(after: equals)...])))
     } else {
-        FileHandle.standardError.write(Data("Bench [--rounds N] [--quick] [--only KEY,...] [--control] NAME=DIRECTORY ...\n".utf8))
+        let usage = "Bench [--rounds N] [--quick] [--only KEY,...] [--control] NAME=DIRECTORY ...\n"
+        FileHandle.standardError.write(Data(usage.utf8))
         exit(64)
     }
 }
