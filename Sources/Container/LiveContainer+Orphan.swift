@@ -256,11 +256,14 @@ extension LiveContainer {
             {
                 return
             }
+            let seen = requester.actor.flatMap { observers.base(of: $0, item: state.item) }
+            let id = VersionID.random()
             let pending = Save(
-                kind: .orphaned, actor: requester.actor,
-                base: requester.actor.flatMap { observers.base(of: $0, item: state.item) },
+                kind: .orphaned, actor: requester.actor, base: seen,
                 equalsCurrent: hash != nil && hash == current.hash && stat.size == current.size,
-                loserExistsElsewhere: hash != nil && versions.contains { $0.size == stat.size && self.hash(of: $0) == hash })
+                isLoserLeftOut: hash != nil && versions.contains {
+                    SaveRule.isLeftOut(id, besides: $0, base: seen) && $0.size == stat.size && self.hash(of: $0) == hash
+                })
             let decision = decide(pending, current, state, isQuiet: isQuiet(orphan.parent, place.name))
             guard case .orphan(var kind, let base) = decision else { return }
             // Nobody is in conflict about what nobody can open.
@@ -268,7 +271,7 @@ extension LiveContainer {
             // As history it follows what it was written over; as a rival it goes on from what its author had seen.
             let parents = (kind == .conflict ? base : orphan.base).map { [$0] } ?? []
             var version = Version(
-                id: .random(), item: state.item, kind: kind, content: .random(), size: stat.size,
+                id: id, item: state.item, kind: kind, content: .random(), size: stat.size,
                 modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
                 author: requester.author, parents: parents, base: kind == .conflict ? base : nil, hash: hash,
                 attributes: Attributes(stat), flags: [.sealed, .beside])

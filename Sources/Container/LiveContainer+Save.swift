@@ -69,7 +69,7 @@ extension LiveContainer {
                 stat = after
             }
         }
-        if canAmend(state, save, stat) {
+        if canAmend(state, parent, name, save, stat) {
             amend(&state, parent, name, stat, hash, save)
         } else if let current = state.current {
             supersede(current, &state, node, parent, name, stat, hash, save, file: file)
@@ -84,13 +84,25 @@ extension LiveContainer {
         return stat.size <= Self.hashedAtOnce ? ContentHash.sha256(of: file, size: stat.size) : nil
     }
 
-    private func canAmend(_ state: Document.State, _ save: PendingSave, _ stat: FileStat) -> Bool {
+    private func canAmend(
+        _ state: Document.State, _ parent: Node, _ name: FileName, _ save: PendingSave, _ stat: FileStat
+    ) -> Bool {
         // What was given up for want of room, or as too big, is over as well.
         guard let current = state.current, !state.isKept, !state.isReturning, !current.flags.contains(.contentLost)
         else { return false }
         if save.amends == current.id { return true }
         guard save.isAppend, let appended = state.appended, stat.size >= current.size else { return false }
-        return now.since(appended) <= Self.appendWindowNanoseconds && !current.flags.contains(.pinned)
+        guard now.since(appended) <= Self.appendWindowNanoseconds, !current.flags.contains(.pinned) else { return false }
+        return isAppendersOwn(current, state, save.requester) || policy.isNamedQuiet(path(of: name, in: parent))
+    }
+
+    /// Whether who appends goes on with what they have appended themselves: the same process, or the same program with
+    /// the same parent, as `date` in a loop. What others have appended is their version.
+    private func isAppendersOwn(_ current: Version, _ state: Document.State, _ requester: Requester?) -> Bool {
+        guard let requester, let actor = requester.actor, let saver = state.saver else { return false }
+        if actor.ref == saver.ref { return true }
+        let program = requester.author.program
+        return !program.isEmpty && program == current.author.program && actor.hasParent(of: saver)
     }
 
     private func amend(
@@ -99,6 +111,8 @@ extension LiveContainer {
     ) {
         guard var version = state.current else { return }
         let former = save.isAppend && stat.size >= version.size ? version.size : .max
+        // A shell that made the file for a program has written nothing: what is in it is the program's.
+        if version.size == 0, let requester = save.requester { version.author = requester.author }
         version.size = stat.size
         version.modified = stat.modified
         version.saved = now
@@ -190,11 +204,9 @@ extension LiveContainer {
         let actor = save.requester?.actor
         let base = actor.flatMap { observers.base(of: $0, item: state.item) }
         let equals = hash != nil && current.hash == hash && current.size == stat.size
+        let isLeftOut = base.map { $0 != current.id && !equals && self.isLeftOut(current, base: $0, state) } ?? false
         let decision = decide(
-            Save(
-                kind: save.kind, actor: actor, base: base, equalsCurrent: equals,
-                loserExistsElsewhere: base != nil && base != current.id && !equals && isRepeated(current, state)),
-            current, state, isQuiet: base != nil && base != current.id && isQuiet(parent, name))
+            Save(kind: save.kind, actor: actor, base: base, equalsCurrent: equals, isLoserLeftOut: isLeftOut), current, state, isQuiet: base != nil && base != current.id && isQuiet(parent, name))
         // Whatever it is called, it is saved over: it is a document like others.
         state.created = state.created ?? state.beginning
         var events: [VersionStore.Mutation] = []

@@ -39,6 +39,9 @@ final class Policy: Sendable {
         return !ignore.isEmpty && ignore.ignores(path(), isDirectory: false)
     }
 
+    /// Whether `conflicts.quiet` names a document.
+    func isNamedQuiet(_ path: TreePath) -> Bool { state.withLock(\.quiet).isNamed(path) }
+
     func isQuiet(_ path: TreePath, isIgnoredByRepository: Bool) -> Bool {
         state.withLock(\.quiet).isQuiet(path, isIgnoredByRepository: isIgnoredByRepository)
     }

@@ -38,6 +38,9 @@ public struct FileActor: Hashable, Sendable {
         !Set([ref] + lineage).isDisjoint(with: [other.ref] + other.lineage)
     }
 
+    /// Whether one process has started both, as far as that counts with them.
+    public func hasParent(of other: FileActor) -> Bool { lineage.first.map { $0 == other.lineage.first } ?? false }
+
     /// Whether the two are one process, or one is in the other's lineage. Siblings under one parent are not.
     public func isKin(of other: FileActor) -> Bool {
         ref == other.ref || lineage.contains(other.ref) || other.lineage.contains(ref)

@@ -21,8 +21,11 @@ public struct QuietRule: Sendable {
     public func isQuiet(_ path: TreePath, header: [UInt8] = [], isIgnoredByRepository: Bool = false) -> Bool {
         guard let name = path.name else { return false }
         return isIgnoredByRepository || Self.isInRepositoryData(path) || Databases.isDatabase(name, header: header)
-            || patterns.ignores(path, isDirectory: false)
+            || isNamed(path)
     }
+
+    /// Whether `conflicts.quiet` names a file.
+    public func isNamed(_ path: TreePath) -> Bool { patterns.ignores(path, isDirectory: false) }
 
     /// Whether a path is a repository's own data: `.git` and the like, or anything in it.
     public static func isInRepositoryData(_ path: TreePath) -> Bool {

@@ -19,20 +19,21 @@ public struct Save: Hashable, Sendable {
     public var base: VersionID?
     /// Whether N equals the current version's content.
     public var equalsCurrent: Bool
-    /// Whether the content that would lose (C's; N's for an orphan) is also that of another version of the item.
-    public var loserExistsElsewhere: Bool
+    /// Whether the content that would lose (C's; N's for an orphan) is the base's, or that of another loser that nobody
+    /// has resolved (``SaveRule/isLeftOut(_:besides:base:)``).
+    public var isLoserLeftOut: Bool
     /// Whether base(B) goes back to C: what B has seen came after it (B has written to a file that had lost its name).
     public var baseFollowsCurrent: Bool
 
     public init(
-        kind: Kind, actor: FileActor?, base: VersionID?, equalsCurrent: Bool, loserExistsElsewhere: Bool = false,
+        kind: Kind, actor: FileActor?, base: VersionID?, equalsCurrent: Bool, isLoserLeftOut: Bool = false,
         baseFollowsCurrent: Bool = false
     ) {
         self.kind = kind
         self.actor = actor
         self.base = base
         self.equalsCurrent = equalsCurrent
-        self.loserExistsElsewhere = loserExistsElsewhere
+        self.isLoserLeftOut = isLoserLeftOut
         self.baseFollowsCurrent = baseFollowsCurrent
     }
 }
@@ -69,6 +70,16 @@ public enum SaveRule {
         }
     }
 
+    /// Whether a content loses nothing to anyone, because another version that has it says so: the base, from which the
+    /// winner's author has gone on, or a loser that is still to be resolved. An older version does not: who goes back to
+    /// its content has made an edit like any other.
+    /// - Parameters:
+    ///   - loser: the version that would lose.
+    ///   - other: another version of the item, with the same content.
+    public static func isLeftOut(_ loser: VersionID, besides other: Version, base: VersionID?) -> Bool {
+        other.id != loser && (other.id == base || other.kind == .conflict)
+    }
+
     /// The conflict version that a save goes on from, if its base is one: it becomes history and a parent of N, since
     /// its author has carried it on into N. So two programs that save in turns have one loser between them, not one
     /// each time.
@@ -94,7 +105,7 @@ public enum SaveRule {
     private static func staleBase(
         of save: Save, current: VersionID, saver: FileActor?, isQuiet: Bool
     ) -> VersionID? {
-        guard let base = save.base, base != current, !isQuiet, !save.loserExistsElsewhere, !save.baseFollowsCurrent
+        guard let base = save.base, base != current, !isQuiet, !save.isLoserLeftOut, !save.baseFollowsCurrent
         else { return nil }
         if let actor = save.actor, let saver, actor.isKin(of: saver) { return nil }
         return base

@@ -115,4 +115,34 @@ import Testing
             return Expected(current: "b", loser: "a", pid: pids["a"])
         }
     }
+
+    @Test("A revert is an edit: what it brings back may lose like anything else", arguments: [false, true])
+    func revert(byRename: Bool) throws {
+        try oneConflict { container in
+            let actors = try ["first", "reader", "reverter"].map { try ActorProcess($0, in: container.path) }
+            try actors[0].load("X")
+            try actors[0].save("TWO\n", to: "X")
+            let text = try actors[1].load("X")
+            try actors[2].load("X")
+            let old = "one\ntwo\n"
+            if byRename { try actors[2].saveByRename(old, to: "X") } else { try actors[2].save(old, to: "X") }
+            let new = text + "line\n"
+            if byRename { try actors[1].saveByRename(new, to: "X") } else { try actors[1].save(new, to: "X") }
+            return Expected(current: new, loser: old, base: "TWO\n", program: "reverter", pid: actors[2].pid)
+        }
+    }
+
+    @Test("A content that has lost already does not lose a second time")
+    func sameLoser() throws {
+        try oneConflict { container in
+            let actors = try ["first", "second", "third"].map { try ActorProcess($0, in: container.path) }
+            for actor in actors.prefix(2) { try actor.load("X") }
+            try actors[0].save("A\n", to: "X")
+            try actors[1].save("B\n", to: "X")
+            try actors[2].load("X")
+            try actors[2].save("A\n", to: "X")
+            try actors[1].save("C\n", to: "X")
+            return Expected(current: "C\n", loser: "A\n", program: "first", pid: actors[0].pid)
+        }
+    }
 }

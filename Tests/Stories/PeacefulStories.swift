@@ -17,6 +17,20 @@ import Testing
         }
     }
 
+    @Test("Somebody has undone their edit before the other saves: nothing is lost by that")
+    func undoneEdit() throws {
+        try noConflict { container in
+            let one = try ActorProcess("one", in: container.path)
+            let two = try ActorProcess("two", in: container.path)
+            let text = try two.load("X")
+            try one.load("X")
+            try one.save("edit\n", to: "X")
+            try one.save(text, to: "X")
+            try two.save(text + "line\n", to: "X")
+            try expect(container, holds: text + "line\n")
+        }
+    }
+
     @Test("make in two terminals")
     func makeInTwoTerminals() throws {
         let makefile = "all: out log\nout: X\n\tsort X > out\nlog: out\n\tcat out X > log.new && mv log.new log\n"
@@ -73,12 +87,13 @@ import Testing
     @Test("What was there before anyone looked is saved again, after its name went and came back")
     func theOldContentAgain() throws {
         try noConflict(files: ["X": "one\ntwo\n", "Y": "another\n"]) { container in
-            let people = try ["mover", "editor", "other"].map { try ActorProcess($0, in: container.path) }
-            // Nobody has hashed it, and nobody has opened it either.
+            let people = try ["mover", "editor", "saver", "other"].map { try ActorProcess($0, in: container.path) }
+            // Nobody has hashed it so far.
+            try people[1].load("X")
             try people[0].must("rename", "X", "Y")
-            try people[1].save("new\n", to: "X")
-            try people[2].save("one\ntwo\n", to: "X")
-            // This save goes on from `new`, and nothing is lost by it: what it displaces is in the history twice.
+            try people[2].save("new\n", to: "X")
+            try people[3].save("one\ntwo\n", to: "X")
+            // This save goes on from the same content: nothing is lost by it.
             try people[1].save("newer\n", to: "X")
         }
     }

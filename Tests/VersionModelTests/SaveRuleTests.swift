@@ -15,10 +15,10 @@ private let older = version(2)
 
 private func decide(
     _ kind: Save.Kind = .replacing, by actor: FileActor? = editor, base: VersionID?, equal: Bool = false,
-    elsewhere: Bool = false, saver: FileActor? = agent, quiet: Bool = false
+    leftOut: Bool = false, saver: FileActor? = agent, quiet: Bool = false
 ) -> SaveDecision {
     let save = Save(
-        kind: kind, actor: actor, base: base, equalsCurrent: equal, loserExistsElsewhere: elsewhere)
+        kind: kind, actor: actor, base: base, equalsCurrent: equal, isLoserLeftOut: leftOut)
     return SaveRule.decide(save, current: current, saver: saver, isQuiet: quiet)
 }
 
@@ -51,10 +51,26 @@ struct SaveRuleTests {
         #expect(decide(by: reused, base: older, saver: editor) == .conflict(base: older))
     }
 
-    @Test("a content that another version has does not lose a second time")
+    @Test("a content that is the base's, or another loser's, does not lose a second time")
     func losesOnce() {
-        #expect(decide(base: older, elsewhere: true) == .supersede)
-        #expect(decide(.orphaned, base: older, elsewhere: true) == .orphan(as: .history, base: older))
+        #expect(decide(base: older, leftOut: true) == .supersede)
+        #expect(decide(.orphaned, base: older, leftOut: true) == .orphan(as: .history, base: older))
+    }
+
+    @Test("a loser is left out for the base and for unresolved losers, and for no older version", arguments: [
+        (VersionKind.history, false, false), (.history, true, true), (.current, false, false), (.current, true, true),
+        (.conflict, false, true), (.conflict, true, true),
+    ])
+    func leftOut(_ kind: VersionKind, isBase: Bool, isLeftOut: Bool) {
+        let now = Timestamp(nanoseconds: 1)
+        let other = Version(
+            id: older, item: .random(), kind: kind, content: .random(), size: 1, modified: now, saved: now,
+            time: HybridTime(wall: now, logical: 0), device: .random(),
+            author: Author(userID: 0, user: "", program: "", process: 0),
+            attributes: Attributes(mode: 0o644, owner: 0, group: 0))
+        let base = isBase ? older : version(3)
+        #expect(SaveRule.isLeftOut(current, besides: other, base: base) == isLeftOut)
+        #expect(!SaveRule.isLeftOut(older, besides: other, base: base), "it does not stand in for itself")
     }
 
     @Test("who has seen what came after the current version is not stale")
@@ -85,12 +101,12 @@ struct SaveRuleTests {
                 for saver in actors {
                     for base in [nil, current, older] {
                         for bits in 0..<8 {
-                            let flags = (equal: bits & 1 != 0, quiet: bits & 2 != 0, elsewhere: bits & 4 != 0)
+                            let flags = (equal: bits & 1 != 0, quiet: bits & 2 != 0, leftOut: bits & 4 != 0)
                             let decision = decide(
-                                kind, by: actor, base: base, equal: flags.equal, elsewhere: flags.elsewhere,
+                                kind, by: actor, base: base, equal: flags.equal, leftOut: flags.leftOut,
                                 saver: saver, quiet: flags.quiet)
                             let kin = actor.flatMap { one in saver.map { one.isKin(of: $0) } } ?? false
-                            let rivals = base == older && !kin && !flags.quiet && !flags.elsewhere
+                            let rivals = base == older && !kin && !flags.quiet && !flags.leftOut
                             #expect((decision == .nothing) == flags.equal)
                             if flags.equal { continue }
                             switch decision {
@@ -148,11 +164,11 @@ private struct History {
         case .read(let actor): seen[actor.ref] = current
         case .save(let actor, let content):
             saved.insert(content)
-            let others = contents.filter { $0.key != current }.values
+            let base = seen[actor.ref]
+            let standIns = losers.union(base.map { [$0] } ?? []).subtracting([current]).map { contents[$0] }
             let save = Save(
-                kind: .replacing, actor: actor, base: seen[actor.ref],
-                equalsCurrent: contents[current] == content,
-                loserExistsElsewhere: contents[current].map(others.contains) ?? false)
+                kind: .replacing, actor: actor, base: base, equalsCurrent: contents[current] == content,
+                isLoserLeftOut: standIns.contains(contents[current]))
             let decision = SaveRule.decide(save, current: current, saver: saver, isQuiet: false)
             if decision == .nothing { seen[actor.ref] = current; return }
             if case .conflict = decision { losers.insert(current) }

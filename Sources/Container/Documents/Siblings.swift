@@ -70,12 +70,14 @@ extension LiveContainer {
         document.state.withLock { $0.siblings.add(all: versions) }
     }
 
-    /// Whether the item has another version of the same content.
-    func isRepeated(_ version: Version, _ state: Document.State) -> Bool {
-        guard let hash = version.hash, state.siblings.mayHave(hash, size: version.size) != false,
-            let versions = try? store.versions(of: version.item)
+    /// Whether a version that would lose has the content of what the winner's author had seen, or of another loser.
+    func isLeftOut(_ loser: Version, base: VersionID, _ state: Document.State) -> Bool {
+        guard let hash = loser.hash, state.siblings.mayHave(hash, size: loser.size) != false,
+            let versions = try? store.versions(of: loser.item)
         else { return false }
-        return versions.contains { $0.id != version.id && $0.size == version.size && self.hash(of: $0) == hash }
+        return versions.contains {
+            SaveRule.isLeftOut(loser.id, besides: $0, base: base) && $0.size == loser.size && self.hash(of: $0) == hash
+        }
     }
 
     /// What the rules say of a save. The graph is asked for only if it would make a rival: that waits for the catalog.

@@ -199,8 +199,11 @@ struct RuleModel {
         return item.versions[current]?.content
     }
 
-    private func exists(_ content: String, in id: Int, besides version: Int?) -> Bool {
-        items[id]?.versions.values.contains { $0.id != version && $0.content == content } ?? false
+    /// Whether a content that would lose is the base's, or that of a loser that nobody has resolved.
+    private func isLeftOut(_ content: String, of id: Int, besides version: Int?, base: Int) -> Bool {
+        items[id]?.versions.values.contains {
+            $0.id != version && $0.content == content && ($0.id == base || $0.kind == .conflict)
+        } ?? false
     }
 
     /// A process saves a content to a document that is there.
@@ -213,14 +216,16 @@ struct RuleModel {
         }
         if old.content == content { return observe(process, id, current) }
         settle(id)
-        if way == .append, item.takesAppends {
+        if way == .append, item.takesAppends, isAppendersOwn(process, item) {
             items[id]?.versions[current]?.content = content
             items[id]?.saver = process
             return observe(process, id, current)
         }
         let base = base(process, id)
         var rival: Int?
-        if way == .replacing, let stale = staleBase(process, id), !exists(old.content, in: id, besides: current) {
+        if way == .replacing, let stale = staleBase(process, id),
+            !isLeftOut(old.content, of: id, besides: current, base: stale)
+        {
             rival = stale
         }
         var parents = [rival ?? current]
@@ -235,6 +240,14 @@ struct RuleModel {
         let version = Version(id: next(), content: content, author: process, parents: parents, base: base, kind: .current)
         install(version, in: id, by: process, way)
         if rival != nil, setting == .merge { merge(id, mine: version.id, loser: current) }
+    }
+
+    /// Appends go into one version if they are of one process, or of one program with one parent.
+    private func isAppendersOwn(_ process: Int, _ item: Item) -> Bool {
+        guard let saver = item.saver else { return false }
+        if process == saver || Self.isQuiet(item.name) { return true }
+        let author = item.current.flatMap { item.versions[$0]?.author }
+        return programs[process] == author.flatMap { programs[$0] } && everyLineage[process]?.first == everyLineage[saver]?.first
     }
 
     private mutating func install(_ version: Version, in id: Int, by process: Int, _ way: Way) {
@@ -265,7 +278,7 @@ struct RuleModel {
         guard let item = items[id], let current = item.current, item.versions[current]?.content != content,
             overwritten.flatMap({ item.versions[$0] })?.content != content
         else { return }
-        let rival = exists(content, in: id, besides: nil) ? nil : staleBase(process, id)
+        let rival = staleBase(process, id).flatMap { isLeftOut(content, of: id, besides: nil, base: $0) ? nil : $0 }
         if let rival, item.versions[rival]?.kind == .conflict { items[id]?.versions[rival]?.kind = .history }
         let parent = rival ?? overwritten
         let version = Version(
