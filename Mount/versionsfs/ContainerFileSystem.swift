@@ -91,7 +91,7 @@ final class ContainerFileSystem: FileSystem {
     }
 
     func unlink(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8]) throws(Errno) {
-        if Browser.owns(parent) { return try browser.unlink(caller.inContainer, parent: parent, name: name) }
+        try live(parent)
         try container.unlink(caller.inContainer, parent: parent, name: name)
     }
 

@@ -30,9 +30,7 @@ extension Browser {
             guard let version = try query({ store throws(StoreError) in try store.version(id) }) else {
                 throw .noSuchFileOrDirectory
             }
-            return FileAttributes(
-                stat: Self.stat(of: version, inode: inode),
-                valid: version.flags.contains(.sealed) ? Self.settled : Validity.none)
+            return Self.attributes(of: version, inode: inode)
         case .deletion(let id, _): return FileAttributes(stat: try deleted(id, inode), valid: Validity.none)
         case .deletedTop(let id, _):
             var result = try deleted(id, inode)
@@ -88,6 +86,11 @@ extension Browser {
         result.st_atim = result.st_mtim
         result.st_ctim = result.st_mtim
         return result
+    }
+
+    static func attributes(of version: Version, inode: UInt64) -> FileAttributes {
+        FileAttributes(
+            stat: stat(of: version, inode: inode), valid: version.flags.contains(.sealed) ? settled : Validity.none)
     }
 
     /// A version as a read-only file of its time. Set-id bits are not given: an old program must not keep its powers.

@@ -1,4 +1,5 @@
-// What may be changed under `.versions`: losers are resolved or chosen, deleted things come back. The rest is EROFS.
+// What may be changed under `.versions`: losers are chosen, deleted things come back. The rest is EROFS; above all,
+// nothing is removed, so that no cleanup settles a conflict or empties anything.
 
 import CLinux
 import Glibc
@@ -9,20 +10,6 @@ import VersionModel
 import VersionStore
 
 extension Browser {
-    /// Removing a file from `conflicts` resolves that loser.
-    public func unlink(_ caller: Caller, parent: UInt64, name: [UInt8]) throws(Errno) {
-        let parent = try node(parent)
-        guard case .version(let place, .conflicts, let id) = try subject(name, of: parent) else {
-            throw .readOnlyFileSystem
-        }
-        // Of a deleted document nothing is resolved: that begins with its undeletion.
-        guard let item = try item(at: place),
-            try query({ store throws(StoreError) in try store.version(id) })?.item == item.id
-        else { throw .readOnlyFileSystem }
-        let rows = try resolved(id, of: item.id, name: place.name, in: parent.directory, container.requester(caller))
-        container.record(parent.directory, rows)
-    }
-
     /// Renaming a file of `conflicts` onto its document chooses it; renaming an entry of `.deleted` into a live
     /// directory undeletes it. Either node may be one of the live tree.
     /// - Throws: EROFS for every other rename, EEXIST if an undeleted entry would replace something.

@@ -21,7 +21,7 @@ extension Browser {
         case .document(let place):
             return BrowseSubject.Section.allCases.first { $0.name == name }.map { .section(place, $0) }
         case .section(let place, let section):
-            return try version(named: name, at: place, in: section).map { .version(place, section, $0) }
+            return try version(named: name, at: place, in: section).map { .version(place, section, $0.id) }
         case .deletions(let directory): return try deletions(in: directory)[name]
         case .deletion(let id, let directory):
             // What a name stood for, even one that no mount lets anybody make.
@@ -143,9 +143,9 @@ extension Browser {
     /// The version whose file has a name. Found by the id in it: a look-up costs the same however long the history is.
     /// It may be one of a document that was deleted under this name. One without its content is found, but not listed:
     /// opening it says so.
-    private func version(
+    func version(
         named name: FileName, at place: Place, in section: BrowseSubject.Section
-    ) throws(Errno) -> VersionID? {
+    ) throws(Errno) -> Version? {
         guard let parts = VersionFileName(name) else { return nil }
         let candidates = try query { store throws(StoreError) in try store.versions(withPrefix: parts.id) }
         for version in candidates where fileName(of: version, at: place) == name {
@@ -161,7 +161,7 @@ extension Browser {
                     return MergeBase.ofConflicts(in: try store.versions(of: version.item)).values.contains(version.id)
                 }
             }
-            if fits, try hasOrHad(place, version.item) { return version.id }
+            if fits, try hasOrHad(place, version.item) { return version }
         }
         return nil
     }

@@ -7,7 +7,7 @@ import VersionStore
 
 /// Serves what is under `.versions`. Its methods have the shape of ``LiveContainer``'s; whoever serves the kernel sends
 /// a request here if ``owns(_:)`` says so of its node, or if it looks up ``name`` in a live directory. What is not
-/// among the methods (making, writing, setting) is answered with EROFS.
+/// among the methods (making, writing, setting, removing) is answered with EROFS.
 ///
 /// Little is kept but the nodes the kernel holds: answers are read from the catalog, so that they are right at that
 /// moment, and the kernel is told to keep them for at most a second. Locks: those of ``LiveContainer``, in its order.
@@ -49,6 +49,14 @@ public final class Browser: Sendable {
             return try found(.top(directory.file), in: directory, parent: nil)
         }
         let parent = try node(id)
+        if case .section(let place, let section) = parent.subject {
+            // The row that has the name has the attributes, too.
+            guard let version = try version(named: name, at: place, in: section) else { return nil }
+            let subject = BrowseSubject.version(place, section, version.id)
+            let attributes = Self.attributes(of: version, inode: subject.inode(container.identity))
+            let node = nodes.intern(subject, directory: parent.directory, parent: parent)
+            return Found(node: node.id, attributes: attributes, nameValid: Validity.none)
+        }
         guard let subject = try child(name, of: parent) else { return nil }
         return try found(subject, in: parent.directory, parent: parent)
     }

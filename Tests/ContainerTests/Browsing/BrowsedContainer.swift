@@ -192,12 +192,6 @@ final class BrowsedContainer {
             newParent: try find(to)?.node ?? Node.rootID, newName: newName, flags: flags)
     }
 
-    func removeVersion(_ path: String) throws {
-        var names = Self.bytes(path)
-        let name = names.removeLast()
-        try browser.unlink(caller, parent: try #require(try find(names)).node, name: name)
-    }
-
     /// The text of a version or deleted file, read with a buffer that is bigger than it.
     func read(_ path: String) throws -> String {
         let node = try node(path)

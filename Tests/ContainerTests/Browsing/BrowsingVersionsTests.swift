@@ -142,8 +142,6 @@ struct BrowsingVersionsTests {
         for flags in [O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC] {
             #expect(failure { _ = try tree.browser.open(tree.caller, node: node, flags: flags) } == EROFS)
         }
-        #expect(failure { try tree.removeVersion(path) } == EROFS)
-        #expect(failure { try tree.removeVersion(".versions/a") } == EROFS)
         #expect(failure { try tree.rename(path, to: "a") } == EROFS)
         #expect(failure { try tree.rename(".versions/a", to: "c") } == EROFS)
         let intoOurs = failure {
@@ -153,24 +151,6 @@ struct BrowsingVersionsTests {
                 newName: Array("b".utf8), flags: 0)
         }
         #expect(intoOurs == EROFS)
-        #expect(failure { try tree.removeVersion(".versions/a/history/none") } == ENOENT)
-    }
-
-    @Test("removing a loser resolves it")
-    func resolving() throws {
-        try tree.save("a", "one")
-        let loser = try tree.addConflict("a", "loser")
-        let other = try tree.addConflict("a", "other loser")
-        let name = try #require(try tree.list(".versions/a/conflicts").first { $0.contains(loser.id.short) })
-        try tree.removeVersion(".versions/a/conflicts/\(name)")
-        #expect(try tree.only(".versions/a/conflicts").contains(other.id.short))
-        #expect(try tree.read(".versions/a/history/\(name)") == "loser")
-        #expect(try tree.live("a") == "one")
-        let label = try tree.container.store.contents.label(of: loser.content)
-        #expect(label.version.kind == .history)
-        let events = try tree.container.store.changes(after: 0, limit: 100).map(\.1)
-        #expect(events.contains { $0.event == .resolved && $0.version == loser.id && $0.path == TreePath(bytes: [97]) })
-        #expect(failure { try tree.removeVersion(".versions/a/conflicts/\(name)") } == ENOENT)
     }
 
     @Test("renaming a loser onto its document chooses it")
@@ -184,6 +164,10 @@ struct BrowsingVersionsTests {
         #expect(failure { try tree.rename(path, to: "new") } == EROFS)
         #expect(failure { try tree.rename(path, to: "a", flags: 1) } == EEXIST)
         try tree.rename(path, to: "a")
+        let label = try tree.container.store.contents.label(of: loser.content)
+        #expect(label.version.kind == .history)
+        let events = try tree.container.store.changes(after: 0, limit: 100).map(\.1)
+        #expect(events.contains { $0.event == .resolved && $0.version == loser.id && $0.path == TreePath(bytes: [97]) })
         #expect(try tree.live("a") == "loser")
         #expect(try tree.mode("a") == 0o640)
         #expect(try tree.list(".versions/a/conflicts") == [])
