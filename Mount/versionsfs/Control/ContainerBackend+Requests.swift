@@ -243,38 +243,6 @@ extension ContainerBackend {
         }
     }
 
-    func purge(_ request: PurgeRequest, _ call: ControlCall) throws(ControlError) -> Removed {
-        try changing {
-            let document: DocumentRecord
-            var version: Version?
-            switch try subject(request.target, call) {
-            case .version(let named, let found): (version, document) = (named, found)
-            default: document = try self.document(request.target, call)
-            }
-            if let digits = request.version { version = try container.version(digits, of: document) }
-            return removed(try container.purge(document, version, as: call.principal))
-        }
-    }
-
-    func purgeDeleted(_ request: PurgeDeletedRequest, _ call: ControlCall) throws(ControlError) -> Removed {
-        try changing {
-            removed(
-                try container.purgeDeleted(before: request.before, as: call.principal) { done, total in
-                    try call.checkCancellation()
-                    call.report(done: UInt64(done), of: UInt64(total), unit: "entries")
-                })
-        }
-    }
-
-    private func removed(_ outcome: RemovalOutcome) -> Removed {
-        let listed = outcome.versions.prefix(10_000).map { entry in
-            info(entry.version, of: DocumentRecord(path: entry.path, item: entry.version.item, versions: []))
-        }
-        return Removed(
-            versions: listed, versionCount: outcome.versions.count, deletedCount: outcome.deleted,
-            bytes: outcome.bytes)
-    }
-
     // MARK: The container itself
 
     func check(_ request: CheckRequest, _ call: ControlCall) throws(ControlError) -> CheckReport {

@@ -1,4 +1,4 @@
-// Giving up history and deleted things for good, and pinning what is to stay.
+// Giving up history and deleted things for good.
 
 import Glibc
 import Logging
@@ -12,12 +12,16 @@ public struct RemovalOutcome: Hashable, Sendable {
     /// The versions, with the paths of their documents where they are known.
     public var versions: [(version: Version, path: TreePath)] = []
     public var deleted = 0
+    /// These entries, as far as nothing has happened to them yet.
+    public var entries: [Deletion] = []
+    /// Pinned versions that stay, and would go by force.
+    public var pinned = 0
     /// Of contents and deleted files that nothing names any more.
     public var bytes: UInt64 = 0
 
     public static func == (left: RemovalOutcome, right: RemovalOutcome) -> Bool {
         left.versions.map(\.version) == right.versions.map(\.version) && left.deleted == right.deleted
-            && left.bytes == right.bytes
+            && left.entries == right.entries && left.pinned == right.pinned && left.bytes == right.bytes
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(versions.map(\.version)) }
@@ -25,34 +29,53 @@ public struct RemovalOutcome: Hashable, Sendable {
 
 extension LiveContainer {
     /// Removes versions of a document for good: one, or all but the current one, unresolved losers and their bases.
+    /// - Parameters:
+    ///   - dryRun: only say what would go.
+    ///   - force: pinned versions, too.
     public func purge(
-        _ document: DocumentRecord, _ version: Version?, as principal: Principal
+        _ document: DocumentRecord, _ version: Version?, dryRun: Bool = false, force: Bool = false,
+        as principal: Principal
     ) throws(OperationError) -> RemovalOutcome {
         try operation {
             try requireWrite(document, principal)
-            let going: [Version]
-            if let version {
-                guard version.kind != .current else {
-                    throw OperationError(
-                        .invalid, "this is the version in the file", path: document.path,
-                        advice: "remove the file, then versionsctl purge --deleted")
-                }
-                going = [version]
-            } else {
-                let bases = Set(document.conflicts.compactMap(\.base)).union(MergeBase.ofConflicts(in: document.versions).values)
-                going = document.versions.filter { $0.kind == .history && !bases.contains($0.id) }
-                guard !going.isEmpty else {
-                    throw OperationError(.nothingToDo, "no other version to remove", path: document.path)
-                }
-            }
+            let (going, pinned) = try version.map { (try [leaving($0, document, force: force)], 0) }
+                ?? others(of: document, force: force)
+            let versions = going.map { (version: $0, path: document.path) }
+            if dryRun { return RemovalOutcome(versions: versions, pinned: pinned, bytes: try wouldFree(going)) }
             let requester = requester(principal)
             let bytes = try cutting(going) {
                 try giveUp(going, at: document.path, by: requester) { removed in
                     resolvedByRemoval(removed, of: document, requester) + parted(document, from: removed)
                 }
             }
-            return RemovalOutcome(versions: going.map { ($0, document.path) }, bytes: bytes)
+            return RemovalOutcome(versions: versions, pinned: pinned, bytes: bytes)
         }
+    }
+
+    private func leaving(_ version: Version, _ document: DocumentRecord, force: Bool) throws -> Version {
+        guard version.kind != .current else {
+            throw OperationError(
+                .invalid, "this is the version in the file", path: document.path,
+                advice: "remove the file, then versionsctl purge --deleted")
+        }
+        guard force || !version.flags.contains(.pinned) else {
+            throw OperationError(
+                .invalid, "this version is pinned", path: document.path,
+                advice: "versionsctl unpin it, or purge it with --force")
+        }
+        return version
+    }
+
+    /// What a document may lose, and how many of its versions are kept by their pins.
+    private func others(of document: DocumentRecord, force: Bool) throws -> (going: [Version], pinned: Int) {
+        let bases = Set(document.conflicts.compactMap(\.base)).union(MergeBase.ofConflicts(in: document.versions).values)
+        let others = document.versions.filter { $0.kind == .history && !bases.contains($0.id) }
+        let going = others.filter { force || !$0.flags.contains(.pinned) }
+        guard going.isEmpty else { return (going, others.count - going.count) }
+        if others.isEmpty { throw OperationError(.nothingToDo, "no other version to remove", path: document.path) }
+        throw OperationError(
+            .nothingToDo, "the versions that could be removed are pinned", path: document.path,
+            advice: "purge it with --force if that is what you want")
     }
 
     /// An unresolved loser that is removed is resolved.
@@ -164,17 +187,28 @@ extension LiveContainer {
 
     // MARK: The deleted area
 
-    /// Removes entries of the deleted area for good, with the history of documents that are nowhere else.
+    /// Removes entries of the deleted area for good, with the history of documents that are nowhere else. What the
+    /// caller may not remove stays, and so does what has pinned versions, with the directories that it was in.
     ///
-    /// - Parameter before: only what was deleted before this moment; nil: all. What the caller may not remove stays.
+    /// - Parameters:
+    ///   - before: only what was deleted before this moment; nil: all.
+    ///   - path: only what was deleted there or below; nil: all.
+    ///   - entry: only this one.
+    ///   - dryRun: only say what would go.
+    ///   - force: what has pinned versions, too.
     public func purgeDeleted(
-        before: Timestamp?, within path: TreePath? = nil, as principal: Principal,
-        report: (_ done: Int, _ of: Int) throws -> Void = { _, _ in }
+        before: Timestamp?, within path: TreePath? = nil, entry: DeletionID? = nil, dryRun: Bool = false,
+        force: Bool = false, as principal: Principal, report: (_ done: Int, _ of: Int) throws -> Void = { _, _ in }
     ) throws(OperationError) -> RemovalOutcome {
-        defer { endUndeletes() }
+        defer { if !dryRun { endUndeletes() } }
         return try operation {
-            let going = Self.contentsFirst(removable(try store.deletions(within: path), before: before, principal))
-            var outcome = RemovalOutcome()
+            let all = removable(try store.deletions(within: path), before: before, principal)
+                .filter { entry == nil || $0.id == entry }
+            let held = force ? PinnedEntries() : try heldByPins(all)
+            let going = Self.contentsFirst(all.filter { !held.entries.contains($0.id) })
+            var outcome = dryRun ? try wouldRemove(going) : RemovalOutcome()
+            outcome.pinned = held.versions
+            guard !dryRun else { return outcome }
             for (done, deletion) in going.enumerated() {
                 try report(done, going.count)
                 let removed = try names.writing { () throws -> (versions: [Version], bytes: UInt64) in
@@ -247,38 +281,5 @@ extension LiveContainer {
 
     private func hasHeir(_ version: Version) throws -> Bool {
         try !store.contents.contains(version.content) && heir(of: version) != nil
-    }
-
-    // MARK: Pins
-
-    /// Keeps a version from being thinned, or lets it go again; the version as it is then.
-    public func pin(
-        _ version: Version, of document: DocumentRecord, _ isPinned: Bool, as principal: Principal
-    ) throws(OperationError) -> Version {
-        try operation {
-            try requireWrite(document, principal)
-            defer { roomState.state.withLock { $0.addedUp = nil } }
-            var version = version
-            if isPinned { version.flags.insert(.pinned) } else { version.flags.remove(.pinned) }
-            if version.kind == .current, document.deletion == nil {
-                return try pinCurrent(version, document, isPinned)
-            }
-            store.commit([.flags(version.id, version.flags)])
-            return version
-        }
-    }
-
-    private func pinCurrent(_ version: Version, _ document: DocumentRecord, _ isPinned: Bool) throws -> Version {
-        try looking(as: .container) { walk in
-            let (spot, node, stat) = try walk.document(document.path)
-            return try self.document(of: node, stat).state.withLock { state in
-                guard var current = state.current, current.id == version.id else { throw savedMeanwhile(document.path) }
-                if isPinned { current.flags.insert(.pinned) } else { current.flags.remove(.pinned) }
-                state.current = current
-                state.isRecorded = true
-                record(spot.parent, [.version(current)] + itemRows(state, stat))
-                return current
-            }
-        }
     }
 }

@@ -65,15 +65,18 @@ extension LiveContainer {
         return (surplus + excess).compactMap { byID[$0.version] }
     }
 
-    /// The entries of the deleted area that are too old, or too much for its share, oldest first.
+    /// The entries of the deleted area that are too old, or too much for its share, oldest first; what pinned versions
+    /// hold is not among them.
     private func outlived(_ clock: RetentionClock) throws -> [Deletion] {
         let newestFirst = try store.deletions(within: nil).sorted { $0.deleted > $1.deleted }
         let limit = bound(settings.deletedShare)
         var total: UInt64 = 0
-        return newestFirst.filter { deletion in
+        let outlived = newestFirst.filter { deletion in
             total += min(deletion.size, .max - total)
             return total > limit || clock.age(of: deletion.deleted) > settings.keepDeletedNanoseconds
-        }.reversed()
+        }
+        let held = try heldByPins(outlived).entries
+        return outlived.filter { !held.contains($0.id) }.reversed()
     }
 
     func isStillHistory(_ version: Version) -> Bool {

@@ -40,7 +40,7 @@ public struct ThinRequest: ControlRequest {
     public init(dryRun: Bool) { self.dryRun = dryRun }
 }
 
-/// Removes versions of a document for good: one, or all but the current one and unresolved losers.
+/// Removes versions of a document for good: one, or all but the current one and unresolved losers. What is pinned stays.
 public struct PurgeRequest: ControlRequest {
     public static let method = "purge"
     public static let isLong = true
@@ -48,20 +48,37 @@ public struct PurgeRequest: ControlRequest {
     public var target: Target
     /// A version's id or its first digits; nil: all other versions.
     public var version: String?
-    public init(_ target: Target, version: String?) {
+    /// Only say what would go.
+    public var dryRun: Bool?
+    /// Pinned versions, too.
+    public var force: Bool?
+    public init(_ target: Target, version: String?, dryRun: Bool? = nil, force: Bool? = nil) {
         self.target = target
         self.version = version
+        self.dryRun = dryRun
+        self.force = force
     }
 }
 
-/// Empties the deleted area.
+/// Empties the deleted area. What has pinned versions stays.
 public struct PurgeDeletedRequest: ControlRequest {
     public static let method = "purgeDeleted"
     public static let isLong = true
     public typealias Reply = Removed
+    /// Only what was deleted there or below, or the one entry of an id; nil: all.
+    public var target: Target?
     /// Only what was deleted before this moment; nil: all.
     public var before: Timestamp?
-    public init(before: Timestamp?) { self.before = before }
+    /// Only say what would go.
+    public var dryRun: Bool?
+    /// What has pinned versions, too.
+    public var force: Bool?
+    public init(_ target: Target? = nil, before: Timestamp?, dryRun: Bool? = nil, force: Bool? = nil) {
+        self.target = target
+        self.before = before
+        self.dryRun = dryRun
+        self.force = force
+    }
 }
 
 /// What is gone, or would go.
@@ -71,11 +88,20 @@ public struct Removed: Hashable, Sendable, Codable {
     public var versionCount: Int
     /// Entries of the deleted area.
     public var deletedCount: Int
+    /// These, of a purge that would be; at most 10,000 are listed. Nil where there are none.
+    public var deleted: [DeletedEntry]?
+    /// Pinned versions that stay, and would go by force; nil where there are none.
+    public var pinnedCount: Int?
     public var bytes: UInt64
-    public init(versions: [VersionInfo], versionCount: Int, deletedCount: Int, bytes: UInt64) {
+    public init(
+        versions: [VersionInfo], versionCount: Int, deletedCount: Int, deleted: [DeletedEntry]? = nil,
+        pinnedCount: Int? = nil, bytes: UInt64
+    ) {
         self.versions = versions
         self.versionCount = versionCount
         self.deletedCount = deletedCount
+        self.deleted = deleted
+        self.pinnedCount = pinnedCount
         self.bytes = bytes
     }
 }

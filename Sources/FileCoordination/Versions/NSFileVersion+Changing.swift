@@ -128,7 +128,7 @@ extension NSFileVersion {
     public func remove() throws {
         guard let info, let item else { throw CocoaError(.featureUnsupported, userInfo: [NSURLErrorKey: documentURL]) }
         try Self.answer(documentURL) { () throws(ControlError) in
-            _ = try item.client.callAndWait(PurgeRequest(.id(info.item.hex), version: info.id.hex))
+            _ = try item.client.callAndWait(PurgeRequest(.id(info.item.hex), version: info.id.hex, force: true))
         }
     }
 

@@ -73,12 +73,25 @@ struct StatusText: Sendable {
     }
 
     func removed(_ removed: Removed, dryRun: Bool = false) -> String {
+        guard let amount = amount(removed) else {
+            return (dryRun ? "Nothing would go.\n" : "Nothing to remove.\n") + pinned(removed)
+        }
+        return "\(dryRun ? "Would remove" : "Removed") \(amount).\n" + pinned(removed)
+    }
+
+    /// How much has gone, or would go; nil for nothing.
+    func amount(_ removed: Removed) -> String? {
         var parts: [String] = []
         if removed.versionCount > 0 { parts.append(Words.count(removed.versionCount, "version")) }
         if removed.deletedCount > 0 { parts.append(Words.count(removed.deletedCount, "deleted entry")) }
-        guard !parts.isEmpty else { return dryRun ? "Nothing would go.\n" : "Nothing to remove.\n" }
-        let verb = dryRun ? "Would remove" : "Removed"
-        return "\(verb) \(parts.joined(separator: " and ")), \(Words.size(removed.bytes)).\n"
+        return parts.isEmpty ? nil : "\(parts.joined(separator: " and ")), \(Words.size(removed.bytes))"
+    }
+
+    /// What stays because it is pinned, as a line; nothing if nothing does.
+    func pinned(_ removed: Removed) -> String {
+        guard let count = removed.pinnedCount else { return "" }
+        return "\(Words.count(count, "pinned version")) \(count == 1 ? "stays" : "stay"): purge --force removes "
+            + "\(count == 1 ? "it" : "them"), too.\n"
     }
 
     func report(_ report: CheckReport, shown: (Path) -> Path) -> String {

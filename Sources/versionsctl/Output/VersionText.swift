@@ -49,6 +49,20 @@ struct VersionText: Sendable {
         return table.text(style)
     }
 
+    /// Versions that would go, a line each.
+    func goingVersions(_ versions: [VersionInfo]) -> String {
+        versions.map { going($0.id.short, $0.saved, $0.path) }.joined()
+    }
+
+    /// Entries of the deleted area that would go, a line each.
+    func goingEntries(_ entries: [DeletedEntry]) -> String {
+        entries.map { going($0.id.short, $0.deleted, $0.path) }.joined()
+    }
+
+    private func going(_ id: String, _ time: Timestamp, _ path: Path) -> String {
+        "\(id)  \(Words.exact(time))  \(Style.printable(shown(path)))\n"
+    }
+
     func versions(_ versions: [VersionInfo], base: VersionInfo? = nil) -> String {
         var table = Table(
             header: ["ID", "SAVED", "", Table.Cell("SIZE", right: true), "BY", ""],

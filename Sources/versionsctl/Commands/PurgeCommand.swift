@@ -1,0 +1,72 @@
+// Removing for good: asks first where a person can answer.
+
+import ArgumentParser
+import ControlProtocol
+import VersionModel
+import VersionsClient
+
+struct PurgeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge", abstract: "Remove for good: a document's other versions, or deleted files.",
+        discussion: """
+            The current version, unresolved losers and what they are compared with stay, and so does what is pinned, \
+            unless --force takes it too. On a terminal it says what would go, and asks.
+            """)
+    @Argument(help: "The document; with --deleted what was deleted, there and below, or the id of an entry.")
+    var file: TypedPath?
+    @Option(help: ArgumentHelp("Only this version.", valueName: "id")) var version: String?
+    @Flag(help: "Empty the deleted area, or what of it was deleted at this path.") var deleted = false
+    @Option(
+        help: ArgumentHelp("Only what was deleted before this TIME: \(TypedTime.forms).", valueName: "time"),
+        transform: TypedTime.parse)
+    var olderThan: TypedTime?
+    @Flag(help: "Only say what would go.") var dryRun = false
+    @Flag(help: "Pinned versions, too, and deleted files that have some.") var force = false
+    @Flag(help: "Do not ask.") var yes = false
+    @OptionGroup var json: JSONOption
+    @OptionGroup var container: ContainerOption
+
+    func validate() throws {
+        guard deleted || file != nil else { throw ValidationError("Give FILE or --deleted.") }
+        guard !deleted || version == nil else { throw ValidationError("--version goes with FILE.") }
+        guard deleted || olderThan == nil else { throw ValidationError("--older-than goes with --deleted.") }
+    }
+
+    func run() async throws {
+        let session = try await Session.open(file, container, followingLastLink: !deleted)
+        if dryRun { return try report(try await purge(session, dryRun: true), session) }
+        if !yes, Question.canAsk {
+            let going = try await purge(session, dryRun: true)
+            // What is nothing needs no answer.
+            guard let amount = statusText().amount(going) else { return try report(going, session) }
+            let question = "This removes \(amount)\(place(session)), for good.\n" + statusText().pinned(going)
+            guard try Question.confirm(question.dropLast().description) else { throw ExitCode(1) }
+        }
+        try report(try await purge(session, dryRun: false), session)
+    }
+
+    private func purge(_ session: Session, dryRun: Bool) async throws(ControlError) -> Removed {
+        let (only, all): (Bool?, Bool?) = (dryRun ? true : nil, force ? true : nil)
+        if deleted {
+            let target = file == nil ? nil : session.target
+            let request = PurgeDeletedRequest(target, before: olderThan?.moment, dryRun: only, force: all)
+            return try await session.call(request, progress: "purging")
+        }
+        let request = PurgeRequest(session.target, version: version, dryRun: only, force: all)
+        return try await session.call(request, progress: "purging")
+    }
+
+    private func place(_ session: Session) -> String {
+        guard let file else { return " of the container \(Style.printable(session.place.root))" }
+        return " of \(Style.printable(file.path))"
+    }
+
+    private func report(_ removed: Removed, _ session: Session) throws {
+        if json.json { return try Printer.json(removed) }
+        if dryRun {
+            let text = session.versionText()
+            try Printer.text(text.goingVersions(removed.versions) + text.goingEntries(removed.deleted ?? []))
+        }
+        try Printer.text(statusText().removed(removed, dryRun: dryRun))
+    }
+}
