@@ -45,6 +45,7 @@ extension LiveContainer {
                 || before.raw.group != after.raw.group || edit.modified != nil && before.modified != after.modified
             {
                 attributesChanged(node, document, caller)
+                noteIgnoreFile(rightsOf: node)
             }
             return attributes(after, of: node)
         }

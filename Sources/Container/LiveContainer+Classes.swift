@@ -45,11 +45,24 @@ extension LiveContainer {
             PendingSave(kind: .replacing, requester: nil, isSealed: !node.hasWriters), stat: stat)
     }
 
-    /// Reads `.versionsignore` if it is what was saved, renamed or removed.
+    /// Reads `.versionsignore` if it is what was saved, renamed, linked or removed.
     func noteIgnoreFile(_ name: FileName, in parent: Node) {
         guard parent.id == Node.rootID, name == Self.ignoreFileName else { return }
-        policy.take(ignoreFile: smallFile(name.bytes, in: root) ?? [])
+        policy.ignoreFile = IgnoreFile(name, in: root.raw)
     }
+
+    /// Reads `.versionsignore` again if it is what has another owner, mode or access list now, or the root, on whose
+    /// owner it depends whether it counts.
+    func noteIgnoreFile(rightsOf node: Node) {
+        if node.id == Node.rootID {
+            if let name = Self.ignoreFileName { noteIgnoreFile(name, in: node) }
+        } else if node.isRegular {
+            for name in nodes.names(node) { noteIgnoreFile(name.name, in: name.parent) }
+        }
+    }
+
+    /// `.versionsignore` at the root as it was read last; nil if there is none.
+    public var ignoreFile: IgnoreFile? { policy.ignoreFile }
 
     /// The whole of a small file; nil if there is none.
     private func smallFile(_ name: [UInt8], in directory: SharedDescriptor) -> [UInt8]? {

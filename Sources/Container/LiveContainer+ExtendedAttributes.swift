@@ -70,6 +70,7 @@ extension LiveContainer {
             let document = node.isRegular ? knownDocument(of: node) : nil
             if let document { noteAttributes(document, node) }
             attributesChanged(node, document, caller)
+            noteIgnoreFile(rightsOf: node)
         }
     }
 
@@ -85,6 +86,7 @@ extension LiveContainer {
                 }
             }
             attributesChanged(node, node.isRegular ? knownDocument(of: node) : nil, caller)
+            noteIgnoreFile(rightsOf: node)
         }
     }
 

@@ -107,6 +107,7 @@ extension LiveContainer {
             }
             let stat = try Backing.stat(name.bytes, in: directory.raw)
             nodes.addName(Node.Name(parent: parent, name: name), to: source)
+            noteIgnoreFile(name, in: parent)
             tell(of: [taking(name, in: parent)], by: caller)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
             let new = Place(directory: parent.file, name: name)

@@ -7,16 +7,16 @@ import VersionModel
 final class Policy: Sendable {
     private struct State {
         var settings: Settings
-        /// The lines of `.versionsignore` at the root.
-        var ignoreFile: [UInt8] = []
+        /// `.versionsignore` at the root; nil if there is none.
+        var ignoreFile: IgnoreFile?
         var ignore: IgnorePatterns
         var quiet: QuietRule
 
-        init(_ settings: Settings, ignoreFile: [UInt8]) {
+        init(_ settings: Settings, ignoreFile: IgnoreFile?) {
             self.settings = settings
             self.ignoreFile = ignoreFile
-            let lines =
-                settings.ignorePatterns + ignoreFile.split(separator: 10).map { String(decoding: $0, as: UTF8.self) }
+            let text = ignoreFile?.text ?? []
+            let lines = settings.ignorePatterns + text.split(separator: 10).map { String(decoding: $0, as: UTF8.self) }
             ignore = IgnorePatterns(lines: lines)
             quiet = settings.quietPatterns.map { QuietRule(patterns: $0) } ?? QuietRule()
         }
@@ -24,15 +24,18 @@ final class Policy: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ settings: Settings) { state = Mutex(State(settings, ignoreFile: [])) }
+    init(_ settings: Settings) { state = Mutex(State(settings, ignoreFile: nil)) }
 
     var settings: Settings {
         get { state.withLock(\.settings) }
         set { state.withLock { $0 = State(newValue, ignoreFile: $0.ignoreFile) } }
     }
 
-    /// The text of `.versionsignore` at the root was read.
-    func take(ignoreFile bytes: [UInt8]) { state.withLock { $0 = State($0.settings, ignoreFile: bytes) } }
+    /// `.versionsignore` at the root as it was read last.
+    var ignoreFile: IgnoreFile? {
+        get { state.withLock(\.ignoreFile) }
+        set { state.withLock { $0 = State($0.settings, ignoreFile: newValue) } }
+    }
 
     func ignores(_ path: @autoclosure () -> TreePath) -> Bool {
         let ignore = state.withLock(\.ignore)

@@ -68,7 +68,8 @@ final class ContainerBackend: ControlBackend {
             if container.isThinningPaused {
                 notes.append("the system's clock was set by more than a day: history is not thinned for now")
             }
-            notes += try StatusNotes(container: container, principal: call.principal).all()
+            let about = StatusNotes(container: container, principal: call.principal)
+            notes += try about.all()
             notes += container.spaceNotes
             if store.isWritingStuck { notes.append("the catalog cannot be written; changes wait in memory") }
             if container.options.isReadOnly { notes.append("mounted read-only: nothing is saved or resolved") }
@@ -79,7 +80,7 @@ final class ContainerBackend: ControlBackend {
                 conflicts: counts.conflicts, deleted: .init(count: counts.deletions, bytes: counts.deletedBytes),
                 space: SpaceUse(live: space.live, history: space.history, deleted: space.deleted),
                 transport: surroundings.transport(), log: surroundings.log, version: surroundings.version,
-                fileSystems: surroundings.fileSystems(), notes: notes)
+                fileSystems: surroundings.fileSystems(), ignoreFile: about.ignoreFile, notes: notes)
         }
     }
 

@@ -1,10 +1,7 @@
 // Sentences for `status` about what is not kept, and what is lost (DESIGN 1: the exceptions show).
 
-import CFuse3
-import CLinux
 import Container
-import Glibc
-import SystemPackage
+import ControlProtocol
 import VersionModel
 import VersionStore
 
@@ -16,7 +13,7 @@ struct StatusNotes {
 
     /// - Throws: if the catalog cannot be read.
     func all() throws -> [String] {
-        [ignored, tooLarge].compactMap { $0 } + unknown + (try lost()) + (try unfinished())
+        [ignored, leftOut, tooLarge].compactMap { $0 } + unknown + (try lost()) + (try unfinished())
     }
 
     private func unfinished() throws -> [String] {
@@ -32,11 +29,18 @@ struct StatusNotes {
     }
 
     private var ignored: String? {
-        let patterns = container.settings.ignorePatterns + ignoreFile
+        let (set, inFile) = (container.settings.ignorePatterns, filePatterns)
+        let patterns = set + inFile
         guard !patterns.isEmpty else { return nil }
+        let sources = (set.isEmpty ? [] : ["ignore.patterns"]) + (inFile.isEmpty ? [] : [Self.name])
         let shown = patterns.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
         let more = patterns.count > 8 ? " and \(patterns.count - 8) more" : ""
-        return "no versions are kept of what matches \(shown)\(more) (ignore.patterns and .versionsignore)"
+        return "no versions are kept of what matches \(shown)\(more) (\(sources.joined(separator: " and ")))"
+    }
+
+    private var leftOut: String? {
+        guard let reason = container.ignoreFile?.objection else { return nil }
+        return "\(Self.name) does not count: \(reason): only the container's owner and root say what gets no versions"
     }
 
     private var tooLarge: String? {
@@ -63,20 +67,16 @@ struct StatusNotes {
         ]
     }
 
-    /// The patterns of `.versionsignore` at the root.
-    private var ignoreFile: [String] {
-        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-        let file = linux_openat(container.store.root.rawValue, ".versionsignore", flags, 0)
-        guard file >= 0 else { return [] }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            status.st_mode & S_IROTH != 0 || container.knowsAll(principal)
-        else { return [] }
-        // Enough to name some: a longer file is in force as a whole.
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = read(file, &buffer, buffer.count)
-        return buffer.prefix(max(0, count)).split(separator: 10).map { String(decoding: $0, as: UTF8.self) }
-            .filter { !$0.hasPrefix("#") && $0.contains { !$0.isWhitespace } }
+    /// The patterns of `.versionsignore` that are in force, if whoever asks may read it.
+    private var filePatterns: [String] {
+        guard let file = container.ignoreFile, file.isPublic || container.knowsAll(principal) else { return [] }
+        return file.patterns
     }
+
+    /// Which `.versionsignore` counts, for programs.
+    var ignoreFile: ContainerStatus.IgnoreFile? {
+        container.ignoreFile.map { .init(path: Path(bytes: Array(Self.name.utf8)), counts: $0.counts, reason: $0.objection) }
+    }
+
+    private static let name = ".versionsignore"
 }

@@ -26,8 +26,38 @@ public struct ContainerStatus: Hashable, Sendable, Codable {
     public var version: String
     /// What each file system below can do; more than the fixed fields.
     public var fileSystems: [FileSystem]
+    /// The file at the root that says what gets no versions; nil if there is none.
+    public var ignoreFile: IgnoreFile?
     /// Sentences that people should read: files too large for versions, patterns ignored, a clock that jumped.
     public var notes: [String]
+
+    /// A file of patterns, and whether they are in force.
+    public struct IgnoreFile: Hashable, Sendable, Codable {
+        /// Relative to the container's root.
+        public var path: Path
+        public var counts: Bool
+        /// Why it does not count, in a clause.
+        public var reason: String?
+        public init(path: Path, counts: Bool, reason: String?) {
+            self.path = path
+            self.counts = counts
+            self.reason = reason
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: TextKey.self)
+            path = try container.decodePath(forKey: "path")
+            counts = try container.decode(Bool.self, forKey: "counts")
+            reason = try container.decodeIfPresent(String.self, forKey: "reason")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: TextKey.self)
+            try container.encode(path: path, forKey: "path")
+            try container.encode(counts, forKey: "counts")
+            try container.encodeIfPresent(reason, forKey: "reason")
+        }
+    }
 
     /// Entries and bytes.
     public struct Count: Hashable, Sendable, Codable {
@@ -80,7 +110,7 @@ public struct ContainerStatus: Hashable, Sendable, Codable {
     public init(
         container: ContainerID, mountpoint: Path?, device: String, items: Int, versions: Int, conflicts: Int,
         deleted: Count, space: SpaceUse, hub: String? = nil, transport: Transport, log: String, version: String,
-        fileSystems: [FileSystem] = [], notes: [String] = []
+        fileSystems: [FileSystem] = [], ignoreFile: IgnoreFile? = nil, notes: [String] = []
     ) {
         self.container = container
         self.mountpoint = mountpoint
@@ -95,6 +125,7 @@ public struct ContainerStatus: Hashable, Sendable, Codable {
         self.log = log
         self.version = version
         self.fileSystems = fileSystems
+        self.ignoreFile = ignoreFile
         self.notes = notes
     }
 
@@ -113,6 +144,7 @@ public struct ContainerStatus: Hashable, Sendable, Codable {
         log = try values.decode(String.self, forKey: "log")
         version = try values.decode(String.self, forKey: "version")
         fileSystems = try values.decodeIfPresent([FileSystem].self, forKey: "fileSystems") ?? []
+        ignoreFile = try values.decodeIfPresent(IgnoreFile.self, forKey: "ignoreFile")
         notes = try values.decodeIfPresent([String].self, forKey: "notes") ?? []
     }
 
@@ -135,6 +167,7 @@ public struct ContainerStatus: Hashable, Sendable, Codable {
         try values.encode(log, forKey: "log")
         try values.encode(version, forKey: "version")
         try values.encode(fileSystems, forKey: "fileSystems")
+        try values.encodeIfPresent(ignoreFile, forKey: "ignoreFile")
         try values.encode(notes, forKey: "notes")
     }
 }

@@ -30,6 +30,9 @@ struct StatusText: Sendable {
             let place = system.path.bytes.isEmpty ? "file system" : Style.printable(system.path)
             row(place, "\(system.type): \(system.can.isEmpty ? "no versions" : system.can.joined(separator: ", "))")
         }
+        if let file = status.ignoreFile {
+            row("ignores by", Style.printable(file.path) + (file.counts ? "" : ", which does not count"))
+        }
         row("log", Style.printable(status.log))
         row("version", status.version)
         return table.text(style)
