@@ -37,14 +37,13 @@ struct CheckedSettings {
     init(in state: FileDescriptor) {
         self.state = state
         do throws(SettingsError) {
-            _ = try SettingsFile(in: state.rawValue)
+            let text = try SettingsFile.text(in: state.rawValue)
+            _ = try SettingsFile(text: text)
+            self.text = text
+            look(at: text)
         } catch {
             wrong = [Mistake(error)]
-            return
         }
-        let text = Self.read(in: state)
-        self.text = text
-        look(at: text)
     }
 
     /// All settings, each with what is wrong with it.
@@ -144,16 +143,5 @@ struct CheckedSettings {
         } catch {
             throw Mistake(key: key, text: "config.toml cannot be changed: \(error)")
         }
-    }
-
-    /// What ``SettingsFile`` has just read; a missing file is empty.
-    private static func read(in state: FileDescriptor) -> String {
-        let descriptor = openat(state.rawValue, "config.toml", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        while case let count = Glibc.read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

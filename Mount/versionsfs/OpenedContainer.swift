@@ -76,6 +76,7 @@ struct OpenedContainer {
         case .damagedFormat:
             "\(path): \(error): empty it and mount again, which gives the container new ids and keeps all versions"
         case .reservedName: "\(path): \(error): rename it first"
+        case .untrusted(let what, let advice): "\(path): \(what): \(advice)"
         case .notAContainer where isReadOnly: "\(path): \(error) yet: mount it once without -o ro"
         case .catalog(14, _) where isReadOnly: "\(path): it was not unmounted in order: mount it once without -o ro"
         case .io(.readOnlyFileSystem, _): "\(path): the file system is read-only: mount it with -o ro"

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <malloc.h>
 #include <sched.h>
 #include <spawn.h>
@@ -62,6 +63,17 @@ int linux_openat(int directory, const char *name, int flags, mode_t mode) {
     return openat(directory, name, flags, mode);
 }
 
+int linux_open_beneath(int directory, const char *name, int flags, mode_t mode) {
+    struct open_how how = {
+        .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOFOLLOW), .mode = flags & O_CREAT ? mode : 0,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    int file = (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
+    // A filter of system calls may not know it.
+    if (file >= 0 || (errno != ENOSYS && errno != EPERM) || strchr(name, '/') != NULL) return file;
+    return openat(directory, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
+}
+
 int linux_renameat2(int from, const char *name, int to, const char *new_name, unsigned flags) {
     return renameat2(from, name, to, new_name, flags);
 }
@@ -89,6 +101,15 @@ enum linux_ordering linux_ordering_of(int file) {
     if (fstatfs(file, &s) != 0) return linux_ordering_wait;
     if (s.f_type == TMPFS_MAGIC || s.f_type == RAMFS_MAGIC) return linux_ordering_none;
     return s.f_type == EXT4_SUPER_MAGIC ? linux_ordering_journal : linux_ordering_wait;
+}
+int linux_keeps_modes(int file) {
+    struct statfs s;
+    if (fstatfs(file, &s) != 0) return 1;
+    switch ((uint32_t)s.f_type) {
+    case MSDOS_SUPER_MAGIC: case EXFAT_SUPER_MAGIC: case 0x5346544e /* ntfs */: case 0x7366746e /* ntfs3 */:
+    case 0x65735546 /* fuseblk: ntfs-3g */: case SMB_SUPER_MAGIC: case CIFS_SUPER_MAGIC: case SMB2_SUPER_MAGIC: return 0;
+    default: return 1;
+    }
 }
 int linux_synchronize_all(int file) { return syncfs(file); }
 int linux_start_writing(int file) { return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }

@@ -115,7 +115,7 @@ extension LiveContainer {
 
     /// What was kept by giving the file to the objects is copied, so that the file may be written to.
     private func takeBack(_ node: Node, _ content: ContentID) throws(Errno) {
-        let place = store.contents.name(of: content)
+        let place = store.contents.place(of: content)
         let path = Array(place.name.utf8)
         let held = SharedDescriptor(
             try Backing.open(path, in: place.directory.rawValue, flags: linux_O_PATH | O_NOFOLLOW))

@@ -235,7 +235,7 @@ extension LiveContainer {
 
     /// Where the file of an entry of the deleted area is: elsewhere for a noted name.
     func place(of id: DeletionID) -> Location {
-        let entry = store.deletedArea.name(of: id)
+        let entry = store.deletedArea.place(of: id)
         let own = Location(
             directory: SharedDescriptor(borrowing: entry.directory.rawValue), path: Array(entry.name.utf8))
         // Notes are empty: others need not be asked for.
@@ -244,7 +244,7 @@ extension LiveContainer {
         else { return own }
         if let live = try? names.reading({ () throws(Errno) in try liveName(of: deletion) }) { return live }
         guard let holder = try? deletedFile(of: deletion) else { return own }
-        let other = store.deletedArea.name(of: holder.id)
+        let other = store.deletedArea.place(of: holder.id)
         return Location(directory: SharedDescriptor(borrowing: other.directory.rawValue), path: Array(other.name.utf8))
     }
 }

@@ -107,7 +107,7 @@ extension LiveContainer {
         guard state.sharesContent, var current = state.current, store.contents.contains(current.content) else {
             return false
         }
-        let place = store.contents.name(of: current.content)
+        let place = store.contents.place(of: current.content)
         if let kept = try? Backing.stat(Array(place.name.utf8), in: place.directory.rawValue), kept.size >= current.size
         {
             state.isKept = true

@@ -92,10 +92,10 @@ extension LiveContainer {
             guard let name else { throw .noSuchFileOrDirectory }
             return Location(directory: try descriptor(of: name.parent), path: name.name.bytes)
         case .kept(let content):
-            let place = store.contents.name(of: content)
+            let place = store.contents.place(of: content)
             return Location(directory: stateDescriptor(place.directory), path: Array(place.name.utf8))
         case .deleted(let deletion):
-            let place = store.deletedArea.name(of: deletion)
+            let place = store.deletedArea.place(of: deletion)
             return Location(directory: stateDescriptor(place.directory), path: Array(place.name.utf8))
         case .gone:
             throw .noSuchFileOrDirectory

@@ -180,7 +180,7 @@ extension LiveContainer {
         _ deletion: DeletionID, of document: Document, _ state: inout Document.State, _ label: ContentStore.Label
     ) throws(Errno) {
         let content = label.version.content
-        let entry = store.deletedArea.name(of: deletion)
+        let entry = store.deletedArea.place(of: deletion)
         let path = Array(entry.name.utf8)
         // The last of its writers may be about to settle what it has written.
         let isChanged = state.contentDiffers(from: try Backing.stat(path, in: entry.directory.rawValue))

@@ -50,15 +50,20 @@ public struct SettingsFile {
 
     /// Reads the file in a state directory; a missing one sets nothing.
     public init(in state: Int32) throws(SettingsError) {
-        guard let file = try? Backing.open(path: Self.name, in: state, flags: O_RDONLY) else {
-            try self.init(text: "")
-            return
+        try self.init(text: try Self.text(in: state))
+    }
+
+    /// The text of the file in a state directory; empty if there is none.
+    public static func text(in state: Int32) throws(SettingsError) -> String {
+        do throws(Errno) {
+            let file = try Backing.openRegular(path: name, in: state, flags: O_RDONLY)
+            defer { close(file) }
+            let size = try Backing.stat(file).size
+            guard size <= ThreeWayMerge.maximumSize else { throw .fileTooLarge }
+            return String(decoding: try ContentText.read(file, size: size), as: UTF8.self)
+        } catch .noSuchFileOrDirectory { return "" } catch {
+            throw SettingsError(key: "", description: "config.toml cannot be read")
         }
-        defer { close(file) }
-        guard let size = try? Backing.stat(file).size, size <= ThreeWayMerge.maximumSize,
-            let bytes = try? ContentText.read(file, size: size)
-        else { throw SettingsError(key: "", description: "config.toml cannot be read") }
-        try self.init(text: String(decoding: bytes, as: UTF8.self))
     }
 
     /// All settings with what is in force.
@@ -89,8 +94,10 @@ public struct SettingsFile {
     public func write(in state: Int32) throws(SettingsError) {
         let text = Array((table.convert(to: .toml) + "\n").utf8)
         do throws(Errno) {
-            let file = try Backing.open(
-                path: Self.name + ".new", in: state, flags: O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+            // What an attempt that was cut short has left, or whoever may write here.
+            try? Backing.unlink(Array((Self.name + ".new").utf8), in: state)
+            let file = try Backing.openRegular(
+                path: Self.name + ".new", in: state, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
             defer { close(file) }
             try ContentText.replace(file, with: text)
             try Backing.check { fsync(file) }

@@ -20,7 +20,7 @@ public final class Ballast: Sendable {
     private let held = Mutex<UInt64>(0)
 
     init(in state: FileDescriptor, readOnly: Bool) {
-        file = readOnly ? nil : try? System.open(Self.name, in: state, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        file = readOnly ? nil : try? System.openRegular(Self.name, in: state, O_RDWR | O_CREAT, mode: 0o600)
         // On a full disk this is all that there will be.
         if let file, let status = try? System.status(file) {
             held.withLock { $0 = UInt64(clamping: status.st_blocks) &* 512 }

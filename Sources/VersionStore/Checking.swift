@@ -203,7 +203,7 @@ final class StoreCheck {
 
     private func checkUnknown(_ objects: Set<ContentID>) throws {
         for id in objects.sorted() where try store.versions(sharing: id).isEmpty {
-            guard isSettled(store.contents.name(of: id)), try store.versions(sharing: id).isEmpty else { continue }
+            guard isSettled(store.contents.place(of: id)), try store.versions(sharing: id).isEmpty else { continue }
             guard let labels = try? store.contents.labels(of: id), let first = labels.first else {
                 reportUnreadable("objects", id.hex)
                 continue
@@ -222,7 +222,7 @@ final class StoreCheck {
 
     private func checkDeletions(_ entries: Set<DeletionID>) throws {
         for deletion in try store.deletions(within: nil) where !entries.contains(deletion.id) {
-            let (directory, name) = store.deletedArea.name(of: deletion.id)
+            let (directory, name) = store.deletedArea.place(of: deletion.id)
             guard (try? System.status(name, in: directory)) == nil, try store.deletion(deletion.id) != nil else {
                 continue
             }
@@ -232,7 +232,7 @@ final class StoreCheck {
             ) { [.removeDeletion(deletion.id)] }
         }
         for id in entries.sorted() where try store.deletion(id) == nil {
-            guard isSettled(store.deletedArea.name(of: id)), try store.deletion(id) == nil else { continue }
+            guard isSettled(store.deletedArea.place(of: id)), try store.deletion(id) == nil else { continue }
             guard let label = try? store.deletedArea.label(of: id), label.id == id else {
                 reportUnreadable("deleted", id.hex)
                 continue

@@ -40,12 +40,12 @@ extension ContentStore {
     public func put(_ beginning: Beginning, _ labels: [Label]) throws(Errno) {
         let entry = Shelf.name(beginning.content)
         do throws(Errno) {
-            let former = try Occupied.bytes(entry, in: shelf.directory)
+            let former = try Occupied.bytes(Shelf.leaf(entry), in: shelf.place(of: entry))
             let bytes = LabelCoding.encode(labels)
             let isAttached = try shelf.attach(bytes, to: beginning.name, in: shelf.staging)
             // A label of the old object counts before this one as long as that is there.
             if !isAttached { try shelf.writeSidecar(bytes, for: entry) }
-            try System.rename(beginning.name, in: shelf.staging, to: entry, in: shelf.directory)
+            try shelf.take(beginning.name, of: shelf.staging, as: entry)
             if isAttached { shelf.removeSidecar(of: entry) }
             shelf.space.removed(entry, allocated: former)
             shelf.space.added(entry, allocated: shelf.allocated(entry))

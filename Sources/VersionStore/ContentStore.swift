@@ -50,8 +50,8 @@ public final class ContentStore: Sendable {
     ) throws(Errno) {
         let (source, entry) = (name.cName, Shelf.name(id))
         try shelf.put(source, of: directory, as: entry, label: LabelCoding.encode([label] + also)) {
-            () throws(Errno) in
-            try System.call { linkat(directory.rawValue, source, self.shelf.directory.rawValue, entry, 0) }
+            place, leaf throws(Errno) in
+            try System.call { linkat(directory.rawValue, source, place.rawValue, leaf, 0) }
         }
     }
 
@@ -63,8 +63,8 @@ public final class ContentStore: Sendable {
     ) throws(Errno) {
         let (source, entry) = (name.cName, Shelf.name(id))
         try shelf.put(source, of: directory, as: entry, label: LabelCoding.encode([label] + also)) {
-            () throws(Errno) in
-            try System.rename(source, in: directory, to: entry, in: self.shelf.directory)
+            place, leaf throws(Errno) in
+            try System.rename(source, in: directory, to: leaf, in: place)
         }
     }
 
@@ -80,7 +80,7 @@ public final class ContentStore: Sendable {
     ) throws(Errno) -> Copying {
         let entry = Shelf.name(id)
         let temporary = Shelf.temporaryName()
-        let copy = try System.open(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        let copy = try System.openBeneath(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         defer { System.close(copy) }
         do throws(Errno) {
             let copying = try FileCopy.copy(file, to: copy, reflink: canReflink)
@@ -89,9 +89,7 @@ public final class ContentStore: Sendable {
             if copying == .copied, !isDurable { try FileCopy.order(copy, ordering, arrivals) }
             let bytes = LabelCoding.encode([label] + also)
             if !shelf.attach(bytes, to: copy) { try shelf.writeSidecar(bytes, for: entry) }
-            try shelf.placing(entry) { () throws(Errno) in
-                try System.rename(temporary, in: self.shelf.staging, to: entry, in: self.shelf.directory)
-            }
+            try shelf.take(temporary, of: shelf.staging, as: entry)
             if copying == .copied, isDurable, ordering != linux_ordering_none {
                 try synchronizing { () throws(Errno) in _ = try System.call { fsync(copy.rawValue) } }
             }
@@ -143,13 +141,16 @@ public final class ContentStore: Sendable {
 
     /// Opens a content for reading; the caller closes it.
     public func open(_ id: ContentID) throws(Errno) -> FileDescriptor {
-        try System.open(Shelf.name(id), in: shelf.directory, O_RDONLY | O_NOFOLLOW)
+        try shelf.open(Shelf.name(id))
     }
 
     /// Whether the content is here.
-    public func contains(_ id: ContentID) -> Bool { (try? System.status(Shelf.name(id), in: shelf.directory)) != nil }
+    public func contains(_ id: ContentID) -> Bool { (try? shelf.status(of: Shelf.name(id))) != nil }
 
-    /// Where the object is, for `…at` calls: a descriptor that stays open as long as the store, and a relative path.
+    /// Where the object is, for `…at` calls: a descriptor that stays open as long as the store, and a name in it.
+    public func place(of id: ContentID) -> (directory: FileDescriptor, name: String) { shelf.whereabouts(of: id) }
+
+    /// The same as a path from `objects`, for people.
     public func name(of id: ContentID) -> (directory: FileDescriptor, name: String) {
         let hex = id.hex
         return (shelf.directory, "\(hex.prefix(2))/\(hex)")

@@ -27,8 +27,8 @@ public final class DeletedArea: Sendable {
         let labelsInode = label.type == .file || label.type == .directory
         try shelf.put(
             source, of: directory, as: entry, label: LabelCoding.encode(label), labelsInode: labelsInode
-        ) { () throws(Errno) in
-            try System.rename(source, in: directory, to: entry, in: self.shelf.directory)
+        ) { place, leaf throws(Errno) in
+            try System.rename(source, in: directory, to: leaf, in: place)
         }
     }
 
@@ -43,8 +43,8 @@ public final class DeletedArea: Sendable {
             _ = fchown(file.rawValue, label.attributes.owner, label.attributes.group)
             try System.call { fchmod(file.rawValue, mode_t(label.attributes.mode & 0o777)) }
             try shelf.put(temporary, of: shelf.staging, as: entry, label: LabelCoding.encode(label)) {
-                () throws(Errno) in
-                try System.rename(temporary, in: self.shelf.staging, to: entry, in: self.shelf.directory)
+                place, leaf throws(Errno) in
+                try System.rename(temporary, in: self.shelf.staging, to: leaf, in: place)
             }
         } catch {
             try? System.unlink(temporary, in: shelf.staging)
@@ -57,10 +57,9 @@ public final class DeletedArea: Sendable {
         let (source, entry) = (Shelf.name(id), Shelf.name(label.id))
         let (moved, replaced) = (shelf.allocated(source), shelf.allocated(entry))
         try shelf.relabel(source, LabelCoding.encode(label))
-        try System.rename(source, in: shelf.directory, to: entry, in: shelf.directory)
-        if (try? System.rename(
-            Shelf.sidecar(source), in: shelf.directory, to: Shelf.sidecar(entry), in: shelf.directory)) == nil
-        {
+        let place = try shelf.place(of: source)
+        try shelf.take(Shelf.leaf(source), of: place, as: entry)
+        if (try? shelf.take(Shelf.leaf(Shelf.sidecar(source)), of: place, as: Shelf.sidecar(entry))) == nil {
             shelf.removeSidecar(of: entry)
         }
         shelf.space.removed(source, allocated: moved)
@@ -75,7 +74,7 @@ public final class DeletedArea: Sendable {
         // One in a sidecar is read only where the file has none.
         let attached = try shelf.attach(bytes, to: source, in: directory)
         if !attached { try shelf.writeSidecar(bytes, for: entry) }
-        try System.rename(source, in: directory, to: entry, in: shelf.directory)
+        try shelf.take(source, of: directory, as: entry)
         if attached { shelf.removeSidecar(of: entry) }
         shelf.space.added(entry, allocated: shelf.allocated(entry) - replaced)
     }
@@ -87,9 +86,10 @@ public final class DeletedArea: Sendable {
         let (entry, target) = (Shelf.name(id), name.cName)
         let allocated = shelf.allocated(entry)
         let flag = linux_RENAME_NOREPLACE
+        let (place, leaf) = (try shelf.place(of: entry), Shelf.leaf(entry))
         do throws(Errno) {
             try System.call {
-                linux_renameat2(shelf.directory.rawValue, entry, directory.rawValue, target, flag)
+                linux_renameat2(place.rawValue, leaf, directory.rawValue, target, flag)
             }
         } catch .invalidArgument { try moveOutByLink(entry, to: target, of: directory) }
         detach(entry, from: target, in: directory, allocated: allocated)
@@ -97,14 +97,15 @@ public final class DeletedArea: Sendable {
 
     /// For file systems without RENAME_NOREPLACE.
     private func moveOutByLink(_ entry: CName, to target: CName, of directory: FileDescriptor) throws(Errno) {
-        let status = try System.status(entry, in: shelf.directory)
+        let (place, leaf) = (try shelf.place(of: entry), Shelf.leaf(entry))
+        let status = try System.status(leaf, in: place)
         if status.st_mode & S_IFMT == S_IFDIR {
             // rename(2) of a directory replaces only an empty one; so make that one ourselves, which fails if taken.
             try System.call { mkdirat(directory.rawValue, target, 0o700) }
-            try System.rename(entry, in: shelf.directory, to: target, in: directory)
+            try System.rename(leaf, in: place, to: target, in: directory)
         } else {
-            try System.call { linkat(shelf.directory.rawValue, entry, directory.rawValue, target, 0) }
-            try System.unlink(entry, in: shelf.directory)
+            try System.call { linkat(place.rawValue, leaf, directory.rawValue, target, 0) }
+            try System.unlink(leaf, in: place)
         }
     }
 
@@ -120,16 +121,16 @@ public final class DeletedArea: Sendable {
     ) throws(Errno) {
         let (entry, object) = (Shelf.name(id), Shelf.name(content))
         // Kept by a later version that shares the content, of an item that goes on from this one: it begins with this.
-        if let kept = try? System.status(object, in: contents.directory),
-            kept.st_size > (try System.status(entry, in: shelf.directory)).st_size
+        if let kept = try? contents.status(of: object), kept.st_size > (try shelf.status(of: entry)).st_size
         {
             return try remove(id)
         }
         let allocated = shelf.allocated(entry)
+        let (place, leaf) = (try shelf.place(of: entry), Shelf.leaf(entry))
         try contents.put(
-            entry, of: shelf.directory, as: object, label: LabelCoding.encode([label] + also)
-        ) { () throws(Errno) in
-            try System.rename(entry, in: self.shelf.directory, to: object, in: self.contents.directory)
+            leaf, of: place, as: object, label: LabelCoding.encode([label] + also)
+        ) { newPlace, newLeaf throws(Errno) in
+            try System.rename(leaf, in: place, to: newLeaf, in: newPlace)
         }
         shelf.removeSidecar(of: entry)
         shelf.space.removed(entry, allocated: allocated)
@@ -140,9 +141,10 @@ public final class DeletedArea: Sendable {
         let (object, entry) = (Shelf.name(content), Shelf.name(label.id))
         let (allocated, former) = (contents.allocated(object), try contents.label(of: object))
         do throws(Errno) {
-            try shelf.put(object, of: contents.directory, as: entry, label: LabelCoding.encode(label)) {
-                () throws(Errno) in
-                try System.rename(object, in: self.contents.directory, to: entry, in: self.shelf.directory)
+            let (place, leaf) = (try contents.place(of: object), Shelf.leaf(object))
+            try shelf.put(leaf, of: place, as: entry, label: LabelCoding.encode(label)) {
+                newPlace, newLeaf throws(Errno) in
+                try System.rename(leaf, in: place, to: newLeaf, in: newPlace)
             }
         } catch {
             try? contents.relabel(object, former)
@@ -154,10 +156,13 @@ public final class DeletedArea: Sendable {
 
     /// Opens a deleted file for reading; the caller closes it.
     public func open(_ id: DeletionID) throws(Errno) -> FileDescriptor {
-        try System.open(Shelf.name(id), in: shelf.directory, O_RDONLY | O_NOFOLLOW)
+        try shelf.open(Shelf.name(id))
     }
 
-    /// Where the entry is, for `…at` calls: a descriptor that stays open as long as the store, and a relative path.
+    /// Where the entry is, for `…at` calls: a descriptor that stays open as long as the store, and a name in it.
+    public func place(of id: DeletionID) -> (directory: FileDescriptor, name: String) { shelf.whereabouts(of: id) }
+
+    /// The same as a path from `deleted`, for people.
     public func name(of id: DeletionID) -> (directory: FileDescriptor, name: String) {
         let hex = id.hex
         return (shelf.directory, "\(hex.prefix(2))/\(hex)")

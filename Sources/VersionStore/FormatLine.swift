@@ -6,6 +6,8 @@ import VersionModel
 /// known are passed over.
 struct FormatLine: Hashable {
     static let current = "1"
+    /// It grows by one with each catalog that is lost: more is no number of ours.
+    private static let mostEpochs: UInt64 = 1 << 23
 
     var container: ContainerID
     var device: DeviceID
@@ -36,7 +38,7 @@ struct FormatLine: Hashable {
         }
         guard let container = fields["container"].flatMap({ ContainerID(hex: $0) }),
             let device = fields["device"].flatMap({ DeviceID(hex: $0) }),
-            let epoch = fields["epoch"].flatMap({ UInt64($0) }), let location = fields["at"]
+            let epoch = fields["epoch"].flatMap({ UInt64($0) }), epoch < mostEpochs, let location = fields["at"]
         else { return .damaged }
         return .known(FormatLine(container: container, device: device, epoch: epoch, location: String(location)))
     }

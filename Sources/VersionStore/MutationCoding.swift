@@ -49,7 +49,7 @@ extension ByteReader {
         var places: [Place] = []
         for _ in 0..<(try count(ofAtLeast: 9)) { places.append(try place()) }
         let current: VersionID = try identity()
-        let file = Item.LiveFile(id: FileID(try fixed64()), size: try count(), modified: try time())
+        let file = Item.LiveFile(id: FileID(try fixed64()), size: try size(), modified: try time())
         return Item(id: id, places: places, current: current, file: file)
     }
 

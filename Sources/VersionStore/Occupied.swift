@@ -33,7 +33,9 @@ public enum Occupied {
         return hasHoles(file, status) ? blocks(status) : whole
     }
 
-    private static func blocks(_ status: stat) -> Int64 { Int64(status.st_blocks) * 512 }
+    private static func blocks(_ status: stat) -> Int64 {
+        Int64(status.st_blocks).multipliedReportingOverflow(by: 512).partialValue
+    }
 
     /// What a file of this size takes if it has no holes; nil for directories and other things.
     private static func whole(_ status: stat) -> Int64? {

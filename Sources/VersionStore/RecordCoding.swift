@@ -113,8 +113,15 @@ extension ByteReader {
 
     mutating func attributes() throws(CodingError) -> Attributes {
         Attributes(
-            mode: try fixed32(), owner: try fixed32(), group: try fixed32(),
+            mode: try fixed32() & 0o7777, owner: try fixed32(), group: try fixed32(),
             accessList: try optional { (reader) throws(CodingError) in try reader.string() })
+    }
+
+    /// A size that a file can have.
+    mutating func size() throws(CodingError) -> UInt64 {
+        let size = try count()
+        guard size <= UInt64(Int64.max) else { throw CodingError() }
+        return size
     }
 
     mutating func code<Value>(_ decode: (UInt8) -> Value?) throws(CodingError) -> Value {
@@ -127,7 +134,7 @@ extension ByteReader {
         let item: ItemID = try identity()
         let kind = try code(VersionKind.init(code:))
         let content: ContentID = try identity()
-        let size = try count()
+        let size = try size()
         let modified = try time()
         let saved = try time()
         let hybrid = HybridTime(wall: try time(), logical: try fixed32())
@@ -147,7 +154,7 @@ extension ByteReader {
         Deletion(
             id: try identity(), place: try place(), path: try path(), type: try code(EntryType.init(code:)),
             file: FileID(try fixed64()), item: try optional { (reader) throws(CodingError) in try reader.identity() },
-            size: try count(), deleted: try time(), author: try author(), group: try identity(),
+            size: try size(), deleted: try time(), author: try author(), group: try identity(),
             parentAccessed: try time(), parentModified: try time(), attributes: try attributes())
     }
 

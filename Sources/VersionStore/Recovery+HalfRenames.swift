@@ -18,7 +18,7 @@ extension Recovery {
         let horizon = lastChange?.advanced(byNanoseconds: -VersionStore.dirtyNanoseconds)
         var shared: [ContentID] = []
         try contents.forEach { id in
-            let (directory, name) = contents.name(of: id)
+            let (directory, name) = contents.place(of: id)
             guard let status = try? System.extendedStatus(name, in: directory), status.links > 1 else { return }
             if horizon.map({ status.change >= $0 }) ?? true { shared.append(id) }
         }
@@ -30,7 +30,7 @@ extension Recovery {
     }
 
     private func finishRename(_ id: ContentID) throws(Errno) {
-        let object = contents.name(of: id)
+        let object = contents.place(of: id)
         let status = try System.extendedStatus(object.name, in: object.directory)
         let labels = try contents.labels(of: id)
         guard let label = labels.first, let name = label.path.name, let parent = label.path.parent,

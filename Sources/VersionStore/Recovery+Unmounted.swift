@@ -138,7 +138,7 @@ private struct UnseenRemoval {
         }
         var rows: [VersionStore.Mutation] = []
         let home = try home(of: place, path, owner: kept.attributes, &rows)
-        let object = recovery.contents.name(of: kept.content)
+        let object = recovery.contents.place(of: kept.content)
         let status = try System.extendedStatus(object.name, in: object.directory)
         let deletion = deletion(
             Place(directory: home, name: place.name), path, .file, recovery.tree.id(of: status), kept.attributes,
@@ -170,7 +170,7 @@ private struct UnseenRemoval {
 
     private func isWhole(_ version: Version) -> Bool {
         guard version.flags.isDisjoint(with: [.contentLost, .unfinished, .beside]) else { return false }
-        let object = recovery.contents.name(of: version.content)
+        let object = recovery.contents.place(of: version.content)
         return (try? System.extendedStatus(object.name, in: object.directory)).map { $0.size >= version.size } ?? false
     }
 

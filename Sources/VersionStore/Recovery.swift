@@ -107,7 +107,7 @@ struct Recovery {
     /// Whether an object was put where it is after that time.
     private func isKept(_ id: ContentID, since horizon: Timestamp?) -> Bool {
         guard let horizon else { return true }
-        let (directory, name) = contents.name(of: id)
+        let (directory, name) = contents.place(of: id)
         return (try? System.extendedStatus(name, in: directory)).map { $0.change >= horizon } ?? false
     }
 
@@ -149,7 +149,7 @@ struct Recovery {
         }
         // A name's entry is not the file itself.
         guard label.type != .link else { return deletion }
-        let (directory, name) = deletedArea.name(of: label.id)
+        let (directory, name) = deletedArea.place(of: label.id)
         if let status = try? System.extendedStatus(name, in: directory) { deletion.file = tree.id(of: status) }
         return deletion
     }
@@ -333,7 +333,7 @@ struct Recovery {
     }
 
     private func modified(_ deletion: Deletion) -> Timestamp {
-        let (directory, name) = deletedArea.name(of: deletion.id)
+        let (directory, name) = deletedArea.place(of: deletion.id)
         return (try? System.extendedStatus(name, in: directory))?.modification ?? deletion.deleted
     }
 }

@@ -20,6 +20,8 @@ final class RedoLog {
     static let appliedKey = "redo-applied"
     /// From this length on, what the catalog has is dropped from the log.
     static let limit = 8 << 20
+    /// Every number is less.
+    static let mostNumber: UInt64 = 1 << 62
 
     private let state: FileDescriptor
     private var file: AppendedFile
@@ -37,7 +39,7 @@ final class RedoLog {
     init(in state: FileDescriptor) throws(Errno) {
         self.state = state
         file = AppendedFile(
-            try System.open(Self.name, in: state, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, mode: 0o600))
+            try System.openRegular(Self.name, in: state, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, mode: 0o600))
     }
 
     /// The mutations of a record; the rest it gets when it is its turn.
@@ -89,8 +91,8 @@ final class RedoLog {
 
     /// A file to begin anew with, made without the lock.
     func fresh() throws(Errno) -> AppendedFile {
-        let flags = O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW
-        let new = AppendedFile(try System.open(Self.successor, in: state, flags, mode: 0o600))
+        let flags = O_RDWR | O_CREAT | O_TRUNC | O_APPEND
+        let new = AppendedFile(try System.openRegular(Self.successor, in: state, flags, mode: 0o600))
         if let range = new.roomToMake {
             try new.makeRoom(range)
             new.hasRoom(range)
@@ -118,6 +120,8 @@ final class RedoLog {
         var (calls, last): ([[VersionStore.Mutation]], UInt64) = ([], applied)
         var position = 0
         while let (number, call, next) = try? record(bytes, at: position) {
+            // Higher numbers than that nobody counts to.
+            guard number < mostNumber else { break }
             if number > applied {
                 calls.append(call)
                 last = max(last, number)

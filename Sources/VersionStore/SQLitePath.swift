@@ -1,5 +1,6 @@
 // Lets SQLite open a file below a descriptor, so that the catalog stays reachable when DIR is mounted over.
 
+import CLinux
 internal import GRDBSQLite
 import Glibc
 import SystemPackage
@@ -13,10 +14,12 @@ enum SQLitePath {
         return "/proc/self/fd/\(directory.rawValue)/\(name)"
     }
 
+    /// What is opened or removed below a descriptor is a regular file there of that very name, or nothing: a name in
+    /// the state may be a link by now, and a journal may name any file as one to remove.
     private static let installed: Bool = {
         guard let vfs = sqlite3_vfs_find(nil), let set = vfs.pointee.xSetSystemCall else { return false }
         typealias Lstat = @convention(c) (UnsafePointer<CChar>?, UnsafeMutablePointer<stat>?) -> Int32
-        let replacement: Lstat = { path, status in
+        let look: Lstat = { path, status in
             guard let path, let status else { return -1 }
             let result = lstat(path, status)
             let isDescriptor = strncmp(path, "/proc/self", 10) == 0
@@ -25,6 +28,48 @@ enum SQLitePath {
             }
             return result
         }
-        return set(vfs, "lstat", unsafeBitCast(replacement, to: sqlite3_syscall_ptr.self)) == SQLITE_OK
+        typealias Open = @convention(c) (UnsafePointer<CChar>?, Int32, Int32) -> Int32
+        let open: Open = { path, flags, mode in
+            guard let path else { return -1 }
+            guard let place = place(path), let name = place.name else {
+                return linux_openat(AT_FDCWD, path, flags, mode_t(truncatingIfNeeded: mode))
+            }
+            do throws(Errno) {
+                return try System.openRegular(
+                    name, in: FileDescriptor(rawValue: place.directory), flags, mode: mode_t(truncatingIfNeeded: mode)
+                ).rawValue
+            } catch {
+                errno = error.rawValue
+                return -1
+            }
+        }
+        typealias Unlink = @convention(c) (UnsafePointer<CChar>?) -> Int32
+        let remove: Unlink = { path in
+            guard let path, let place = place(path), let name = place.name else {
+                errno = EPERM
+                return -1
+            }
+            return unlinkat(place.directory, name, 0)
+        }
+        return set(vfs, "lstat", unsafeBitCast(look, to: sqlite3_syscall_ptr.self)) == SQLITE_OK
+            && set(vfs, "open", unsafeBitCast(open, to: sqlite3_syscall_ptr.self)) == SQLITE_OK
+            && set(vfs, "unlink", unsafeBitCast(remove, to: sqlite3_syscall_ptr.self)) == SQLITE_OK
     }()
+
+    /// The descriptor in a path of ours, and the one name behind it; nil for other paths.
+    private static func place(_ path: UnsafePointer<CChar>) -> (directory: Int32, name: UnsafePointer<CChar>?)? {
+        let prefix = "/proc/self/fd/"
+        let length = strlen(prefix)
+        guard strncmp(path, prefix, length) == 0 else { return nil }
+        var number: Int32 = 0
+        var end = length
+        while path[end] >= 48, path[end] <= 57, end < length + 9 {
+            number = number * 10 + Int32(path[end] - 48)
+            end += 1
+        }
+        guard end > length else { return nil }
+        if path[end] == 0 { return (number, nil) }
+        guard path[end] == 47, path[end + 1] != 0, strchr(path + end + 1, 47) == nil else { return nil }
+        return (number, path + end + 1)
+    }
 }

@@ -15,11 +15,13 @@ final class Shelf: Sendable {
     let space: SpaceMeter
     /// Cleared when the file system turns out to have no user attributes, to save the vain call.
     private let hasAttributes = Atomic<Bool>(true)
+    private let subdirectories: Subdirectories
 
     init(directory: FileDescriptor, staging: FileDescriptor, space: SpaceMeter) {
         self.directory = directory
         self.staging = staging
         self.space = space
+        subdirectories = Subdirectories(of: directory)
     }
 
     // MARK: Names
@@ -52,12 +54,33 @@ final class Shelf: Sendable {
     /// The name of the sidecar file beside an entry.
     static func sidecar(_ name: CName) -> CName { name.dropLast() + [46, 108, 97, 98, 101, 108, 0] }
 
-    /// Runs what puts something into a subdirectory; makes the subdirectory the first time.
-    func placing(_ name: CName, _ body: () throws(Errno) -> Void) throws(Errno) {
-        do throws(Errno) { try body() } catch .noSuchFileOrDirectory {
-            try System.makeDirectory(Array(name.prefix(2)) + [0], in: directory)
-            try body()
-        }
+    /// The directory that an entry lies in, open as long as the store; its name there is ``leaf(_:)``.
+    func place(of entry: CName, making: Bool = false) throws(Errno) -> FileDescriptor {
+        try subdirectories.descriptor(of: entry, making: making)
+    }
+
+    /// The name of an entry in its subdirectory.
+    static func leaf(_ entry: CName) -> CName { Array(entry.dropFirst(3)) }
+
+    /// Where an entry is, for `…at` calls; a name that is nowhere if its subdirectory is not there, or is none.
+    func whereabouts<Subject>(of id: Identifier<Subject>) -> (directory: FileDescriptor, name: String) {
+        let place = try? place(of: Self.name(id))
+        return (place ?? directory, id.hex)
+    }
+
+    /// What the entry of that name is.
+    func status(of entry: CName) throws(Errno) -> stat {
+        try System.status(Self.leaf(entry), in: place(of: entry))
+    }
+
+    /// Opens a file that is here for reading; anything but a regular file is EILSEQ.
+    func open(_ entry: CName) throws(Errno) -> FileDescriptor {
+        try System.openRegular(Self.leaf(entry), in: place(of: entry), O_RDONLY)
+    }
+
+    /// Puts a file or directory of that name here, in the place of what may be here already.
+    func take(_ name: CName, of source: FileDescriptor, as entry: CName) throws(Errno) {
+        try System.rename(name, in: source, to: Self.leaf(entry), in: place(of: entry, making: true))
     }
 
     // MARK: Labels
@@ -90,7 +113,7 @@ final class Shelf: Sendable {
     /// Writes the sidecar of an entry, atomically.
     func writeSidecar(_ label: [UInt8], for name: CName) throws(Errno) {
         let temporary = Self.temporaryName()
-        let file = try System.open(temporary, in: staging, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        let file = try System.openBeneath(temporary, in: staging, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         do throws(Errno) {
             defer { System.close(file) }
             try System.writeAll(label, to: file)
@@ -98,27 +121,30 @@ final class Shelf: Sendable {
             try? System.unlink(temporary, in: staging)
             throw error
         }
-        try placing(name) { () throws(Errno) in
-            try System.rename(temporary, in: staging, to: Self.sidecar(name), in: directory)
-        }
+        try take(temporary, of: staging, as: Self.sidecar(name))
     }
 
-    func removeSidecar(of name: CName) { _ = unlinkat(directory.rawValue, Self.sidecar(name), 0) }
+    func removeSidecar(of name: CName) {
+        guard let place = try? place(of: name) else { return }
+        _ = unlinkat(place.rawValue, Self.leaf(Self.sidecar(name)), 0)
+    }
 
     /// Replaces the label of an entry that is here.
     func relabel(_ name: CName, _ label: [UInt8]) throws(Errno) {
-        if try attach(label, to: name, in: directory) {
+        let place = try place(of: name)
+        if try attach(label, to: Self.leaf(name), in: place) {
             removeSidecar(of: name)
         } else {
-            _ = try System.status(name, in: directory)
+            _ = try status(of: name)
             try writeSidecar(label, for: name)
-            detach(from: name, in: directory)
+            detach(from: Self.leaf(name), in: place)
         }
     }
 
     /// The label of an entry; ENODATA if it has none.
     func label(of name: CName) throws(Errno) -> [UInt8] {
-        let path = System.path(name, in: directory)
+        let place = try place(of: name)
+        let path = System.path(Self.leaf(name), in: place)
         var buffer = [UInt8](repeating: 0, count: 1024)
         var count = linux_lgetxattr(path, LabelCoding.attribute, &buffer, buffer.count)
         if count < 0, errno == ERANGE {
@@ -126,8 +152,8 @@ final class Shelf: Sendable {
             count = linux_lgetxattr(path, LabelCoding.attribute, &buffer, buffer.count)
         }
         if count >= 0 { return Array(buffer.prefix(count)) }
-        do throws(Errno) { return try System.contents(of: Self.sidecar(name), in: directory) } catch {
-            _ = try System.status(name, in: directory)
+        do throws(Errno) { return try System.contents(of: Self.leaf(Self.sidecar(name)), in: place) } catch {
+            _ = try status(of: name)
             throw error == .noSuchFileOrDirectory ? .noData : error
         }
     }
@@ -138,11 +164,14 @@ final class Shelf: Sendable {
     /// without one; `move` does the rest.
     func put(
         _ name: CName, of source: FileDescriptor, as entry: CName, label: [UInt8], labelsInode: Bool = true,
-        _ move: () throws(Errno) -> Void
+        _ move: (_ place: FileDescriptor, _ leaf: CName) throws(Errno) -> Void
     ) throws(Errno) {
         let attached = labelsInode ? try attach(label, to: name, in: source) : false
         if !attached { try writeSidecar(label, for: entry) }
-        do throws(Errno) { try placing(entry, move) } catch {
+        do throws(Errno) {
+            let place = try place(of: entry, making: true)
+            try move(place, Self.leaf(entry))
+        } catch {
             if attached { detach(from: name, in: source) } else { removeSidecar(of: entry) }
             throw error
         }
@@ -151,16 +180,17 @@ final class Shelf: Sendable {
 
     /// Unlinks an entry, then its sidecar.
     func remove(_ name: CName) throws(Errno) {
-        let isDirectory = try System.status(name, in: directory).st_mode & S_IFMT == S_IFDIR
-        let allocated = try Occupied.bytes(name, in: directory)
-        try System.unlink(name, in: directory, flags: isDirectory ? AT_REMOVEDIR : 0)
+        let (place, leaf) = (try place(of: name), Self.leaf(name))
+        let isDirectory = try System.status(leaf, in: place).st_mode & S_IFMT == S_IFDIR
+        let allocated = try Occupied.bytes(leaf, in: place)
+        try System.unlink(leaf, in: place, flags: isDirectory ? AT_REMOVEDIR : 0)
         removeSidecar(of: name)
         space.removed(name, allocated: allocated)
     }
 
     /// Bytes that an entry takes on the disk; 0 if it is not there.
     func allocated(_ name: CName) -> Int64 {
-        (try? Occupied.bytes(name, in: directory)) ?? 0
+        (try? Occupied.bytes(Self.leaf(name), in: place(of: name))) ?? 0
     }
 
     /// The identities of all entries, subdirectory by subdirectory.
@@ -173,7 +203,7 @@ final class Shelf: Sendable {
     private func identities<Subject>(in name: FileName) throws(Errno) -> [Identifier<Subject>] {
         let subdirectory: FileDescriptor
         do throws(Errno) {
-            subdirectory = try System.open(name.cName, in: directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+            subdirectory = try System.openBeneath(name.cName, in: directory, O_RDONLY | O_DIRECTORY)
         } catch .noSuchFileOrDirectory { return [] } catch .notDirectory { return [] }
         defer { System.close(subdirectory) }
         return try System.names(in: subdirectory).compactMap { entry in

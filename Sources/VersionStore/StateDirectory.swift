@@ -25,17 +25,21 @@ struct StateDirectory {
         var opened: [FileDescriptor] = []
         do throws(StoreError) {
             try Self.checkReservedName(root)
+            let inspection = try StateInspection(root: root)
+            try inspection.inspect(in: root)
             (state, wasCreated) = try Self.openState(root, readOnly: readOnly)
             opened.append(state)
+            // It may have been swapped since.
+            try inspection.vouch(for: state, Self.name)
             format = try Self.lockFormat(state, readOnly: readOnly)
             opened.append(format)
-            line = try Self.readFormat(state)
+            line = try Self.readFormat(format)
             location = try Self.location(of: state)
-            objects = try Self.subdirectory("objects", of: state, readOnly: readOnly)
+            objects = try Self.subdirectory("objects", of: state, inspection, readOnly: readOnly)
             opened.append(objects)
-            deleted = try Self.subdirectory("deleted", of: state, readOnly: readOnly)
+            deleted = try Self.subdirectory("deleted", of: state, inspection, readOnly: readOnly)
             opened.append(deleted)
-            staging = try Self.subdirectory("staging", of: state, readOnly: readOnly)
+            staging = try Self.subdirectory("staging", of: state, inspection, readOnly: readOnly)
         } catch {
             for descriptor in opened { System.close(descriptor) }
             throw error
@@ -57,7 +61,7 @@ struct StateDirectory {
         do throws(Errno) {
             let temporary = "format.new"
             try? System.unlink(temporary, in: state)
-            let file = try System.open(temporary, in: state, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+            let file = try System.openBeneath(temporary, in: state, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
             do throws(Errno) {
                 try System.call { linux_flock(file.rawValue, LOCK_EX | LOCK_NB) }
                 try System.writeAll(Array(line.text.utf8), to: file)
@@ -100,21 +104,30 @@ struct StateDirectory {
                     wasCreated = true
                 } catch .fileExists {}
             }
-            let state = try System.open(name, in: root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+            let state = try System.openBeneath(name, in: root, O_RDONLY | O_DIRECTORY)
             // Copies are made away from the tree: without a journal, ext4 passes over every inode that was freed nearby
             // within the last minutes, one by one, for each file that is made.
             if wasCreated { linux_spread_directories(state.rawValue) }
             return (state, wasCreated)
-        } catch .noSuchFileOrDirectory { throw .notAContainer } catch { throw .io(error, "opening \(name)") }
+        } catch .noSuchFileOrDirectory { throw .notAContainer } catch {
+            throw StateInspection.failure(error, name, "a directory")
+        }
     }
 
     private static func subdirectory(
-        _ name: String, of state: FileDescriptor, readOnly: Bool
+        _ name: String, of state: FileDescriptor, _ inspection: StateInspection, readOnly: Bool
     ) throws(StoreError) -> FileDescriptor {
+        let path = "\(Self.name)/\(name)"
+        let directory: FileDescriptor
         do throws(Errno) {
             if !readOnly { try System.makeDirectory(name, in: state) }
-            return try System.open(name, in: state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-        } catch { throw .io(error, "opening \(Self.name)/\(name)") }
+            directory = try System.openBeneath(name, in: state, O_RDONLY | O_DIRECTORY)
+        } catch { throw StateInspection.failure(error, path, "a directory") }
+        do throws(StoreError) { try inspection.vouch(for: directory, path) } catch {
+            System.close(directory)
+            throw error
+        }
+        return directory
     }
 
     /// Locks the file that is called `format` when the lock is held: it may be replaced between open and lock.
@@ -122,7 +135,7 @@ struct StateDirectory {
         do throws(Errno) {
             while true {
                 let flags = readOnly ? O_RDONLY : O_RDWR | O_CREAT
-                let file = try System.open("format", in: state, flags | O_NOFOLLOW, mode: 0o600)
+                let file = try System.openRegular("format", in: state, flags, mode: 0o600)
                 do throws(Errno) {
                     try System.call { linux_flock(file.rawValue, (readOnly ? LOCK_SH : LOCK_EX) | LOCK_NB) }
                     let (ours, named) = (try System.status(file), try System.status("format", in: state))
@@ -135,13 +148,15 @@ struct StateDirectory {
             }
         } catch .wouldBlock { throw .inUse } catch .noSuchFileOrDirectory {
             throw .notAContainer
+        } catch .illegalByteSequence {
+            throw StateInspection.failure(.illegalByteSequence, "\(name)/format", "a file")
         } catch { throw .io(error, "locking \(name)/format") }
     }
 
-    private static func readFormat(_ state: FileDescriptor) throws(StoreError) -> FormatLine? {
+    private static func readFormat(_ format: FileDescriptor) throws(StoreError) -> FormatLine? {
         let bytes: [UInt8]
         do throws(Errno) {
-            bytes = try System.contents(of: "format", in: state, limit: 4096)
+            bytes = try System.contents(of: format, limit: 4096)
         } catch { throw .io(error, "reading \(name)/format") }
         // Empty: made, but not written before a crash.
         guard !bytes.isEmpty else { return nil }

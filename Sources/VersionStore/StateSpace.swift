@@ -32,6 +32,8 @@ final class SpaceMeter: Sendable {
         /// The one being read, and whether something in it changed meanwhile (it is then read again).
         var current: ArraySlice<CChar> = []
         var changed = false
+
+        mutating func add(_ more: Int64) { bytes = SpaceMeter.sum(bytes, more) }
     }
 
     /// Lets one scan go on at a time; held while it reads the directories, and before `state`.
@@ -44,10 +46,12 @@ final class SpaceMeter: Sendable {
 
     private func change(_ name: CName, by bytes: Int64) {
         state.withLock { state in
-            state.bytes += bytes
+            state.bytes = Self.sum(state.bytes, bytes)
             guard state.scan != nil else { return }
             let subdirectory = name.prefix(2)
-            if state.scan?.done.contains(subdirectory) == true { state.scan?.bytes += bytes }
+            if state.scan?.done.contains(subdirectory) == true {
+                state.scan?.add(bytes)
+            }
             if state.scan?.current == subdirectory { state.scan?.changed = true }
         }
     }
@@ -56,7 +60,8 @@ final class SpaceMeter: Sendable {
 
     func restore(_ bytes: Int64) {
         state.withLock { state in
-            state.bytes = bytes
+            // Whoever wrote it down: sums stay far from the end of the numbers.
+            state.bytes = min(max(0, bytes), 1 << 60)
             state.isComplete = true
         }
     }
@@ -98,7 +103,7 @@ final class SpaceMeter: Sendable {
             let sum = try Self.sum(Array(name) + [0], of: directory)
             let isDone = state.withLock { state in
                 if state.scan?.changed == true, attempt < 8 { return false }
-                state.scan?.bytes += sum
+                state.scan?.add(sum)
                 state.scan?.done.insert(name)
                 state.scan?.current = []
                 return true
@@ -107,15 +112,21 @@ final class SpaceMeter: Sendable {
         }
     }
 
+    /// Sparse files may have any size: the sum ends where the numbers do.
+    private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
+        let (sum, over) = one.addingReportingOverflow(other)
+        return over ? (other < 0 ? .min : .max) : sum
+    }
+
     private static func sum(_ name: CName, of directory: FileDescriptor) throws(Errno) -> Int64 {
         let subdirectory: FileDescriptor
         do throws(Errno) {
-            subdirectory = try System.open(name, in: directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+            subdirectory = try System.openBeneath(name, in: directory, O_RDONLY | O_DIRECTORY)
         } catch .noSuchFileOrDirectory { return 0 }
         defer { System.close(subdirectory) }
         var sum: Int64 = 0
         for entry in try System.names(in: subdirectory) where entry.bytes.count == 32 {
-            sum += (try? Occupied.bytes(entry.cName, in: subdirectory)) ?? 0
+            sum = Self.sum(sum, (try? Occupied.bytes(entry.cName, in: subdirectory)) ?? 0)
         }
         return sum
     }

@@ -14,6 +14,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case notAContainer
     /// The directory has an entry called `.versions`, which the mount needs for itself.
     case reservedName
+    /// The state, or a part of it, is not what it should be, or not the right user's; what, and what to do about it.
+    case untrusted(String, advice: String)
     /// A system call on the state failed; what was being done.
     case io(Errno, String)
     /// The catalog could not answer: SQLite's result code and message.
@@ -26,6 +28,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .damagedFormat: "the file .versionsfs/format is damaged"
         case .notAContainer: "not a container"
         case .reservedName: "the directory has an entry called .versions, a name that the mount needs for itself"
+        case .untrusted(let what, _): what
         case .io(let error, let what): "\(what): \(error)"
         case .catalog(let code, let message): "catalog: \(message) (SQLite \(code))"
         }

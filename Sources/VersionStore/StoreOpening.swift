@@ -146,7 +146,7 @@ struct StoreOpening {
     private func number(_ key: String) -> UInt64 {
         guard let bytes = try? catalog.access({ try Query.setting(key, $0) }) else { return 0 }
         var reader = ByteReader(bytes)
-        return (try? reader.fixed64()) ?? 0
+        return min((try? reader.fixed64()) ?? 0, RedoLog.mostNumber)
     }
 
     private func time(_ key: String) throws -> Timestamp? {
@@ -218,7 +218,7 @@ struct StoreOpening {
     }
 
     static func markDamaged(_ state: FileDescriptor) {
-        if let file = try? System.open(damageMark, in: state, O_WRONLY | O_CREAT, mode: 0o600) { System.close(file) }
+        if let file = try? System.openRegular(damageMark, in: state, O_WRONLY | O_CREAT, mode: 0o600) { System.close(file) }
     }
 
     /// Whether there is something that a lost catalog must have known.

@@ -41,6 +41,41 @@ enum System {
             rawValue: try call { linux_openat(directory.rawValue, name, flags | O_CLOEXEC, mode) })
     }
 
+    /// Opens what lies in a directory of the state: no symlink is followed, nothing outside is reached (openat2(2)).
+    static func openBeneath(
+        _ name: UnsafePointer<CChar>, in directory: FileDescriptor, _ flags: Int32, mode: mode_t = 0
+    ) throws(Errno) -> FileDescriptor {
+        FileDescriptor(rawValue: try call { linux_open_beneath(directory.rawValue, name, flags, mode) })
+    }
+
+    /// The same for a regular file: anything else is EILSEQ. No FIFO makes it wait.
+    static func openRegular(
+        _ name: UnsafePointer<CChar>, in directory: FileDescriptor, _ flags: Int32, mode: mode_t = 0
+    ) throws(Errno) -> FileDescriptor {
+        let file: FileDescriptor
+        // Truncated once it is known to be what it should be.
+        let opening = flags & ~O_TRUNC
+        do throws(Errno) {
+            file = try openBeneath(name, in: directory, opening | O_NONBLOCK, mode: mode)
+        } catch .wouldBlock {
+            // A lease is to be given up first, which only files have: the very file is opened again, and waited for.
+            let found = try openBeneath(name, in: directory, linux_O_PATH)
+            defer { close(found) }
+            guard try status(found).st_mode & S_IFMT == S_IFREG else { throw .illegalByteSequence }
+            file = try open("/proc/self/fd/\(found.rawValue)", in: found, opening & ~(O_NOFOLLOW | O_CREAT | O_EXCL))
+        } catch {
+            throw error == Errno(rawValue: ENXIO) || error == .tooManySymbolicLinkLevels ? .illegalByteSequence : error
+        }
+        do throws(Errno) {
+            guard try status(file).st_mode & S_IFMT == S_IFREG else { throw .illegalByteSequence }
+            if flags & O_TRUNC != 0 { try call { ftruncate(file.rawValue, 0) } }
+            return file
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
     static func makeDirectory(_ name: UnsafePointer<CChar>, in directory: FileDescriptor) throws(Errno) {
         do throws(Errno) { try call { mkdirat(directory.rawValue, name, 0o700) } } catch .fileExists {}
     }
@@ -116,8 +151,13 @@ enum System {
     static func contents(
         of name: UnsafePointer<CChar>, in directory: FileDescriptor, limit: Int = 1 << 20
     ) throws(Errno) -> [UInt8] {
-        let file = try open(name, in: directory, O_RDONLY | O_NOFOLLOW)
+        let file = try openRegular(name, in: directory, O_RDONLY)
         defer { close(file) }
+        return try contents(of: file, limit: limit)
+    }
+
+    /// All bytes of an open file from where it stands.
+    static func contents(of file: FileDescriptor, limit: Int) throws(Errno) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {

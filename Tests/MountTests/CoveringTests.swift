@@ -54,7 +54,8 @@ struct CoveringTests {
     @Test("Above the directory, in it, and both through a bind")
     func covering() throws {
         try Place.with { place in
-            try shell("mkdir -p up/down/c/inner b; echo one > up/down/c/f; mkdir up/down/c/.versionsfs", in: place.path)
+            try shell(
+                "mkdir -p up/down/c/inner b; echo one > up/down/c/f; mkdir -m 700 up/down/c/.versionsfs", in: place.path)
             let (control, daemon) = ([Workplace.control, "mount"], [Workplace.daemon])
             for program in [control, daemon] {
                 for (point, words) in [

@@ -146,7 +146,8 @@ struct RecoveryTests {
     /// What a crash could leave: the database as it was at some moment, and a log that was not begun anew since.
     private func copyState(_ fixture: Fixture) throws -> String {
         let to = "/var/tmp/versionsfs-store-\(ContentID.random().short)-crash"
-        try FileManager.default.createDirectory(atPath: to + "/.versionsfs", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: to + "/.versionsfs", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try FileManager.default.copyItem(atPath: state(fixture, "format"), toPath: to + "/.versionsfs/format")
         func read(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: state(fixture, name))) }
         while true {

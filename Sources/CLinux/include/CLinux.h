@@ -26,6 +26,8 @@ extern const short linux_POSIX_SPAWN_SETSID;
 int linux_statx(int directory, const char *name, int flags, struct linux_stat *result);
 int linux_protection(int directory, const char *name);   // chattr(1): 0, or of 1 (+i) and 2 (+a)
 int linux_openat(int directory, const char *name, int flags, mode_t mode);
+// openat2(2): no symlink on the way, nothing outside of the directory. For one name, open(2) without it does the same.
+int linux_open_beneath(int directory, const char *name, int flags, mode_t mode);
 int linux_renameat2(int from, const char *name, int to, const char *new_name, unsigned flags);
 ssize_t linux_copy_file_range(int from, off_t *from_offset, int to, off_t *to_offset, size_t length);
 int linux_fallocate(int file, int mode, off_t offset, off_t length);
@@ -36,6 +38,7 @@ int linux_clone_file(int to, int from);              // FICLONE
 // What makes a copy's data durable before what is done to its original next (docs/decisions/0003).
 enum linux_ordering { linux_ordering_wait, linux_ordering_journal, linux_ordering_none };
 enum linux_ordering linux_ordering_of(int file);     // ext4: its journal; a file system in memory: nothing
+int linux_keeps_modes(int file);                     // not where all files have the mount's mode and owner
 int linux_synchronize_all(int file);                 // syncfs(2): everything on its file system
 int linux_start_writing(int file);                   // of all dirty pages: allocates their blocks, does not wait
 int linux_await_writing(int file);                   // the same, and waits until they are written

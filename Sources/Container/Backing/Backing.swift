@@ -33,6 +33,19 @@ enum Backing {
         try check { linux_openat(directory, path, flags | O_CLOEXEC, mode) }
     }
 
+    /// Opens a regular file of the state that other users may have planted something for: never through a symlink, and
+    /// no FIFO makes it wait; anything else is EILSEQ.
+    static func openRegular(path: String, in directory: Int32, flags: Int32, mode: mode_t = 0) throws(Errno) -> Int32 {
+        let file = try check { linux_open_beneath(directory, path, flags | O_NONBLOCK, mode) }
+        do throws(Errno) {
+            guard try stat(file).isRegular else { throw .illegalByteSequence }
+            return file
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
     /// Opens a file to copy or hash it: for reading, and without a trace in its access time where that is allowed.
     static func openQuietly(_ name: [UInt8], in directory: Int32) throws(Errno) -> Int32 {
         do {

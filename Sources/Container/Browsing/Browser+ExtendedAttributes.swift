@@ -86,7 +86,7 @@ extension Browser {
         switch key {
         case "item": return Array(derived.hex.utf8)
         case "version", "generation":
-            let place = store.deletedArea.name(of: id)
+            let place = store.deletedArea.place(of: id)
             let stat = try Backing.stat(Array(place.name.utf8), in: place.directory.rawValue)
             return Array(VersionID(derivedFrom: derived, size: stat.size, modified: stat.modified).hex.utf8)
         default: return Array("0".utf8)
@@ -124,7 +124,7 @@ extension Browser {
             return try accessList(of: version).flatMap(AccessListEditing.withoutWriting)
         case .deletion(let id, _):
             let list = try value(of: Self.accessListName, at: path(of: id))
-            let place = store.deletedArea.name(of: id)
+            let place = store.deletedArea.place(of: id)
             let stat = try Backing.stat(Array(place.name.utf8), in: place.directory.rawValue)
             return stat.isRegular ? list.flatMap(AccessListEditing.withoutWriting) : list
         case .socket: return nil
@@ -133,7 +133,7 @@ extension Browser {
 
     private func accessList(of version: Version) throws(Errno) -> [UInt8]? {
         if let list = version.attributes.accessList { return list }
-        let place = store.contents.name(of: version.content)
+        let place = store.contents.place(of: version.content)
         let path = Backing.descriptorPath(place.directory.rawValue, Array(place.name.utf8))
         if store.contents.contains(version.content) { return try value(of: Self.accessListName, at: path) }
         guard let content = try? VersionContent(version, in: container) else { return nil }
@@ -159,7 +159,7 @@ extension Browser {
     // MARK: Below
 
     private func path(of deletion: DeletionID) -> [UInt8] {
-        let place = store.deletedArea.name(of: deletion)
+        let place = store.deletedArea.place(of: deletion)
         return Backing.descriptorPath(place.directory.rawValue, Array(place.name.utf8))
     }
 

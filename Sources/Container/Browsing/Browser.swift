@@ -88,7 +88,7 @@ public final class Browser: Sendable {
             guard let path = container.socketPath else { throw .noSuchFileOrDirectory }
             return Array(path.utf8)
         case .deletion(let deletion, _):
-            let place = store.deletedArea.name(of: deletion)
+            let place = store.deletedArea.place(of: deletion)
             return try Backing.readLink(Array(place.name.utf8), in: place.directory.rawValue)
         default: throw .invalidArgument
         }

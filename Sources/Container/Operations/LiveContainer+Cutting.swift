@@ -57,7 +57,7 @@ extension LiveContainer {
     private func remainder(
         of content: ContentID, without gone: Set<VersionID> = []
     ) throws -> (size: UInt64, length: UInt64)? {
-        let place = store.contents.name(of: content)
+        let place = store.contents.place(of: content)
         guard let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue),
             let longest = try store.versions(sharing: content).filter({ !gone.contains($0.id) }).map(\.size).max(),
             stat.size > longest

@@ -67,7 +67,7 @@ extension LiveContainer {
     private func replace(
         _ deletion: Deletion, _ database: DeletedDatabase, by staged: StagedFile
     ) throws(Errno) -> Deletion {
-        let place = store.deletedArea.name(of: deletion.id)
+        let place = store.deletedArea.place(of: deletion.id)
         // It may have come back meanwhile, or be written to; and other names of it say that they are of this file.
         guard let name = FileName(bytes: staged.name),
             let stat = try? Backing.stat(Array(place.name.utf8), in: place.directory.rawValue),

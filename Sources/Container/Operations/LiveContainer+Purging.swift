@@ -137,7 +137,7 @@ extension LiveContainer {
             hand(content, to: others)
             return 0
         }
-        let place = store.contents.name(of: content)
+        let place = store.contents.place(of: content)
         guard let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) else { return 0 }
         // Somebody else may be giving it up at the same time.
         return (try? store.contents.remove(content)) == nil ? 0 : stat.size
@@ -265,12 +265,12 @@ extension LiveContainer {
         store.commit(rows)
         // Of the current one there may be a copy too, from when it was open for writing.
         var bytes = try versions.isEmpty ? 0 : giveUp(versions, at: deletion.path)
-        let place = store.deletedArea.name(of: deletion.id)
+        let place = store.deletedArea.place(of: deletion.id)
         if let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) {
             // The kernel may have the file open for reading by itself, and would keep its blocks.
             if let node = nodes.node(deletion.id) { dropRegistration(node) }
             try store.deletedArea.remove(deletion.id)
-            bytes += deletion.type == .file ? stat.size : 0
+            bytes += deletion.type == .file ? min(stat.size, .max - bytes) : 0
         }
         return (versions, bytes)
     }

@@ -137,7 +137,7 @@ struct CrashRecovery {
     /// Whether a live file is an object, too.
     private func isObject(_ content: ContentID, _ live: Live) -> Bool {
         guard live.stat.links > 1 else { return false }
-        let object = store.contents.name(of: content)
+        let object = store.contents.place(of: content)
         return (try? Backing.stat(Array(object.name.utf8), in: object.directory.rawValue))?.key == live.stat.key
     }
 
@@ -253,7 +253,7 @@ struct CrashRecovery {
     private func isAnotherFile(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
         if item.isReturning { return true }
         if item.file.id != FileID(0) { return hasAnotherFile(item, live) }
-        let object = store.contents.name(of: current.content)
+        let object = store.contents.place(of: current.content)
         let kept = try Backing.stat(path: object.name, in: object.directory.rawValue)
         return live.stat.born >= kept.born
     }

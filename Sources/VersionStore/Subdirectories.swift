@@ -1,0 +1,57 @@
+// The 256 subdirectories of a shelf, each opened once, so that no name leads anywhere else when one is swapped.
+
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// Holds a descriptor of each subdirectory that was used. Thread-safe. A symlink in the place of one is never followed,
+/// and what was opened stays the same directory, wherever it is moved.
+final class Subdirectories: Sendable {
+    /// `objects` or `deleted`.
+    private let shelf: FileDescriptor
+    /// By their numbers; -1 for those that were not used yet. Innermost; across one openat2(2), and mkdirat(2) and a
+    /// second one the first time.
+    private let opened = Mutex<[Int32]>([Int32](repeating: -1, count: 256))
+
+    init(of shelf: FileDescriptor) { self.shelf = shelf }
+
+    deinit { opened.withLock { $0.filter { $0 >= 0 }.forEach { System.close(FileDescriptor(rawValue: $0)) } } }
+
+    /// The subdirectory of an entry.
+    ///
+    /// - Parameter making: makes it if it is not there.
+    /// - Throws: ENOENT if there is none, EILSEQ for anything that is no directory.
+    func descriptor(of entry: CName, making: Bool = false) throws(Errno) -> FileDescriptor {
+        guard let number = Self.number(entry) else { throw .noSuchFileOrDirectory }
+        return try opened.withLock { opened throws(Errno) in
+            if opened[number] >= 0 { return FileDescriptor(rawValue: opened[number]) }
+            let name = Array(entry.prefix(2)) + [0]
+            let directory: FileDescriptor
+            do throws(Errno) {
+                directory = try System.openBeneath(name, in: shelf, O_RDONLY | O_DIRECTORY)
+            } catch .noSuchFileOrDirectory where making {
+                try System.makeDirectory(name, in: shelf)
+                directory = try System.openBeneath(name, in: shelf, O_RDONLY | O_DIRECTORY)
+            } catch {
+                let isWrong = error == .notDirectory || error == .tooManySymbolicLinkLevels
+                throw isWrong ? .illegalByteSequence : error
+            }
+            opened[number] = directory.rawValue
+            return directory
+        }
+    }
+
+    private static func number(_ entry: CName) -> Int? {
+        guard entry.count > 2, let high = digit(entry[0]), let low = digit(entry[1]) else { return nil }
+        return high << 4 | low
+    }
+
+    private static func digit(_ letter: CChar) -> Int? {
+        switch letter {
+        case 48...57: Int(letter) - 48
+        case 97...102: Int(letter) - 87
+        default: nil
+        }
+    }
+}
