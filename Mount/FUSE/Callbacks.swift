@@ -162,7 +162,7 @@ private func addAttributes(_ table: inout fuse_lowlevel_ops) {
     table.getxattr = { request, node, name, size in
         serve(request, answer: { request, _, value in request.answer(value, within: size) }) {
             (system, caller) throws(Errno) -> [UInt8] in
-            try system.extendedAttribute(caller, node: node, name: bytes(name))
+            try system.extendedAttribute(caller, node: node, name: bytes(name), size: size)
         }
     }
     table.listxattr = { request, node, size in

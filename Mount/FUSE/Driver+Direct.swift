@@ -62,7 +62,8 @@ extension Driver {
     ) {
         do throws(Errno) {
             guard let size = lane.body(UInt32.self) else { throw .invalidArgument }
-            let value = try fileSystem.extendedAttribute(caller, node: header.node, name: lane.name(behind: 8))
+            let value = try fileSystem.extendedAttribute(
+                caller, node: header.node, name: lane.name(behind: 8), size: Int(size))
             if size == 0 {
                 _ = send(layout: UInt64(value.count), to: header.unique)
             } else if value.count > size {

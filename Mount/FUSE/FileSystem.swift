@@ -60,8 +60,10 @@ public protocol FileSystem: AnyObject, Sendable {
     func synchronizeDirectory(_ caller: Caller, node: NodeID, handle: Handle, dataOnly: Bool) throws(Errno)
 
     func statistics(_ caller: Caller, node: NodeID) throws(Errno) -> statvfs
-    /// The value; an empty one is a value too.
-    func extendedAttribute(_ caller: Caller, node: NodeID, name: [UInt8]) throws(Errno) -> [UInt8]
+    /// The value; an empty one is a value too. `size` is the room for it; without any, only its length is asked for.
+    func extendedAttribute(
+        _ caller: Caller, node: NodeID, name: [UInt8], size: Int
+    ) throws(Errno) -> [UInt8]
     /// The names, each ended by a NUL.
     func extendedAttributes(_ caller: Caller, node: NodeID) throws(Errno) -> [UInt8]
     func setExtendedAttribute(

@@ -133,10 +133,14 @@ final class ContainerFileSystem: FileSystem {
             try container.setAttributes(caller.inContainer, node: node, handle: handle, AttributeEdit(change)))
     }
 
-    func extendedAttribute(_ caller: FUSE.Caller, node: NodeID, name: [UInt8]) throws(Errno) -> [UInt8] {
+    func extendedAttribute(
+        _ caller: FUSE.Caller, node: NodeID, name: [UInt8], size: Int
+    ) throws(Errno) -> [UInt8] {
         if Browser.owns(node) {
             return try browser.extendedAttribute(caller.inContainer, node: node, name: name)
         }
+        // The kernel asks so before a write.
+        if size == 0, name == LiveContainer.capability { container.willWriteUnseen(caller.inContainer, node: node) }
         return try container.extendedAttribute(caller.inContainer, node: node, name: name)
     }
 

@@ -35,7 +35,8 @@ extension LiveContainer {
         if let marked {
             file = marked.file
         } else {
-            file = SharedDescriptor(try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw))
+            file = SharedDescriptor(
+                try Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw, move.source.stat.key))
         }
         if let former, !former.state.withLock(\.places.isEmpty) {
             // It goes on under its other names.

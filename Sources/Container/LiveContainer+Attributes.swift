@@ -31,7 +31,8 @@ extension LiveContainer {
         if let size = edit.size { try resize(caller, node, handle, to: size) }
         let isLive = node.isRegular && !node.isForeign && nodes.location(node).name != nil
         return try names.reading { () throws(Errno) in
-            let place = try location(of: node)
+            let place = try ownFile(of: node)
+            defer { withExtendedLifetime(place) {} }
             guard edit.changesMetadata else { return attributes(try look(at: place, handle), of: node) }
             let before = try look(at: place, handle)
             // An untouched file's version derives from its times: before they change it becomes a document.
@@ -132,8 +133,7 @@ extension LiveContainer {
 
     private func openForTruncation(_ node: Node) throws(Errno) -> SharedDescriptor {
         try names.reading { () throws(Errno) in
-            let place = try location(of: node)
-            return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: O_RDWR | O_NOFOLLOW))
+            try openOwn(node, flags: O_RDWR)
         }
     }
 
@@ -226,6 +226,8 @@ extension LiveContainer {
         0x801c_581f: 28, 0x401c_5820: 28,  // FS_IOC_FSGETXATTR, FS_IOC_FSSETXATTR
     ]
 
+    private static let settingRequests: Set<UInt32> = [0x4008_6602, 0x401c_5820]
+
     /// ioctl(2), as far as it concerns attributes of files; the kernel has checked the caller's rights.
     public func control(
         node id: UInt64, command: UInt32, input: UnsafeRawBufferPointer, outputSize: Int
@@ -237,14 +239,14 @@ extension LiveContainer {
         var bytes = Array(input) + [UInt8](repeating: 0, count: size - input.count)
         try names.reading { () throws(Errno) in
             try preservingStamp(of: node.isRegular ? knownDocument(of: node) : nil, node) { () throws(Errno) in
-                let place = try location(of: node)
-                let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
-                let file = SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: flags))
+                let file = try openOwn(node, flags: O_RDONLY | O_NONBLOCK)
                 try Backing.check {
                     bytes.withUnsafeMutableBytes { linux_ioctl(file.raw, UInt(command), $0.baseAddress) }
                 }
             }
         }
+        // What it sets moves the change time, which the kernel may have kept; a notice of attributes waits for nothing.
+        if Self.settingRequests.contains(command) { kernel.side?.invalidate(node: id, data: false) }
         return Array(bytes.prefix(outputSize))
     }
 }
@@ -252,36 +254,5 @@ extension LiveContainer {
 extension AttributeEdit {
     fileprivate var changesMetadata: Bool {
         mode != nil || user != nil || group != nil || accessed != nil || modified != nil || dropsSetID
-    }
-}
-
-/// Which permission bits survive a change by somebody who may not keep set-id bits.
-enum SetIDRule {
-    /// The set-user-id bit goes; the set-group-id bit goes where the group may execute, and elsewhere if who changes
-    /// the file is not of its group (setattr_should_drop_sgid in the kernel's fs/attr.c).
-    static func afterChange(_ mode: UInt32, byStranger: Bool) -> UInt32 {
-        var mode = mode & ~UInt32(S_ISUID)
-        if byStranger || mode & UInt32(S_IXGRP) != 0 { mode &= ~UInt32(S_ISGID) }
-        return mode
-    }
-}
-
-extension LiveContainer {
-    /// Takes the set-id bits of a file away whose content somebody changes without the right to keep them.
-    func dropSetID(_ file: Int32, _ caller: Caller) {
-        guard let stat = try? Backing.stat(file), stat.permissions & 0o6000 != 0 else { return }
-        let kept = SetIDRule.afterChange(stat.permissions, byStranger: setIDIsBound(stat, caller))
-        if kept != stat.permissions { fchmod(file, mode_t(kept)) }
-    }
-
-    /// Whether a caller has no claim to a file's group, so that a set-group-id bit may not stay.
-    private func setIDIsBound(_ stat: FileStat, _ caller: Caller) -> Bool {
-        guard stat.permissions & UInt32(S_ISGID) != 0, caller.user != 0, caller.group != stat.raw.group else {
-            return false
-        }
-        let status = SystemProcReader().contents(of: "\(caller.thread)/status") ?? []
-        let line = status.split(separator: 10).first { $0.starts(with: Array("Groups:".utf8)) } ?? []
-        let groups = line.dropFirst(7).split { $0 == 32 || $0 == 9 }
-        return !groups.contains { $0.elementsEqual(String(stat.raw.group).utf8) }
     }
 }

@@ -29,7 +29,7 @@ extension LiveContainer {
             }
             return Creation(found: found, reply: reply)
         }
-        let reply = serve(writer: file, isMediated: isNearlyFull)
+        let reply = serve(writer: file, isMediated: isNearlyFull || mode & S_ISUID != 0 || mode & S_ISGID != 0)
         if !file.node.isForeign, !isLive(file.node) { adoptWriter(of: file.node, hasChanged: true) }
         return Creation(found: found, reply: reply)
     }
@@ -285,7 +285,7 @@ extension LiveContainer {
             flags: flags & ~(O_CREAT | O_EXCL | linux_O_TMPFILE),
             requester: requester(caller), claim: nil)
         node.admit(opened)
-        let reply = serve(writer: opened, isMediated: false)
+        let reply = serve(writer: opened, isMediated: stat.hasSetID)
         let found = Found(node: node.id, attributes: attributes(stat, of: node), nameValid: Validity.none)
         return Creation(found: found, reply: reply)
     }

@@ -20,9 +20,7 @@ extension LiveContainer {
         let node = try self.node(node)
         guard node.isRegular || node.isDirectory else { throw .badFileDescriptor }
         return try names.reading { () throws(Errno) in
-            let place = try location(of: node)
-            return SharedDescriptor(
-                try Backing.open(place.path, in: place.directory.raw, flags: flags | O_NOFOLLOW))
+            try openOwn(node, flags: flags)
         }
     }
 
@@ -342,8 +340,7 @@ extension LiveContainer {
 
     private func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor {
         try names.reading { () throws(Errno) in
-            let place = try location(of: node)
-            return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+            try openOwn(node, flags: O_RDONLY)
         }
     }
 }

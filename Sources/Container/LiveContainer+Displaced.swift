@@ -36,17 +36,18 @@ extension LiveContainer {
         // Not before it is among the file's writers: the last of the others would take the empty file for its own save.
         let truncatesLater = flags & O_TRUNC != 0 && flags & O_ACCMODE != O_RDONLY && !node.isForeign
         let descriptor = try names.reading { () throws(Errno) in
-            let place = try location(of: node)
-            let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY | (truncatesLater ? O_TRUNC : 0)) | O_NOFOLLOW
+            let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY | O_NOFOLLOW | (truncatesLater ? O_TRUNC : 0))
             do throws(Errno) {
-                if isWriter, !node.isForeign, kept & O_ACCMODE == O_WRONLY {
-                    // What is written is read when it is closed.
-                    let both = kept & ~O_ACCMODE | O_RDWR
-                    do throws(Errno) {
-                        return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: both))
-                    } catch { guard error == .permissionDenied else { throw error } }
+                return try withOwn(node) { file throws(Errno) in
+                    if isWriter, !node.isForeign, kept & O_ACCMODE == O_WRONLY {
+                        // What is written is read when it is closed.
+                        let both = kept & ~O_ACCMODE | O_RDWR
+                        do throws(Errno) {
+                            return SharedDescriptor(try Backing.open([], in: file, flags: both))
+                        } catch { guard error == .permissionDenied else { throw error } }
+                    }
+                    return SharedDescriptor(try Backing.open([], in: file, flags: kept))
                 }
-                return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept))
             } catch {
                 // What was kept has been given up since: the kernel looks the name up again.
                 guard error == .noSuchFileOrDirectory, case .kept = nodes.location(node).whereabouts
@@ -54,6 +55,7 @@ extension LiveContainer {
                 throw Errno(rawValue: ESTALE)
             }
         }
+        if caller.dropsSetID, isWriter, !truncatesLater { dropSetID(descriptor.raw, caller) }
         guard isWriter else { return try serve(reader: node, flags, descriptor: descriptor) }
         let file = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags,
@@ -65,6 +67,7 @@ extension LiveContainer {
                 // What was deleted is in the file still.
                 try willChange(file, appends: false)
                 try Backing.check { ftruncate(descriptor.raw, 0) }
+                if caller.dropsSetID { dropSetID(descriptor.raw, caller) }
             } catch {
                 node.release(file)
                 throw error
@@ -72,7 +75,8 @@ extension LiveContainer {
         }
         var isDeleted = false
         if case .deleted = nodes.location(node).whereabouts { isDeleted = true }
-        let reply = serve(writer: file, isMediated: isDeleted)
+        let hasSetID = (try? Backing.stat(descriptor.raw).hasSetID) ?? true
+        let reply = serve(writer: file, isMediated: isDeleted || hasSetID)
         // Now that it counts among the file's writers: what it writes belongs to whoever has the name.
         if !node.isForeign { adoptWriter(of: node, hasChanged: flags & O_TRUNC != 0) }
         return reply

@@ -38,7 +38,7 @@ extension LiveContainer {
     }
 
     private func keep(_ document: Document, _ entry: Entry) throws(Errno) {
-        let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
+        let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw, entry.stat.key)
         defer { Glibc.close(file) }
         let node = entry.node ?? intern(entry.stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
@@ -62,7 +62,7 @@ extension LiveContainer {
     private func savedByExchange(
         _ state: inout Document.State, _ entry: Entry, _ requester: Requester
     ) throws(Errno) {
-        let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
+        let file = try Backing.openQuietly(entry.name.bytes, in: entry.directory.raw, nil)
         defer { Glibc.close(file) }
         let stat = try Backing.stat(file)
         let node = intern(stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)

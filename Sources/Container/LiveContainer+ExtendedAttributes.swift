@@ -7,17 +7,11 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// The way to a file for calls on extended attributes.
-private struct AttributePath {
-    var text: UnsafePointer<CChar>
-    /// 1 for a file without a name, which is behind the symlink of its descriptor in /proc.
-    var follows: Int32
-}
-
 extension LiveContainer {
     /// Ours on the files below; nobody sees them through the mount.
     private static let hiddenPrefix = Array("user.versionsfs.".utf8)
-    private static let capability = Array("security.capability".utf8)
+    public static let capability = SetIDRule.capability
+    private static let accessList = Array("system.posix_acl_access".utf8)
     private static let trustedPrefix = Array("trusted.".utf8)
     private static let toldPrefix = Array("user.versions.".utf8)
 
@@ -30,7 +24,7 @@ extension LiveContainer {
         }
         return try withPath(node) { path throws(Errno) in
             try CText.lend(name) { attribute throws(Errno) in
-                try Self.value { buffer, size in linux_getxattr(path.text, path.follows, attribute, buffer, size) }
+                try Self.value { buffer, size in linux_getxattr(path, 1, attribute, buffer, size) }
             }
         }
     }
@@ -39,7 +33,7 @@ extension LiveContainer {
         let node = try node(id)
         let all = try withPath(node) { path throws(Errno) in
             try Self.value { buffer, size in
-                linux_listxattr(path.text, path.follows, buffer?.assumingMemoryBound(to: CChar.self), size)
+                linux_listxattr(path, 1, buffer?.assumingMemoryBound(to: CChar.self), size)
             }
         }
         var shown: [UInt8] = []
@@ -58,12 +52,14 @@ extension LiveContainer {
         learn(caller)
         try names.reading { () throws(Errno) in
             try preservingStamp(of: node.isRegular ? knownDocument(of: node) : nil, node) { () throws(Errno) in
-                try withPathLocked(node) { path throws(Errno) in
+                try withOwn(node) { file throws(Errno) in
                     try CText.lend(name) { attribute throws(Errno) in
+                        let path = Backing.reopening(file)
                         _ = try Backing.check {
-                            linux_setxattr(path.text, path.follows, attribute, value.baseAddress, value.count, flags)
+                            linux_setxattr(path, 1, attribute, value.baseAddress, value.count, flags)
                         }
                     }
+                    if name == Self.accessList { try dropSetGroupID(file, settingAccessListBy: caller) }
                 }
             }
             // An access list changes the mode.
@@ -81,7 +77,7 @@ extension LiveContainer {
             try preservingStamp(of: node.isRegular ? knownDocument(of: node) : nil, node) { () throws(Errno) in
                 try withPathLocked(node) { path throws(Errno) in
                     try CText.lend(name) { attribute throws(Errno) in
-                        _ = try Backing.check { linux_removexattr(path.text, path.follows, attribute) }
+                        _ = try Backing.check { linux_removexattr(path, 1, attribute) }
                     }
                 }
             }
@@ -152,21 +148,15 @@ extension LiveContainer {
     }
 
     private func withPath<Result>(
-        _ node: Node, _ body: (AttributePath) throws(Errno) -> Result
+        _ node: Node, _ body: (UnsafePointer<CChar>) throws(Errno) -> Result
     ) throws(Errno) -> Result {
         try names.reading { () throws(Errno) in try withPathLocked(node, body) }
     }
 
     private func withPathLocked<Result>(
-        _ node: Node, _ body: (AttributePath) throws(Errno) -> Result
+        _ node: Node, _ body: (UnsafePointer<CChar>) throws(Errno) -> Result
     ) throws(Errno) -> Result {
-        let place = try location(of: node)
-        let isOwn = place.path.isEmpty
-        let path = isOwn
-            ? Array(Backing.reopening(place.directory.raw).utf8)
-            : Backing.descriptorPath(place.directory.raw, place.path)
-        return try CText.lend(path) { text throws(Errno) in try body(AttributePath(text: text, follows: isOwn ? 1 : 0))
-        }
+        try withOwn(node) { file throws(Errno) in try CText.lend(Array(Backing.reopening(file).utf8), body) }
     }
 
     /// Calls once for the size and once for the value, again if it grew in between.

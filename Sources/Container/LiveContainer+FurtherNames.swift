@@ -33,7 +33,7 @@ extension LiveContainer {
             }
         }
         if isWork, let node = entry.node, !document.state.withLock({ hasOthers($0, entry) }),
-            let file = try? Backing.openQuietly(entry.name.bytes, in: entry.directory.raw)
+            let file = try? Backing.openQuietly(entry.name.bytes, in: entry.directory.raw, entry.stat.key)
         {
             defer { Glibc.close(file) }
             keepForItself(document, of: node, in: file, entry.stat)
@@ -217,10 +217,12 @@ extension LiveContainer {
             return paths
         }
         for path in paths {
-            guard let stat = try? Backing.stat(path.bytes, in: root.raw), fileID(stat) == deletion.file else {
+            guard let name = path.name, let above = path.parent, let directory = try? directory(beneath: above),
+                let stat = try? Backing.stat(name.bytes, in: directory.raw), fileID(stat) == deletion.file
+            else {
                 continue
             }
-            return Location(directory: root, path: path.bytes)
+            return Location(directory: directory, path: name.bytes)
         }
         return nil
     }

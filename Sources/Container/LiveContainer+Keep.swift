@@ -73,7 +73,7 @@ extension LiveContainer {
         _ state: inout Document.State, of node: Node, _ name: FileName, in directory: SharedDescriptor, _ stat: FileStat
     ) throws(Errno) -> Bool {
         guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return false }
-        let live = state.hasGrownSinceLabelled ? try? Backing.openQuietly(name.bytes, in: directory.raw) : nil
+        let live = state.hasGrownSinceLabelled ? try? Backing.openQuietly(name.bytes, in: directory.raw, stat.key) : nil
         defer { if let live { Glibc.close(live) } }
         let labels = labels(of: current, state, node, from: live ?? -1)
         if !node.hasWriters, stat.links == 1, !mayStillChange(node, name, in: directory) {
@@ -96,7 +96,7 @@ extension LiveContainer {
                 }
             }
         }
-        let file = try Backing.openQuietly(name.bytes, in: directory.raw)
+        let file = try Backing.openQuietly(name.bytes, in: directory.raw, stat.key)
         defer { Glibc.close(file) }
         try keepCopy(&state, of: node, from: file)
         return false
@@ -180,7 +180,8 @@ extension LiveContainer {
         guard node.openings.state.withLock(\.maybeMapped) else { return false }
         // What the kernel was given for reading and writing by itself would count as a writer.
         dropRegistration(node)
-        guard let file = try? Backing.openQuietly(name.bytes, in: directory.raw) else { return true }
+        guard let file = try? Backing.openQuietly(name.bytes, in: directory.raw, nodes.key(of: node))
+        else { return true }
         defer { Glibc.close(file) }
         return WritableMappings.exist(on: file)
     }

@@ -174,9 +174,6 @@ extension LiveContainer {
     /// The file below as it is now, through an open handle if there is one.
     func stat(_ node: Node, handle: UInt64? = nil) throws(Errno) -> FileStat {
         if let handle, let file = openFiles[handle] { return try Backing.stat(file.descriptor.raw) }
-        return try names.reading { () throws(Errno) in
-            let place = try location(of: node)
-            return try Backing.stat(place.path, in: place.directory.raw)
-        }
+        return try names.reading { () throws(Errno) in try statOwn(node) }
     }
 }

@@ -10,7 +10,9 @@ extension LiveContainer {
     ///
     /// - Returns: the file, and its hash if it is small.
     func markRenamed(_ move: Move) -> Marked? {
-        guard let raw = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
+        guard
+            let raw = try? Backing.openQuietly(
+                move.source.name.bytes, in: move.source.directory.raw, move.source.stat.key)
         else { return nil }
         let file = SharedDescriptor(raw)
         // Whoever was writing it may have saved it since it was looked at.

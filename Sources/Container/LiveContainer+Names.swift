@@ -69,21 +69,23 @@ extension LiveContainer {
         _ name: FileName, in directory: SharedDescriptor, for caller: Caller, mode: mode_t?,
         file: SharedDescriptor? = nil
     ) throws(Errno) -> FileStat {
-        let made: FileStat
-        if let file {
-            made = try Backing.stat(file.raw)
-        } else {
-            made = try Backing.stat(name.bytes, in: directory.raw)
-        }
+        // Of what has no descriptor, one is taken: nothing that comes under the name meanwhile is given away.
+        let flags = linux_O_PATH | O_NOFOLLOW
+        let held = file == nil ? try Backing.open(name.bytes, in: directory.raw, flags: flags) : -1
+        let file = file ?? SharedDescriptor(held)
+        defer { withExtendedLifetime(file) {} }
+        let made = try Backing.stat(file.raw)
         guard options.servesOthers, made.raw.user != caller.user || made.raw.group != caller.group else { return made }
         // In a set-group-id directory the file system has given it the directory's group already.
         let parent = try Backing.stat(path: ".", in: directory.raw)
         let group = parent.mode & UInt32(S_ISGID) != 0 ? gid_t.max : caller.group
-        try Backing.chown(name.bytes, in: directory.raw, user: caller.user, group: group)
+        // What is new is the daemon's own.
+        guard made.raw.user == geteuid() || made.key.device != rootKey.device else { throw Errno(rawValue: ESTALE) }
+        try Backing.chown([], in: file.raw, user: caller.user, group: group)
         if let mode, mode & 0o6000 != 0, made.permissions & 0o6000 != 0 {
-            try Backing.chmod(name.bytes, in: directory.raw, mode: mode_t(made.permissions))
+            try Backing.chmod([], in: file.raw, mode: mode_t(made.permissions))
         }
-        return try Backing.stat(name.bytes, in: directory.raw)
+        return try Backing.stat(file.raw)
     }
 
     public func link(_ caller: Caller, node id: UInt64, parent: UInt64, name bytes: [UInt8]) throws(Errno) -> Found {
@@ -98,11 +100,8 @@ extension LiveContainer {
             var isNameless = false
             if case .gone = nodes.location(source).whereabouts { isNameless = true }
             try preservingStamp(of: document, source) { () throws(Errno) in
-                let place = try location(of: source)
-                if !place.path.isEmpty {
-                    try Backing.link(place.path, in: place.directory.raw, to: name.bytes, in: directory.raw)
-                } else {
-                    try Backing.link(place.directory.raw, to: name.bytes, in: directory.raw)
+                try withOwn(source) { file throws(Errno) in
+                    try Backing.link(file, to: name.bytes, in: directory.raw)
                 }
             }
             let stat = try Backing.stat(name.bytes, in: directory.raw)
@@ -153,8 +152,7 @@ extension LiveContainer {
     public func readLink(_ caller: Caller, node id: UInt64) throws(Errno) -> [UInt8] {
         let node = try node(id)
         return try names.reading { () throws(Errno) in
-            let place = try location(of: node)
-            return try Backing.readLink(place.path, in: place.directory.raw)
+            try withOwn(node) { file throws(Errno) in try Backing.readLink([], in: file) }
         }
     }
 }

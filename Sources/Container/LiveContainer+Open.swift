@@ -218,7 +218,8 @@ extension LiveContainer {
         } else {
             return true
         }
-        return false
+        // The kernel leaves it to us to take set-id bits away, and does not say so of what it passes through.
+        return stat.hasSetID
     }
 
     /// Truncates the file below after keeping what is current.
@@ -264,15 +265,15 @@ extension LiveContainer {
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.
     private func openBelow(_ node: Node, _ flags: Int32) throws(Errno) -> SharedDescriptor {
-        try names.reading { () throws(Errno) in
-            let place = try location(of: node)
-            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | O_NOFOLLOW | quietly
-            do throws(Errno) {
-                return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept | O_RDWR))
-            } catch {
-                guard error == .permissionDenied else { throw error }
-                let access = flags & O_ACCMODE
-                return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: kept | access))
+        let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
+        return try names.reading { () throws(Errno) in
+            try withOwn(node) { file throws(Errno) in
+                do throws(Errno) {
+                    return SharedDescriptor(try Backing.open([], in: file, flags: kept | O_RDWR))
+                } catch {
+                    guard error == .permissionDenied else { throw error }
+                    return SharedDescriptor(try Backing.open([], in: file, flags: kept | flags & O_ACCMODE))
+                }
             }
         }
     }
@@ -323,9 +324,7 @@ extension LiveContainer {
 
     private func openBelowForReading(_ node: Node) throws(Errno) -> SharedDescriptor {
         try names.reading { () throws(Errno) in
-            let place = try location(of: node)
-            return SharedDescriptor(
-                try Backing.open(place.path, in: place.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+            try openOwn(node, flags: O_RDONLY)
         }
     }
 
@@ -357,12 +356,8 @@ extension LiveContainer {
         guard let side = kernel.side, side.passesThrough, !node.isForeign else { return 0 }
         do {
             if let descriptor { return try side.register(backing: descriptor.raw) }
-            let path = try names.reading { () throws(Errno) in
-                let place = try location(of: node)
-                return SharedDescriptor(
-                    try Backing.open(place.path, in: place.directory.raw, flags: linux_O_PATH | O_NOFOLLOW))
-            }
-            return try side.register(backing: path.raw)
+            let file = try names.reading { () throws(Errno) in try ownFile(of: node).directory }
+            return try withExtendedLifetime(file) { try side.register(backing: file.raw) }
         } catch {
             logger.debug("a file is served without passthrough: \(error)")
             return 0

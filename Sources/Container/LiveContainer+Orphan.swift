@@ -191,7 +191,7 @@ extension LiveContainer {
             return nodes.relocate(deletion, to: content)
         }
         if !isElsewhere {
-            let file = try Backing.openQuietly(path, in: entry.directory.rawValue)
+            let file = try Backing.openQuietly(path, in: entry.directory.rawValue, nil)
             defer { Glibc.close(file) }
             try retryingWhenFull(wanted: store.contents.canReflink ? 0 : label.version.size) { () throws(Errno) in
                 _ = try store.contents.keep(copying: FileDescriptor(rawValue: file), as: content, label)

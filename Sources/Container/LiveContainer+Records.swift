@@ -222,8 +222,7 @@ extension LiveContainer {
     /// As ``stat(_:handle:)`` for who holds the name lock already.
     func statLocked(_ node: Node, handle: UInt64? = nil) throws(Errno) -> FileStat {
         if let handle, let file = openFiles[handle] { return try Backing.stat(file.descriptor.raw) }
-        let place = try location(of: node)
-        return try Backing.stat(place.path, in: place.directory.raw)
+        return try statOwn(node)
     }
 
     /// Runs a call of the store, logging what went wrong and answering with `error`.

@@ -85,7 +85,7 @@ extension LiveContainer {
             }
             let inner = SharedDescriptor(
                 try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
-            guard try Backing.isEmpty(inner.raw) else { throw .directoryNotEmpty }
+            guard try Backing.isEmpty(inner.raw) else { throw full(inner.raw, in: directory.raw) }
             let deed = deed(.forDeleting, at: name, in: parent, entry.node)
             let requester = requester(caller)
             if isNobodysWork(entry, requester) {
@@ -98,6 +98,11 @@ extension LiveContainer {
             if let node = entry.node { directories.drop(node.id) }
             tell(of: [deed], by: caller)
         }
+    }
+
+    /// Why a directory that has entries may not go: that it is immutable or append-only, or what it lies in, comes first.
+    private func full(_ directory: Int32, in parent: Int32) -> Errno {
+        linux_protection(directory, "") > 0 || linux_protection(parent, "") > 0 ? .notPermitted : .directoryNotEmpty
     }
 
     /// A name that is about to go.
@@ -217,7 +222,7 @@ extension LiveContainer {
         case (true, true):
             let inner = SharedDescriptor(
                 try Backing.open(entry.name.bytes, in: entry.directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
-            guard try Backing.isEmpty(inner.raw) else { throw .directoryNotEmpty }
+            guard try Backing.isEmpty(inner.raw) else { throw full(inner.raw, in: entry.directory.raw) }
             try moveToDeleted(entry, nil, requester)
             if let node = entry.node { directories.drop(node.id) }
         case (false, false):

@@ -210,7 +210,8 @@ extension LiveContainer {
         document.state.withLock { state in
             guard let current = state.current, current.hash == nil, current.size <= Self.hashedOnLeaving,
                 !state.isUnversioned, !state.contentDiffers(from: move.source.stat),
-                let file = try? Backing.openQuietly(move.source.name.bytes, in: move.source.directory.raw)
+                let file = try? Backing.openQuietly(
+                    move.source.name.bytes, in: move.source.directory.raw, move.source.stat.key)
             else { return }
             defer { Glibc.close(file) }
             state.current?.hash = ContentHash.sha256(of: file, size: current.size)
@@ -257,7 +258,7 @@ extension LiveContainer {
             let wasClean = !state.contentDiffers(from: found)
             var isLinked = false
             if !wasClean, !isWritten, state.isRecorded {
-                let file = try Backing.open(target.name.bytes, in: target.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
+                let file = try Backing.openQuietly(target.name.bytes, in: target.directory.raw, target.stat.key)
                 defer { Glibc.close(file) }
                 try saveUnfinished(&state, node, file: file)
             }
@@ -302,7 +303,7 @@ extension LiveContainer {
         let others = state.places.filter { $0 != target.place }
         guard !others.isEmpty else {
             // The other names were never seen: they may change the file any time, so the content is copied.
-            let file = try Backing.openQuietly(target.name.bytes, in: target.directory.raw)
+            let file = try Backing.openQuietly(target.name.bytes, in: target.directory.raw, target.stat.key)
             defer { Glibc.close(file) }
             guard let node = target.node else { return }
             return try keepCopy(&state, of: node, from: file)

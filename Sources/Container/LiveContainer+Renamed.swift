@@ -42,7 +42,9 @@ extension LiveContainer {
         state.maker = nil
         guard state.isUnversioned, !isIgnored(move.newName, in: move.newParent) else { return rows }
         state.isUnversioned = false
-        guard let file = try? Backing.openQuietly(move.newName.bytes, in: move.newDirectory.raw)
+        guard
+            let file = try? Backing.openQuietly(
+                move.newName.bytes, in: move.newDirectory.raw, move.source.stat.key)
         else { return rows }
         defer { Glibc.close(file) }
         if let node = move.source.node {

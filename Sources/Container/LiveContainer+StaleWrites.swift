@@ -86,6 +86,8 @@ extension LiveContainer {
             guard found === document, state.current?.id == mine.id, !state.differs(from: try Backing.stat(file.raw))
             else { return }
             try keepCopy(&state, of: node, from: file.raw)
+            // Two have chosen what it holds now.
+            try dropSetID(file.raw)
             try replace(file, texts.mine, with: merged)
             let stat = try Backing.stat(file.raw)
             var version = mine
@@ -123,8 +125,7 @@ extension LiveContainer {
 
     private func openForMerge(_ node: Node) throws(Errno) -> SharedDescriptor {
         try names.reading { () throws(Errno) in
-            let place = try location(of: node)
-            return SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: O_RDWR | O_NOFOLLOW))
+            try openOwn(node, flags: O_RDWR)
         }
     }
 

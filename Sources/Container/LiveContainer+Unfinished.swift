@@ -19,7 +19,7 @@ extension LiveContainer {
                 $0.state.withLock(\.saved) == own && (!state.isAppendedTo || $0.isAppending)
             })
         else { return nil }
-        let file = try Backing.openQuietly(name.bytes, in: directory.raw)
+        let file = try Backing.openQuietly(name.bytes, in: directory.raw, nodes.key(of: node))
         defer { Glibc.close(file) }
         let stat = try Backing.stat(file)
         if state.differs(from: stat) {
@@ -39,7 +39,7 @@ extension LiveContainer {
         let directory = try descriptor(of: name.parent)
         _ = try amendUnfinished(&state, node, name.name, in: directory, parent: name.parent)
         guard node.writers.contains(where: { goesOnUnseen($0) }) else { return }
-        let file = try Backing.openQuietly(name.name.bytes, in: directory.raw)
+        let file = try Backing.openQuietly(name.name.bytes, in: directory.raw, key)
         defer { Glibc.close(file) }
         if !state.contentDiffers(from: try Backing.stat(file)) { try keepCopy(&state, of: node, from: file) }
     }

@@ -10,7 +10,7 @@ extension LiveContainer {
     /// An edit that was made while the container was not mounted becomes a version of its own.
     func adoptUnseenEdit(_ document: Document, _ node: Node, in parent: Node, _ stat: FileStat) {
         guard let name = nodes.location(node).name, let directory = try? descriptor(of: name.parent),
-            let file = try? Backing.openQuietly(name.name.bytes, in: directory.raw)
+            let file = try? Backing.openQuietly(name.name.bytes, in: directory.raw, stat.key)
         else { return }
         defer { Glibc.close(file) }
         if hasLog(name.name, file, in: directory) {

@@ -203,7 +203,9 @@ extension Loopback {
 
     // MARK: Extended attributes
 
-    func extendedAttribute(_ caller: Caller, node: NodeID, name: [UInt8]) throws(Errno) -> [UInt8] {
+    func extendedAttribute(
+        _ caller: Caller, node: NodeID, name: [UInt8], size: Int
+    ) throws(Errno) -> [UInt8] {
         var value = [UInt8](repeating: 0, count: 65536)
         let count = getxattr(try path(node), cString(name), &value, value.count)
         try check(count)

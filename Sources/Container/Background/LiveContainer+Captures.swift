@@ -78,6 +78,7 @@ extension LiveContainer {
     ) throws(Errno) -> Look {
         guard !state.isUnversioned else { return .captured }
         let database = try look(at: name)
+        guard database.stat.key == nodes.key(of: node) else { throw Errno(rawValue: ESTALE) }
         guard isChanged(database, state) else {
             captures.captured(state.item, database.log?.stamp)
             return .captured

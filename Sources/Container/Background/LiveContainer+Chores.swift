@@ -116,7 +116,7 @@ extension LiveContainer {
         for other in sharing where other.kind == .current {
             // Paths of ours are relative to the root below the mount.
             if let item = try? store.item(other.item), let path = try? store.path(of: item),
-                let file = try? Backing.open(path.bytes, in: root.raw, flags: O_RDONLY | O_NOFOLLOW)
+                let file = try? Backing.open(beneath: path.bytes, in: root.raw, flags: O_RDONLY | O_NONBLOCK)
             {
                 return SharedDescriptor(file)
             }

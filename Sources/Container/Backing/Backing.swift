@@ -46,15 +46,6 @@ enum Backing {
         }
     }
 
-    /// Opens a file to copy or hash it: for reading, and without a trace in its access time where that is allowed.
-    static func openQuietly(_ name: [UInt8], in directory: Int32) throws(Errno) -> Int32 {
-        do {
-            return try open(name, in: directory, flags: O_RDONLY | O_NOFOLLOW | linux_O_NOATIME)
-        } catch .notPermitted {
-            return try open(name, in: directory, flags: O_RDONLY | O_NOFOLLOW)
-        }
-    }
-
     /// The way to a descriptor's own file for calls that take a path.
     static func reopening(_ descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 

@@ -83,7 +83,7 @@ extension Browser {
             let target = try container.descriptor(of: directory)
             let stat = try Backing.stat(place.name.bytes, in: target.raw)
             guard stat.isRegular else { throw .readOnlyFileSystem }
-            try copy.takeAttributes(of: place.name, in: target, stat)
+            try copy.takeAttributes(of: try Backing.hold(place.name.bytes, in: target.raw, stat.key), stat)
             let name = Node.Name(parent: directory, name: place.name)
             let known = container.nodes.node(stat.key)
             let node = known ?? container.intern(stat, as: name, lookups: 0)

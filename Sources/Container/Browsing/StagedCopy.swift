@@ -52,17 +52,20 @@ final class StagedCopy {
 
     /// Gives the copy the owner, attributes and mode of the document it is to replace, as a save in place would keep
     /// them.
-    func takeAttributes(of document: FileName, in parent: SharedDescriptor, _ stat: FileStat) throws(Errno) {
-        let path = Backing.descriptorPath(parent.raw, document.bytes)
+    /// - Parameter document: its file, as an O_PATH descriptor.
+    func takeAttributes(of document: SharedDescriptor, _ stat: FileStat) throws(Errno) {
+        defer { withExtendedLifetime(document) {} }
+        let path = Array(Backing.reopening(document.raw).utf8)
         // Without the right to give files away it stays the daemon's, who could then not have made the document either.
         _ = fchown(file.raw, stat.raw.user, stat.raw.group)
         let names = try Browser.value { buffer, size in
-            CText.lend(path) { linux_llistxattr($0, buffer?.assumingMemoryBound(to: CChar.self), size) }
+            CText.lend(path) { linux_listxattr($0, 1, buffer?.assumingMemoryBound(to: CChar.self), size) }
         }
         for name in names.split(separator: 0) {
-            guard !name.starts(with: Array("user.versionsfs.".utf8)) else { continue }
+            guard !name.starts(with: Array("user.versionsfs.".utf8)), !name.elementsEqual(SetIDRule.capability)
+            else { continue }
             let value = try Browser.value { buffer, size in
-                CText.lend(path) { path in CText.lend(Array(name)) { linux_lgetxattr(path, $0, buffer, size) } }
+                CText.lend(path) { path in CText.lend(Array(name)) { linux_getxattr(path, 1, $0, buffer, size) } }
             }
             _ = CText.lend(Array(name)) { linux_fsetxattr(file.raw, $0, value, value.count, 0) }
         }

@@ -13,7 +13,7 @@ enum ContentHash {
         if size == 0 { return empty }
         // Without a trace in the access time, where that is allowed.
         let isQuiet = fcntl(file, F_GETFL) & linux_O_NOATIME != 0
-        let quiet = isQuiet ? -1 : (try? Backing.openQuietly([], in: file)) ?? -1
+        let quiet = isQuiet ? -1 : (try? Backing.openQuietly([], in: file, nil)) ?? -1
         defer { if quiet >= 0 { close(quiet) } }
         let file = quiet >= 0 ? quiet : file
         if size <= 16_384, let digest = small(file, size: Int(size)) { return digest }

@@ -38,8 +38,7 @@ extension LiveContainer {
             guard let stat = spot.stat else { throw OperationError.missing(source) }
             guard stat.isRegular else { throw OperationError(.invalid, "not a regular file", path: source) }
             try walk.require(.read, on: spot)
-            let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
-            let file = SharedDescriptor(try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: flags))
+            let file = try spot.open(flags: O_RDONLY)
             let opened = try Backing.stat(file.raw)
             guard opened.isRegular else { throw OperationError(.invalid, "not a regular file", path: source) }
             return (file, opened)
@@ -62,8 +61,7 @@ extension LiveContainer {
             parents: current.parents.prefix(1).filter { (try? store.version($0)) != nil },
             hash: made.size <= Self.hashedAtOnce ? ContentHash.sha256(of: staged.file.raw, size: made.size) : nil,
             attributes: current.attributes, flags: [.sealed, .beside])
-        let live = SharedDescriptor(
-            try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+        let live = try spot.open(flags: O_RDONLY)
         try staged.dress(like: live.raw)
         _ = try store.contents.keep(
             copying: FileDescriptor(rawValue: staged.file.raw), as: added.content, label(of: added, state, node))

@@ -74,8 +74,7 @@ extension LiveContainer {
                 if state.isKept, state.differs(from: now), let kept = try? store.contents.open(current.content) {
                     return SharedDescriptor(kept.rawValue)
                 }
-                return SharedDescriptor(
-                    try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+                return try spot.open(flags: O_RDONLY)
             }
         }
     }

@@ -219,31 +219,34 @@ extension LiveContainer {
     ) throws {
         try looking(as: .container) { walk in
             let spot = try walk.spot(target)
-            if principal.isRoot {
-                try Backing.chown(spot.name.bytes, in: spot.directory.raw, user: stat.raw.user, group: stat.raw.group)
+            try spot.with { file throws(Errno) in
+                if principal.isRoot {
+                    try Backing.chown([], in: file, user: stat.raw.user, group: stat.raw.group)
+                }
+                guard !isFile, !stat.isDirectory else { return }
+                try Backing.setTimes(
+                    [], in: file, accessed: stat.accessed.timespec, modified: stat.modified.timespec)
             }
-            guard !isFile, !stat.isDirectory else { return }
-            try Backing.setTimes(
-                spot.name.bytes, in: spot.directory.raw, accessed: stat.accessed.timespec,
-                modified: stat.modified.timespec)
         }
     }
 
     private func finishDirectory(_ path: TreePath, like stat: FileStat, _ times: DirectoryTimes.Times?) throws {
         try looking(as: .container) { walk in
             let spot = try walk.spot(path)
-            try Backing.chmod(spot.name.bytes, in: spot.directory.raw, mode: mode_t(stat.permissions))
-            guard let times else { return }
-            try Backing.setTimes(
-                spot.name.bytes, in: spot.directory.raw, accessed: times.accessed.timespec,
-                modified: times.modified.timespec)
+            guard spot.stat?.isDirectory == true else { throw OperationError.missing(path) }
+            try spot.with { file throws(Errno) in
+                try Backing.chmod([], in: file, mode: mode_t(stat.permissions))
+                guard let times else { return }
+                try Backing.setTimes(
+                    [], in: file, accessed: times.accessed.timespec, modified: times.modified.timespec)
+            }
         }
     }
 
     private func readLink(_ path: TreePath) throws -> [UInt8] {
         try looking(as: .container) { walk in
             let spot = try walk.spot(path)
-            return try Backing.readLink(spot.name.bytes, in: spot.directory.raw)
+            return try spot.with { file throws(Errno) in try Backing.readLink([], in: file) }
         }
     }
 
@@ -251,8 +254,8 @@ extension LiveContainer {
         try looking(as: principal) { walk in
             let spot = try walk.spot(path)
             try walk.require(.read, on: spot)
-            return SharedDescriptor(
-                try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
+            guard spot.node?.isRegular == true else { throw OperationError.missing(path) }
+            return try spot.open(flags: O_RDONLY)
         }
     }
 

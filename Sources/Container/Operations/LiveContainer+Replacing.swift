@@ -23,6 +23,7 @@ extension LiveContainer {
     func replace(_ path: TreePath, with replacement: Replacement, as principal: Principal) throws -> Version {
         let requester = requester(principal)
         if let node = try? looking(as: .container, { try $0.document(path).node }) { captureAhead(node) }
+        let keepsSetID = keepsSetID(replacement.parents.first, at: path, as: principal)
         return try changing(as: principal) { walk, changed in
             let (spot, node, stat) = try walk.document(path)
             try walk.require(.write, on: spot)
@@ -33,7 +34,7 @@ extension LiveContainer {
                 let current = try settledCurrent(&state, spot, node, stat)
                 if let expected = replacement.expected, expected != current.id { throw savedMeanwhile(path) }
                 let now: FileStat
-                do { now = try displace(&state, document, spot, node, by: replacement.staged) } catch {
+                do { now = try displace(&state, document, spot, node, by: replacement.staged, keepsSetID) } catch {
                     throw explained(error, at: spot)
                 }
                 let parents = [current.id] + replacement.parents.filter { $0 != current.id }
@@ -47,8 +48,7 @@ extension LiveContainer {
     /// deleted area before it holds something else.
     private func partFromJournals(_ document: Document, _ spot: Spot, _ requester: Requester) throws {
         guard Databases.database(ofJournal: spot.name) == nil else { return }
-        let file = SharedDescriptor(
-            try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
+        let file = try spot.open(flags: O_RDONLY)
         guard isDatabase(spot.name, file.raw) else { return }
         // Who has it open would go on with the file that leaves its name, and with the journals of the new one.
         guard nodes.node(try Backing.stat(file.raw).key)?.hasWriters != true else {
@@ -118,8 +118,7 @@ extension LiveContainer {
             throw OperationError(.busy, "it is being saved just now", path: spot.path, advice: "repeat in a moment")
         }
         if state.differs(from: stat) {
-            let file = SharedDescriptor(
-                try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+            let file = try spot.open(flags: O_RDONLY)
             try save(
                 &state, node, in: spot.parent, spot.name, file: file.raw,
                 PendingSave(kind: .appendOrInPlace, requester: nil, isSealed: true))
@@ -131,13 +130,13 @@ extension LiveContainer {
     /// Exchanges the file under a name for a staged one, keeping the old: by rename, or in place where the file has
     /// several names or may not be given its owner. Gives the attributes of what is there then.
     private func displace(
-        _ state: inout Document.State, _ document: Document, _ spot: Spot, _ node: Node, by staged: StagedFile
+        _ state: inout Document.State, _ document: Document, _ spot: Spot, _ node: Node, by staged: StagedFile,
+        _ keepsSetID: Bool
     ) throws -> FileStat {
-        let live = SharedDescriptor(
-            try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+        let live = try spot.open(flags: O_RDONLY)
         let stat = try Backing.stat(live.raw)
-        guard stat.links == 1, (try? staged.dress(like: live.raw)) != nil else {
-            return try overwrite(&state, spot, node, from: staged)
+        guard stat.links == 1, (try? staged.dress(like: live.raw, keepsSetID: keepsSetID)) != nil else {
+            return try overwrite(&state, spot, node, from: staged, keepsSetID)
         }
         try Backing.check { fsync(staged.file.raw) }
         try keepDisplaced(&state, of: node, spot.name, in: spot.directory, stat)
@@ -155,12 +154,13 @@ extension LiveContainer {
     }
 
     private func overwrite(
-        _ state: inout Document.State, _ spot: Spot, _ node: Node, from staged: StagedFile
+        _ state: inout Document.State, _ spot: Spot, _ node: Node, from staged: StagedFile, _ keepsSetID: Bool
     ) throws -> FileStat {
-        let live = SharedDescriptor(
-            try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDWR | O_NOFOLLOW))
+        let live = try spot.open(flags: O_RDWR)
         try keepCopy(&state, of: node, from: live.raw)
         let size = try Backing.stat(staged.file.raw).size
+        // The capability goes with the first change of the content.
+        if !keepsSetID { try dropSetID(live.raw) }
         try Backing.check { ftruncate(live.raw, 0) }
         try StagedFile.copy(from: staged.file.raw, to: live.raw, size: size)
         try Backing.check { fsync(live.raw) }

@@ -305,7 +305,7 @@ extension LiveContainer {
     }
 
     private func liveDescriptor(_ spot: Spot) throws(Errno) -> SharedDescriptor {
-        SharedDescriptor(try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: O_RDONLY | O_NOFOLLOW))
+        try spot.open(flags: O_RDONLY)
     }
 }
 

@@ -329,6 +329,7 @@ extension LiveContainer {
             if path != deletion.path { noteReturn(of: deletion, to: path) }
             let deletion = try leaveArea(deletion, to: spot)
             if tells { changed.append(spot) }
+            if deletion.type == .file { try dropRightsOfReturned(spot, requester) }
             let stat = try Backing.stat(spot.name.bytes, in: spot.directory.raw)
             let node = intern(stat, as: Node.Name(parent: spot.parent, name: spot.name), lookups: 1)
             defer { forget(node.id, lookups: 1) }

@@ -85,14 +85,17 @@ final class StagedFile {
         }
     }
 
-    /// Gives the file owner, mode and extended attributes of another one, its access list among them.
-    func dress(like other: Int32) throws(Errno) {
+    /// Gives the file owner, mode and extended attributes of another one, its access list among them. A capability is
+    /// for the content that it was given to.
+    func dress(like other: Int32, keepsSetID: Bool = true) throws(Errno) {
         let stat = try Backing.stat(other)
         let own = try Backing.stat(file.raw)
         if own.raw.user != stat.raw.user || own.raw.group != stat.raw.group {
             try Backing.check { fchown(file.raw, stat.raw.user, stat.raw.group) }
         }
-        try Backing.check { fchmod(file.raw, mode_t(stat.permissions)) }
+        let mode = keepsSetID ? stat.permissions : SetIDRule.afterChange(stat.permissions, byStranger: true)
+        // An access list is set last: it changes no more of the mode than the group's part of it.
+        try Backing.check { fchmod(file.raw, mode_t(mode)) }
         try copyAttributes(of: other)
     }
 
@@ -103,8 +106,10 @@ final class StagedFile {
         let length = linux_flistxattr(other, &list, list.count)
         guard length > 0 else { return }
         let ours = "user.versionsfs.".utf8.map { CChar(bitPattern: $0) }
+        let capability = SetIDRule.capability.map { CChar(bitPattern: $0) }
         let ordinary = ["user.", "system.posix_acl_"].map { $0.utf8.map { CChar(bitPattern: $0) } }
-        for name in list.prefix(length).split(separator: 0) where !name.starts(with: ours) {
+        for name in list.prefix(length).split(separator: 0)
+        where !name.starts(with: ours) && !name.elementsEqual(capability) {
             guard all || ordinary.contains(where: { name.starts(with: $0) }) else { continue }
             let name = Array(name) + [0]
             var value = [UInt8](repeating: 0, count: 65_536)

@@ -109,7 +109,7 @@ final class Walk {
     /// Throws unless the caller may do this with what the name stands for.
     func require(_ access: AccessRule.Access, on spot: Spot) throws {
         guard !principal.isRoot else { return }
-        let attributes = try container.attributes(below: spot.name.bytes, in: spot.directory)
+        let attributes = try spot.with { file throws(Errno) in try container.attributes(held: file) }
         guard AccessRule.allows(access, to: principal, on: attributes) else { throw OperationError.denied(spot.path) }
     }
 
@@ -151,6 +151,16 @@ extension LiveContainer {
         var attributes = Attributes(try Backing.stat(name, in: directory.raw))
         attributes.accessList = CText.lend(Backing.descriptorPath(directory.raw, name)) { path in
             Self.accessList { buffer, size in linux_lgetxattr(path, "system.posix_acl_access", buffer, size) }
+        }
+        return attributes
+    }
+
+    /// The same of an O_PATH descriptor's file.
+    func attributes(held file: Int32) throws(Errno) -> Attributes {
+        var attributes = Attributes(try Backing.stat(file))
+        let path = Backing.reopening(file)
+        attributes.accessList = Self.accessList { buffer, size in
+            linux_getxattr(path, 1, "system.posix_acl_access", buffer, size)
         }
         return attributes
     }

@@ -302,8 +302,10 @@ struct CrashRecovery {
         let (name, directory) = (live.place.name, FileDescriptor(rawValue: live.directory.raw))
         // Where a pass before this one has linked it to the objects, that is not a name of it.
         if live.stat.links > 1, !isObject(torn.content, live) {
-            let file = SharedDescriptor(
-                try Backing.open(name.bytes, in: live.directory.raw, flags: O_RDWR | O_NOFOLLOW))
+            let held = try Backing.hold(name.bytes, in: live.directory.raw, live.stat.key)
+            let file = try withExtendedLifetime(held) { () throws(Errno) in
+                SharedDescriptor(try Backing.open([], in: held.raw, flags: O_RDWR))
+            }
             try store.contents.restore(current, into: FileDescriptor(rawValue: file.raw))
         } else {
             try store.contents.restore(current, over: name, in: directory)

@@ -36,11 +36,8 @@ extension LiveContainer {
     private func isStillWritten(_ node: Node) -> Bool {
         // Handles of this mount are writers too: then nothing can be told, and the answer is the safe one.
         if node.hasWriters { return true }
-        guard let place = try? location(of: node),
-            let file = try? Backing.open(place.path, in: place.directory.raw, flags: O_RDONLY | O_NOFOLLOW)
-        else { return false }
-        defer { Glibc.close(file) }
-        return WritableMappings.exist(on: file)
+        guard let file = try? openOwn(node, flags: O_RDONLY) else { return false }
+        return withExtendedLifetime(file) { WritableMappings.exist(on: file.raw) }
     }
 
     /// At the end of the mount, what was written beneath it until now is a version.

@@ -1,0 +1,78 @@
+// What is done for a caller is done to the very file that the kernel has looked up. Its name may stand for another one
+// by now: with `-o source-open`, an old working directory or a second mount namespace programs reach the tree below.
+
+import CLinux
+import Glibc
+import SystemPackage
+import VersionModel
+
+extension LiveContainer {
+    /// The node's own file, as a descriptor (O_PATH) with an empty path behind it. Called with the name lock held.
+    /// - Throws: ESTALE if another file has its name: the kernel looks the name up again.
+    func ownFile(of node: Node) throws(Errno) -> Location {
+        let place = try location(of: node)
+        guard !place.path.isEmpty else { return place }
+        let flags = linux_O_PATH | O_NOFOLLOW
+        let file = SharedDescriptor(try Backing.open(place.path, in: place.directory.raw, flags: flags))
+        return try withExtendedLifetime(file) { () throws(Errno) in
+            try requireSame(try Backing.stat(file.raw), as: node)
+            return Location(directory: file, path: [])
+        }
+    }
+
+    /// Opens the node's own file; for a regular file or a directory.
+    func openOwn(_ node: Node, flags: Int32) throws(Errno) -> SharedDescriptor {
+        try withOwn(node) { file throws(Errno) in SharedDescriptor(try Backing.open([], in: file, flags: flags)) }
+    }
+
+    /// Works on the node's own file: with calls that take an empty name, or by its path in /proc.
+    func withOwn<Result>(_ node: Node, _ body: (Int32) throws(Errno) -> Result) throws(Errno) -> Result {
+        let place = try ownFile(of: node)
+        return try withExtendedLifetime(place.directory) { () throws(Errno) in try body(place.directory.raw) }
+    }
+
+    /// The node's own file as it is now. Called with the name lock held.
+    func statOwn(_ node: Node) throws(Errno) -> FileStat {
+        let place = try location(of: node)
+        let stat = try withExtendedLifetime(place.directory) { () throws(Errno) in
+            try Backing.stat(place.path, in: place.directory.raw)
+        }
+        if !place.path.isEmpty { try requireSame(stat, as: node) }
+        return stat
+    }
+
+    private func requireSame(_ stat: FileStat, as node: Node) throws(Errno) {
+        // In the state, which is nobody else's, a file may have been copied.
+        guard case .live = nodes.location(node).whereabouts else { return }
+        let key = nodes.key(of: node)
+        // Some other file systems give a file another number when it is first written to.
+        let isSame = node.isForeign ? stat.type == node.type && stat.key.device == key.device : stat.key == key
+        guard isSame else { throw Errno(rawValue: ESTALE) }
+    }
+
+    /// A directory by its path, passing no symlink. Called with the name lock held.
+    func directory(beneath path: TreePath) throws(Errno) -> SharedDescriptor {
+        guard !path.names.isEmpty else { return root }
+        let flags = linux_O_PATH | O_DIRECTORY
+        return SharedDescriptor(try Backing.open(beneath: path.bytes, in: root.raw, flags: flags))
+    }
+}
+
+extension Spot {
+    /// The file that was found under the name, as an O_PATH descriptor; ESTALE if another one has the name by now.
+    func hold() throws(Errno) -> SharedDescriptor {
+        guard let stat else { throw .noSuchFileOrDirectory }
+        return try Backing.hold(name.bytes, in: directory.raw, stat.key)
+    }
+
+    /// The same, open.
+    func open(flags: Int32) throws(Errno) -> SharedDescriptor {
+        try with { file throws(Errno) in SharedDescriptor(try Backing.open([], in: file, flags: flags)) }
+    }
+
+    /// Works on the file that was found under the name: with calls that take an empty name.
+    func with<Result>(_ body: (Int32) throws(Errno) -> Result) throws(Errno) -> Result {
+        let file = try hold()
+        return try withExtendedLifetime(file) { () throws(Errno) in try body(file.raw) }
+    }
+}
