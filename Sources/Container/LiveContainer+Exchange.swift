@@ -20,6 +20,8 @@ extension LiveContainer {
                 source: target, newParent: move.source.parent, newName: move.source.name,
                 newDirectory: move.source.directory, flags: 0))
         guard let first, let second, first !== second else { return try Backing.rename(move) }
+        try refuseAwayIfStale(move.source, as: move.newName, first, requester)
+        try refuseAwayIfStale(target, as: move.source.name, second, requester)
         try keep(first, move.source)
         try keep(second, target)
         try Backing.rename(move)

@@ -155,6 +155,7 @@ extension LiveContainer {
     private func moveToNew(_ move: Move, _ requester: Requester) throws(Errno) -> SavedByRename? {
         let now = now
         let document = try moved(move)
+        try refuseAwayIfStale(move.source, as: move.newName, document, requester)
         // A document that comes back to a name it had itself was only away: nothing is saved by that.
         var isHome = false
         if move.source.stat.isRegular,
@@ -242,8 +243,11 @@ extension LiveContainer {
         if let source = move.source.node, knownDocument(of: source)?.state.withLock(\.isVerified) == false {
             _ = try moved(move)
         }
+        if settings.staleWrites == .refuse {
+            try refuseAwayIfStale(move.source, as: move.newName, try moved(move), requester)
+        }
         return try document.state.withLock { state throws(Errno) in
-            try refuseIfStale(&state, target.parent, target.name, requester)
+            try refuseIfStale(&state, target.parent, target.name, requester) { putsBack($0, move, target) }
             captureBeforeLoss(&state, node, target.name, in: target.parent)
             let isWritten = node.hasWriters
             var found = target.stat

@@ -92,7 +92,9 @@ extension LiveContainer {
         else { return false }
         if save.amends == current.id { return true }
         guard save.isAppend, let appended = state.appended, stat.size >= current.size else { return false }
-        guard now.since(appended) <= Self.appendWindowNanoseconds, !current.flags.contains(.pinned) else { return false }
+        guard now.since(appended) <= Self.appendWindowNanoseconds, !current.flags.contains(.pinned) else {
+            return false
+        }
         return isAppendersOwn(current, state, save.requester) || policy.isNamedQuiet(path(of: name, in: parent))
     }
 
@@ -206,7 +208,8 @@ extension LiveContainer {
         let equals = hash != nil && current.hash == hash && current.size == stat.size
         let isLeftOut = base.map { $0 != current.id && !equals && self.isLeftOut(current, base: $0, state) } ?? false
         let decision = decide(
-            Save(kind: save.kind, actor: actor, base: base, equalsCurrent: equals, isLoserLeftOut: isLeftOut), current, state, isQuiet: base != nil && base != current.id && isQuiet(parent, name))
+            Save(kind: save.kind, actor: actor, base: base, equalsCurrent: equals, isLoserLeftOut: isLeftOut),
+            current, state, isQuiet: base != nil && base != current.id && isQuiet(parent, name))
         // Whatever it is called, it is saved over: it is a document like others.
         state.created = state.created ?? state.beginning
         var events: [VersionStore.Mutation] = []
@@ -282,7 +285,10 @@ extension LiveContainer {
         }
         // What is appended from now on is appended to what was just replaced.
         if save.kind == .replacing { state.appended = nil }
-        observers.saved(current.id, of: state.item, by: save.requester?.actor, now: now)
+        // Who was refused, and puts a copy of it back, has still not seen it.
+        if !isRefused(state, save.requester) {
+            observers.saved(current.id, of: state.item, by: save.requester?.actor, now: now)
+        }
         rows += itemRows(state, stat) + event
         record(parent, save.accompanying + rows + save.following(&state))
     }

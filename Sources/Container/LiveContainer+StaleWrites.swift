@@ -11,11 +11,13 @@ import VersionStore
 extension LiveContainer {
     /// With `refuse`, fails with ESTALE where nothing has happened yet, if the actor would replace a version that it
     /// has not seen. The kernel asks a second time with the same answer; it is told once.
+    /// - Parameter isSame: what would come is what is there; asked last.
     func refuseIfStale(
-        _ state: inout Document.State, _ parent: Node, _ name: FileName, _ requester: Requester
+        _ state: inout Document.State, _ parent: Node, _ name: FileName, _ requester: Requester,
+        unless isSame: (Document.State) -> Bool = { _ in false }
     ) throws(Errno) {
         guard settings.staleWrites == .refuse, let current = state.current, !state.isUnversioned else { return }
-        guard isStale(&state, parent, name, requester) else { return }
+        guard isStale(&state, parent, name, requester), !isSame(state) else { return }
         if state.refused?.version != current.id { state.refused = .init(actors: [], version: current.id) }
         if let actor = requester.actor?.ref, state.refused?.actors.insert(actor).inserted == true {
             let event = change(.conflict, in: parent, name, item: state.item, version: current.id, by: requester)
@@ -27,10 +29,43 @@ extension LiveContainer {
     /// Whoever was refused may not take the name away instead: vim would, and leave an empty file
     /// (docs/decisions/0008-refused-unlink.md).
     func refuseUnlinkIfRefused(_ state: Document.State, _ requester: Requester) throws(Errno) {
+        if isRefused(state, requester) { throw Errno(rawValue: ESTALE) }
+    }
+
+    /// The same for a document that is about to be renamed to a name that its actor makes up, as vim does with `f~`: it
+    /// would save under the old name what it has from a stale read, and nothing could be refused any more.
+    func refuseAwayIfStale(
+        _ entry: Entry, as name: FileName, _ document: Document?, _ requester: Requester
+    ) throws(Errno) {
+        guard settings.staleWrites == .refuse, let document, observers.isEphemeral(name, requester) else { return }
+        try document.state.withLock { state throws(Errno) in
+            try refuseIfStale(&state, entry.parent, entry.name, requester)
+        }
+    }
+
+    /// Whether what is about to be renamed over a document has its current content: nothing is replaced by that. So
+    /// does vim put back a copy that it has made, once it was refused.
+    func putsBack(_ state: Document.State, _ move: Move, _ target: Entry) -> Bool {
+        guard let current = state.current, move.source.stat.size == current.size, current.size <= Self.hashedAtOnce
+        else { return false }
+        guard let old = current.hash ?? contentHash(of: target) else { return false }
+        return contentHash(of: move.source) == old
+    }
+
+    private func contentHash(of entry: Entry) -> [UInt8]? {
+        guard let file = try? Backing.openQuietly(entry.name.bytes, in: entry.directory.raw, entry.stat.key) else {
+            return nil
+        }
+        defer { Glibc.close(file) }
+        return ContentHash.sha256(of: file, size: entry.stat.size)
+    }
+
+    /// Whether an actor was refused because it has not seen the current version.
+    func isRefused(_ state: Document.State, _ requester: Requester?) -> Bool {
         guard settings.staleWrites == .refuse, let refused = state.refused, let current = state.current,
-            refused.version == current.id, let actor = requester.actor?.ref, refused.actors.contains(actor)
-        else { return }
-        throw Errno(rawValue: ESTALE)
+            refused.version == current.id, let actor = requester?.actor?.ref
+        else { return false }
+        return refused.actors.contains(actor)
     }
 
     private func isStale(

@@ -71,8 +71,8 @@ public enum SaveRule {
     }
 
     /// Whether a content loses nothing to anyone, because another version that has it says so: the base, from which the
-    /// winner's author has gone on, or a loser that is still to be resolved. An older version does not: who goes back to
-    /// its content has made an edit like any other.
+    /// winner's author has gone on, or a loser that is still to be resolved. An older version does not: who goes back
+    /// to its content has made an edit like any other.
     /// - Parameters:
     ///   - loser: the version that would lose.
     ///   - other: another version of the item, with the same content.

@@ -70,7 +70,8 @@ import Testing
 
     @Test("One program by name under two parents is two; in turns they make a version each time")
     func twoParents() throws {
-        try play(["f": ["tail: a\n", "tail: a\nb\n", "tail: a\nb\nc\n", "tail: a\nb\nc\nd\n"], "g": ["tail: 1\n2\n"]]) { container in
+        let turns = ["tail: a\n", "tail: a\nb\n", "tail: a\nb\nc\n", "tail: a\nb\nc\nd\n"]
+        try play(["f": turns, "g": ["tail: 1\n2\n"]]) { container in
             let actors = try (0..<2).map { _ in try ActorProcess("tail", in: container.path) }
             for (index, text) in ["a", "b", "c", "d"].enumerated() {
                 try append(text, to: "f", actors[index % 2])

@@ -41,7 +41,8 @@ import Testing
                 let terminal = try terminal(container, "purge f")
                 try terminal.wait(for: "Go on? [y/N]")
                 let shown = terminal.screen.text
-                for words in ["This removes 2 versions, 4 B of f, for good.", "1 pinned version stays"] where !shown.contains(words) {
+                let wanted = ["This removes 2 versions, 4 B of f, for good.", "1 pinned version stays"]
+                for words in wanted where !shown.contains(words) {
                     problems.append("it does not say \"\(words)\": \(shown)")
                 }
                 try terminal.type(answer)
@@ -65,7 +66,8 @@ import Testing
             var problems = try container.deleted().map(\.path).sorted() == ["b", "kept"] ? [] : ["not d alone has gone"]
             let second = try terminal(container, "purge --deleted")
             try second.wait(for: "Go on? [y/N]")
-            if !second.screen.text.contains("1 pinned version stays") { problems.append("it says \(second.screen.text)") }
+            let shown = second.screen.text
+            if !shown.contains("1 pinned version stays") { problems.append("it says \(shown)") }
             try second.type("n\n")
             try second.wait(for: "status 1.")
             if try container.deleted().count != 2 { problems.append("it did not wait for the answer") }
@@ -95,7 +97,8 @@ import Testing
             try container.must("purge", "--deleted")
             if try container.deleted().map(\.path) != ["kept"] { problems.append("the pinned one is not left alone") }
             try container.must("undelete", "kept")
-            if try container.history(of: "kept").versions.count != 2 { problems.append("it came back without its history") }
+            let count = try container.history(of: "kept").versions.count
+            if count != 2 { problems.append("it came back with \(count) versions") }
             try shell("rm kept", in: container.path)
             try container.must("purge", "--deleted", "--force")
             if try !container.deleted().isEmpty { problems.append("something is left by force") }

@@ -10,7 +10,8 @@ import Testing
 @Suite("Nothing below .versions can be removed") struct UnremovableVersionsTests {
     /// What there is below `.versions`, and what the tool says of it.
     private func state(_ container: TestContainer) throws -> String {
-        try run("sh", ["-c", "find .versions -type f -exec md5sum {} + | sort; find .versions | sort"], in: container.path).text
+        let line = "find .versions -type f -exec md5sum {} + | sort; find .versions | sort"
+        return try run("sh", ["-c", line], in: container.path).text
             + container.must("conflicts", "--json").text + container.must("history", "f", "--json").text
             + container.must("deleted", "--json").text
     }
@@ -90,7 +91,9 @@ import Testing
             let before = try count()
             let clock = ContinuousClock()
             var removal: Output?
-            let time = try clock.measure { removal = try run("rm", ["-rf", ".versions"], in: container.path, seconds: 60) }
+            let time = try clock.measure {
+                removal = try run("rm", ["-rf", ".versions"], in: container.path, seconds: 60)
+            }
             var problems = removal?.status == 0 ? ["it succeeded"] : []
             let lines = removal?.errors.split(separator: "\n").count ?? 0
             if before != "5000" || lines < 5000 { problems.append("\(before) versions, \(lines) were tried") }

@@ -22,17 +22,17 @@ struct Vim {
         try type(edit, write: "silent w!", sign: "saved")
     }
 
-    /// The same for a write that may fail: returns what the screen shows then.
-    func trySave(_ edit: String) throws -> String {
-        try type(edit, write: "silent! w!", sign: "tried")
+    /// The same for a write that may fail: returns what the screen shows then, the last message of an error included.
+    func trySave(_ edit: String, with write: String = "w!") throws -> String {
+        try type(edit, write: "let v:errmsg=''|silent! \(write)", sign: "tried", telling: ".' '.v:errmsg")
         return terminal.screen.text
     }
 
-    private func type(_ edit: String, write: String, sign: String) throws {
+    private func type(_ edit: String, write: String, sign: String, telling: String = "") throws {
         saves.value += 1
         // The quotes keep what is typed from looking like what is answered.
         try terminal.type(
-            ":\(edit)\r:\(write)|redraw!|echo '\(sign.prefix(3))'.'\(sign.dropFirst(3))-\(saves.value)'\r")
+            ":\(edit)\r:\(write)|redraw!|echo '\(sign.prefix(3))'.'\(sign.dropFirst(3))-\(saves.value)'\(telling)\r")
         let done = "\(sign)-\(saves.value)"
         try terminal.wait("vim to have written") { $0.screen.text.contains(done) || $0.screen.text.contains("(y/n)?") }
         // vim noticed that the file is newer than its buffer; the person insists.

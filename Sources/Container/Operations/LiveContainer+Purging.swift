@@ -68,7 +68,8 @@ extension LiveContainer {
 
     /// What a document may lose, and how many of its versions are kept by their pins.
     private func others(of document: DocumentRecord, force: Bool) throws -> (going: [Version], pinned: Int) {
-        let bases = Set(document.conflicts.compactMap(\.base)).union(MergeBase.ofConflicts(in: document.versions).values)
+        let bases = Set(document.conflicts.compactMap(\.base))
+            .union(MergeBase.ofConflicts(in: document.versions).values)
         let others = document.versions.filter { $0.kind == .history && !bases.contains($0.id) }
         let going = others.filter { force || !$0.flags.contains(.pinned) }
         guard going.isEmpty else { return (going, others.count - going.count) }

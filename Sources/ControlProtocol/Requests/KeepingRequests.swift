@@ -40,7 +40,8 @@ public struct ThinRequest: ControlRequest {
     public init(dryRun: Bool) { self.dryRun = dryRun }
 }
 
-/// Removes versions of a document for good: one, or all but the current one and unresolved losers. What is pinned stays.
+/// Removes versions of a document for good: one, or all but the current one and unresolved losers. What is pinned
+/// stays.
 public struct PurgeRequest: ControlRequest {
     public static let method = "purge"
     public static let isLong = true

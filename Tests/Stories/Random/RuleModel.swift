@@ -188,6 +188,11 @@ struct RuleModel {
         return true
     }
 
+    /// The same for a rename of the document to a name that its actor makes up: nothing could be refused afterwards.
+    mutating func refusesAway(_ process: Int, _ name: String, to other: String) -> Bool {
+        Self.isScaffolding(other, madeBy: program(process)) && refuses(process, name)
+    }
+
     /// Whether it answers that to an unlink (decisions/0008).
     func refusesUnlink(_ process: Int, _ name: String) -> Bool {
         guard setting == .refuse, let item = names[name].flatMap({ items[$0] }) else { return false }
@@ -214,7 +219,11 @@ struct RuleModel {
             let version = Version(id: next(), content: content, author: process, parents: [], kind: .current)
             return install(version, in: id, by: process, way)
         }
-        if old.content == content { return observe(process, id, current) }
+        if old.content == content {
+            // Who was refused, and puts a copy of it back, has still not seen it.
+            if setting != .refuse || item.refused[process] != current { observe(process, id, current) }
+            return
+        }
         settle(id)
         if way == .append, item.takesAppends, isAppendersOwn(process, item) {
             items[id]?.versions[current]?.content = content
@@ -247,7 +256,8 @@ struct RuleModel {
         guard let saver = item.saver else { return false }
         if process == saver || Self.isQuiet(item.name) { return true }
         let author = item.current.flatMap { item.versions[$0]?.author }
-        return programs[process] == author.flatMap { programs[$0] } && everyLineage[process]?.first == everyLineage[saver]?.first
+        guard programs[process] == author.flatMap({ programs[$0] }) else { return false }
+        return everyLineage[process]?.first == everyLineage[saver]?.first
     }
 
     private mutating func install(_ version: Version, in id: Int, by process: Int, _ way: Way) {

@@ -45,7 +45,7 @@ extension RuleModel {
         case .copyBackupAndSave: return copyBackup(operation)
         case .delete: return [tryUnlink(process, name)]
         case .move: return [tryMove(process, name, operation.other)]
-        case .exchange: exchange(process, name, operation.other)
+        case .exchange: return exchange(process, name, operation.other)
         case .chmod, .touch: break
         case .closeAfterRename: return closeAfterRename(operation)
         case .closeAfterLoad: return closeAfterLoad(operation)
@@ -74,7 +74,7 @@ extension RuleModel {
     }
 
     private mutating func saveByRename(_ process: Int, _ name: String, _ text: String) -> Outcome {
-        guard !refuses(process, name) else { return .refused }
+        guard content(name) == text || !refuses(process, name) else { return .refused }
         if let id = names[name] { settle(id) }
         save(process, names[name] ?? create(process, name, byRename: true), text, .replacing)
         return .done
@@ -127,18 +127,22 @@ extension RuleModel {
     }
 
     private mutating func tryMove(_ process: Int, _ from: String, _ to: String) -> Outcome {
-        guard names[to] == nil || !refuses(process, to) else { return .refused }
+        guard !refusesAway(process, from, to: to) else { return .refused }
+        // What has the same content replaces nothing.
+        guard names[to] == nil || content(from) == content(to) || !refuses(process, to) else { return .refused }
         move(process, from, to)
         return .done
     }
 
-    private mutating func exchange(_ process: Int, _ one: String, _ other: String) {
+    private mutating func exchange(_ process: Int, _ one: String, _ other: String) -> [Outcome] {
         guard let first = names[one], let second = names[other], let a = content(one), let b = content(other) else {
-            return
+            return [.done]
         }
+        guard !refusesAway(process, one, to: other), !refusesAway(process, other, to: one) else { return [.refused] }
         for id in [first, second] { settle(id) }
         save(process, first, b, .replacing)
         save(process, second, a, .replacing)
+        return [.done]
     }
 
     private mutating func closeAfterRename(_ operation: RuleOperation) -> [Outcome] {

@@ -97,7 +97,7 @@ final class RulePlayer {
         case .copyBackupAndSave: return try copyBackup(operation, file)
         case .delete: return [try unlink(process, file)]
         case .move: return [try rename(process, file, path(operation.other))]
-        case .exchange: try must(process, "exchange", file, path(operation.other))
+        case .exchange: return [outcome(try ask(process, "exchange", file, path(operation.other)))]
         case .chmod: try must(process, "chmod", file, Bool.random() ? "600" : "644")
         case .touch:
             count += 1
