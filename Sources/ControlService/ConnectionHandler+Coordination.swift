@@ -92,7 +92,7 @@ extension ConnectionHandler {
         guard let context, let work = claimsToMake.first else { return }
         let loop = context.eventLoop
         let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(on: .coordination) {
+        shared.run(on: .coordination, from: source) {
             let failure = work()
             loop.execute {
                 let handler = handler.value
@@ -188,7 +188,7 @@ extension ConnectionHandler {
         else { return notify(notification) }
         let loop = context.eventLoop
         let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(on: .coordination) {
+        shared.run(on: .coordination, from: source) {
             let (mayKnow, mayHold) = backend.disturbance(of: claim, at: access.path, peer: peer)
             loop.execute {
                 let handler = handler.value
@@ -240,7 +240,7 @@ extension ConnectionHandler {
         guard case .failure(let error) = result, error.code != .unknownMethod else {
             return backend.answer(question, .done, of: connection)
         }
-        shared.run(on: .coordination) {
+        shared.run(on: .coordination, from: source) {
             let counts = backend.mayRefuse(what, of: presenter, peer: peer)
             backend.answer(question, counts ? .refused(error.message) : .done, of: connection)
         }

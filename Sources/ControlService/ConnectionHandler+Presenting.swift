@@ -89,7 +89,7 @@ extension ConnectionHandler {
         guard let number = participation?.presenters[presenter]?.hold(message), let context else { return }
         let (backend, loop) = (shared.backend, context.eventLoop)
         let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(on: .coordination) {
+        shared.run(on: .coordination, from: source) {
             // If the feed cannot be read, nothing in it can be waited for.
             let sequence = (try? backend.lastSequence()) ?? 0
             loop.execute { handler.value.settle(number, of: presenter, until: sequence) }
@@ -115,7 +115,7 @@ extension ConnectionHandler {
         else { return }
         let (feed, loop) = (shared.backend, context.eventLoop)
         let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(on: .coordination) {
+        shared.run(on: .coordination, from: source) {
             let mayAsk = backend.mayAsk(what, of: presenter, peer: peer)
             let sequence = mayAsk && isBehind ? (try? feed.lastSequence()) ?? 0 : 0
             loop.execute {
@@ -157,7 +157,7 @@ extension ConnectionHandler {
         let (limit, loop) = (shared.limits.changesPerPage, context.eventLoop)
         let handler = NIOLoopBound(self, eventLoop: loop)
         let (feedBackend, logger) = (shared.backend, shared.logger)
-        shared.run(on: .feeds) {
+        shared.run(on: .feeds, from: source) {
             let fetched: (page: PresentedPage, isWhole: Bool)
             do throws(ControlError) {
                 fetched = (

@@ -104,7 +104,7 @@ extension ConnectionHandler {
         guard mayFetch else { return }
         let loop = context.eventLoop
         let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(on: .feeds) { [query = place.query] in
+        shared.run(on: .feeds, from: source) { [query = place.query] in
             let page = Result { () throws(ControlError) in try query.next() }
             loop.execute { handler.value.fetched(page, forQuery: number) }
         }

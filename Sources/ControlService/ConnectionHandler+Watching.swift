@@ -69,7 +69,7 @@ extension ConnectionHandler {
         guard mayFetch else { return }
         let (backend, limit, loop) = (shared.backend, shared.limits.changesPerPage, context.eventLoop)
         let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(on: .feeds) { [subscription] in
+        shared.run(on: .feeds, from: source) { [subscription] in
             let page = Result { () throws(ControlError) in
                 try backend.changes(
                     after: subscription.cursor.sequence, limit: limit, within: subscription.target, subscription.depth,

@@ -15,6 +15,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var framer: LineFramer
     private(set) var context: ChannelHandlerContext?
     private(set) var peer: Peer?
+    /// Who its work is done for.
+    private(set) var source: WorkSource
     /// Lines that were read and wait for their turn; reading pauses while there are any.
     private var backlog: [LineFramer.Frame] = []
     /// A long line is being read on a thread of its own; those behind it wait.
@@ -42,6 +44,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     init(_ shared: ConnectionShared) {
         self.shared = shared
         framer = LineFramer(limit: shared.limits.lineByteCount)
+        source = WorkSource(user: .max, isTrusted: false, connection: shared.number())
     }
 
     // MARK: - Beginning and end
@@ -56,6 +59,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
         if let refusal = shared.refusal(of: known) { return refuse(refusal, context) }
         self.peer = known
+        source.user = known.userID
+        source.isTrusted = shared.trusts(known)
         shared.opened(self, peer: known, on: context.eventLoop)
         context.fireChannelActive()
     }
@@ -165,7 +170,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
         isReadingLine = true
         let handler = NIOLoopBound(self, eventLoop: loop)
-        shared.run(on: .lines) {
+        shared.run(on: .lines, from: source) {
             let read = IncomingLine(readingAll: line)
             loop.execute {
                 let handler = handler.value
@@ -228,7 +233,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let number = nextCall
         nextCall += 1
         calls[number] = call
-        shared.run(on: threads) {
+        shared.run(on: threads, from: source) {
             let reply = work(call)
             loop.execute {
                 let handler = handler.value

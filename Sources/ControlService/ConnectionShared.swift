@@ -14,6 +14,7 @@ final class ConnectionShared: Sendable {
     let limits: ControlServer.Limits
     let logger: Logger
     private let threads = ServiceThreads()
+    private let lastNumber = Atomic<UInt64>(0)
     /// Set while a wake-up is on its way to the loop: changes in between need none of their own.
     private let wakeIsScheduled = Atomic(false)
     /// The open connections. Taken alone, never while another lock is held; only the event loop changes it.
@@ -32,7 +33,12 @@ final class ConnectionShared: Sendable {
     }
 
     /// Runs a backend's method on a thread of its kind; not at all once the server stops.
-    func run(on kind: ServiceThreads.Kind, _ work: @escaping @Sendable () -> Void) { threads.run(on: kind, work) }
+    func run(on kind: ServiceThreads.Kind, from source: WorkSource, _ work: @escaping @Sendable () -> Void) {
+        threads.run(on: kind, from: source, work)
+    }
+
+    /// A number for a connection that no other has.
+    func number() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
 
     /// Whether the peer may know all names: root, and whoever the daemon runs as.
     func trusts(_ peer: Peer) -> Bool { peer.isRoot || peer.userID == geteuid() }

@@ -26,14 +26,20 @@ struct ServiceThreads: Sendable {
     }
 
     private let pools: [Kind: NIOThreadPool]
+    /// What waits for a pool; none for coordination, whose order counts.
+    private let queues: [Kind: FairQueue]
 
     init() {
         pools = Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, NIOThreadPool(numberOfThreads: $0.count)) })
+        queues = Dictionary(uniqueKeysWithValues: pools.filter { $0.key != .coordination }.map { kind, pool in
+            (kind, FairQueue(on: pool, threads: kind.count))
+        })
         for pool in pools.values { pool.start() }
     }
 
     /// Runs work on a thread of its kind; not at all once they are stopped.
-    func run(on kind: Kind, _ work: @escaping @Sendable () -> Void) {
+    func run(on kind: Kind, from source: WorkSource, _ work: @escaping @Sendable () -> Void) {
+        if let queue = queues[kind] { return queue.submit(from: source, work) }
         pools[kind]?.submit { state in
             if case .active = state { work() }
         }

@@ -16,7 +16,8 @@ struct TextPattern: Sendable {
         var rest = TextUnits.units(of: pattern, ignoringCase: ignoresCase)[...]
         while let unit = rest.popFirst() {
             switch unit {
-            case 42: tokens.append(.anyRun)
+            // Of several in a row one does the same.
+            case 42: if case .anyRun? = tokens.last {} else { tokens.append(.anyRun) }
             case 63: tokens.append(.anyOne)
             // Behind a last backslash there is nothing to match.
             case 92: tokens.append(.unit(rest.popFirst() ?? .max))

@@ -191,10 +191,12 @@ enum Query {
     }
 
     /// Versions whose id lies in a range of bytes.
-    static func versions(from low: [UInt8], through high: [UInt8], _ database: Database) throws -> [Version] {
+    static func versions(
+        from low: [UInt8], through high: [UInt8], limit: Int64 = -1, _ database: Database
+    ) throws -> [Version] {
         try SQLStatement(
-            database, "SELECT \(versionColumns) FROM version WHERE id BETWEEN ? AND ? ORDER BY id", .blob(low),
-            .blob(high)
+            database, "SELECT \(versionColumns) FROM version WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",
+            .blob(low), .blob(high), .integer(limit)
         ).rows(version)
     }
 
@@ -277,7 +279,7 @@ enum Query {
         ).rows(deletion)
     }
 
-    private static func deletion(_ row: SQLStatement) -> Deletion? {
+    static func deletion(_ row: SQLStatement) -> Deletion? {
         var reader = ByteReader(row.blob(0))
         return try? reader.deletion()
     }

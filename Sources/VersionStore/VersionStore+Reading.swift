@@ -55,12 +55,8 @@ extension VersionStore {
 
     /// The versions whose id begins with these hex digits (at most 32, either case); none for anything else.
     public func versions(withPrefix hex: String) throws(StoreError) -> [Version] {
-        let digits = hex.lowercased()
-        let padding = 32 - digits.utf8.count
-        guard padding >= 0, let low = VersionID(hex: digits + String(repeating: "0", count: padding)),
-            let high = VersionID(hex: digits + String(repeating: "f", count: padding))
-        else { return [] }
-        return try read { try Query.versions(from: low.bytes, through: high.bytes, $0) }
+        guard let range = IDRange(hex) else { return [] }
+        return try read { try Query.versions(from: range.low, through: range.high, $0) }
     }
 
     public func versions(sharing content: ContentID) throws(StoreError) -> [Version] {

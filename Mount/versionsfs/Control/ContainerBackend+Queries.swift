@@ -8,11 +8,18 @@ import VersionModel
 import VersionStore
 
 extension ContainerBackend: QueryBackend {
+    /// It is asked of every entry: what is longer would keep others waiting.
+    private static let longestPredicate = 64 << 10
+
     func query(_ request: QueryRequest, peer: Peer) throws(ControlError) -> any RunningQuery {
+        let text = request.predicate ?? ""
+        guard text.utf8.count <= Self.longestPredicate else {
+            throw ControlError(.invalidParameters, "predicate: longer than \(Self.longestPredicate) bytes")
+        }
         let predicate: QueryPredicate
         do throws(QuerySyntaxError) {
             let now = container.moment.1.nanoseconds
-            predicate = try QueryPredicate(parsing: request.predicate ?? "") { text in
+            predicate = try QueryPredicate(parsing: text) { text in
                 TimeText.parse(text, now: now).map { Timestamp(nanoseconds: $0) }
             }
         } catch {

@@ -40,10 +40,9 @@ extension ContainerBackend {
     func subject(_ target: Target, _ call: ControlCall) throws -> Subject {
         switch target {
         case .id(let digits):
-            switch try container.identified(by: digits) {
-            case .item(let item): return .document(try container.document(item, as: call.principal))
-            case .version(let version):
-                return .version(version, try container.document(version.item, as: call.principal))
+            switch try container.identified(by: digits, as: call.principal) {
+            case .item(let document): return .document(document)
+            case .version(let version, let document): return .version(version, document)
             case .deletion(let deletion): return .deletion(deletion)
             }
         case .path(let path): return try subject(at: try tree(path), call)
@@ -70,10 +69,10 @@ extension ContainerBackend {
         }
         // It may be of a document that was deleted under a name that another has now.
         if !document.versions.contains(where: { $0.id.hex.hasPrefix(name.id) }),
-            case .version(let version) = try container.identified(by: name.id)
+            case .version(let version, let other) = try container.identified(by: name.id, as: call.principal),
+            other.path == path
         {
-            let other = try container.document(version.item, as: call.principal)
-            if other.path == path { return .version(version, other) }
+            return .version(version, other)
         }
         return .version(try container.version(name.id, of: document), document)
     }

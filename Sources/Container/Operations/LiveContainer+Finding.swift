@@ -29,13 +29,6 @@ public struct DocumentRecord: Hashable, Sendable {
     public var conflicts: [Version] { versions.filter { $0.kind == .conflict } }
 }
 
-/// What an id stands for.
-public enum Identified: Sendable {
-    case item(ItemID)
-    case version(Version)
-    case deletion(Deletion)
-}
-
 extension LiveContainer {
     /// The document at a path, live or, failing that, the last one deleted there. The caller must be able to reach it;
     /// which versions it may read is told by ``mayRead(_:of:as:)``.
@@ -54,7 +47,7 @@ extension LiveContainer {
     /// What was deleted at a path, newest first: under the path that it had, or from the directory that is there now
     /// and had another name then.
     func deletions(at path: TreePath) throws -> [Deletion] {
-        var found = try store.deletions(within: path).filter { $0.path == path }
+        var found = try store.deletions(at: path)
         if let name = path.name, let parent = path.parent,
             let directory = try? looking(as: .container, { try $0.directory(parent).file })
         {
@@ -108,46 +101,6 @@ extension LiveContainer {
         DocumentRecord(path: path, item: item, versions: try store.versions(of: item), deletion: deletion)
     }
 
-    /// What an id, or the first digits of one (at least 6), stands for.
-    public func identified(by digits: String) throws(OperationError) -> Identified {
-        try operation {
-            let digits = digits.lowercased()
-            guard digits.utf8.count >= 6 else {
-                throw OperationError(.invalid, "an id needs at least 6 digits: \(digits)")
-            }
-            var found = try store.versions(withPrefix: digits).map { Identified.version($0) }
-            if let id = ItemID(hex: digits) {
-                if try store.item(id) != nil { found.append(.item(id)) }
-            } else {
-                found += try store.allItems().filter { $0.id.hex.hasPrefix(digits) }.map { .item($0.id) }
-            }
-            found += try store.deletions(within: nil).filter { $0.id.hex.hasPrefix(digits) }.map { .deletion($0) }
-            guard let first = found.first else {
-                throw OperationError(.notFound, "no version, item or deletion \(digits)")
-            }
-            guard found.count == 1 else {
-                throw OperationError(.ambiguous, "\(found.count) ids begin with \(digits)", advice: "give more digits")
-            }
-            return first
-        }
-    }
-
-    /// The version of a document with this id or these first digits.
-    public func version(_ digits: String, of document: DocumentRecord) throws(OperationError) -> Version {
-        let digits = digits.lowercased()
-        let found = digits.isEmpty ? [] : document.versions.filter { $0.id.hex.hasPrefix(digits) }
-        guard let first = found.first else {
-            throw OperationError(
-                .notFound, "no version \(digits)", path: document.path, advice: "versionsctl history lists them")
-        }
-        guard found.count == 1 else {
-            throw OperationError(
-                .ambiguous, "\(found.count) versions begin with \(digits)", path: document.path,
-                advice: "give more digits")
-        }
-        return first
-    }
-
     /// The documents with unresolved losers at or below a path that the caller can reach.
     public func conflicted(within path: TreePath, as principal: Principal) throws(OperationError) -> [DocumentRecord] {
         try operation {
@@ -186,7 +139,8 @@ extension LiveContainer {
     }
 
     func mayKnow(_ deletion: Deletion, _ principal: Principal, _ known: inout KnownDirectories) -> Bool {
-        knowsAll(principal) || mayList(deletion.place.directory, principal, &known)
+        knowsAll(principal)
+            || mayList(deletion.place.directory, at: deletion.path.parent, principal, &known)
     }
 
     /// What one listing has found out about directories.
@@ -202,16 +156,17 @@ extension LiveContainer {
 
     /// Whether a caller may pass through and read a directory, live or deleted.
     func mayList(
-        _ directory: FileID, _ principal: Principal, _ known: inout KnownDirectories, depth: Int = 0
+        _ directory: FileID, at path: TreePath? = nil, _ principal: Principal, _ known: inout KnownDirectories,
+        depth: Int = 0
     ) -> Bool {
         if let answer = known.answers[directory] { return answer }
         let answer: Bool
         if let path = livePath(of: directory) {
             answer = mayList(path, as: principal)
-        } else if depth < 256, let gone = deletedDirectory(directory, &known) {
+        } else if depth < 256, let gone = deletedDirectory(directory, at: path, &known) {
             answer =
                 AccessRule.allows([.read, .execute], to: principal, on: gone.attributes)
-                && mayList(gone.place.directory, principal, &known, depth: depth + 1)
+                && mayList(gone.place.directory, at: gone.path.parent, principal, &known, depth: depth + 1)
         } else {
             answer = false
         }
@@ -235,7 +190,7 @@ extension LiveContainer {
             }
             guard let found else { return false }
             directory = found
-        } else if let gone = deletedDirectory(deletion.place.directory, &known) {
+        } else if let gone = deletedDirectory(deletion.place.directory, at: deletion.path.parent, &known) {
             directory = gone.attributes
         } else {
             return deletion.attributes.owner == principal.user
@@ -245,7 +200,15 @@ extension LiveContainer {
         return !isSticky || deletion.attributes.owner == principal.user
     }
 
-    private func deletedDirectory(_ directory: FileID, _ known: inout KnownDirectories) -> Deletion? {
+    /// - Parameter path: where it may have been deleted: that is asked for first.
+    private func deletedDirectory(
+        _ directory: FileID, at path: TreePath?, _ known: inout KnownDirectories
+    ) -> Deletion? {
+        if known.deleted == nil, let path,
+            let found = try? store.deletions(at: path).first(where: { $0.type == .directory && $0.file == directory })
+        {
+            return found
+        }
         if known.deleted == nil {
             let all = ((try? store.deletions(within: nil)) ?? []).filter { $0.type == .directory }
             known.deleted = Dictionary(all.map { ($0.file, $0) }, uniquingKeysWith: { first, _ in first })

@@ -40,8 +40,7 @@ extension LiveContainer {
         // Of what another item comes from, or a further name, it knows nothing.
         guard change.from.map({ place.isWithin($0) }) ?? (change.path == place || change.path == next) else { return false }
         if change.event == .deleted {
-            let deletions = (try? store.deletions(within: change.path)) ?? []
-            guard let deletion = deletions.first(where: { $0.path == change.path }),
+            guard let deletion = try? store.deletions(at: change.path).first,
                 AccessRule.allows(.read, to: principal, on: deletion.attributes)
             else { return false }
             return (try? looking(as: principal) { try $0.directory(change.path.parent ?? .root) }) != nil

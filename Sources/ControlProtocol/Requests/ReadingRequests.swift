@@ -12,6 +12,7 @@ public struct StatusRequest: ControlRequest {
 /// The documents with unresolved losers that the caller may read, at or below a path.
 public struct ConflictsRequest: ControlRequest {
     public static let method = "conflicts"
+    public static let isLong = true
     public typealias Reply = [ConflictedDocument]
     public var target: Target
     public init(_ target: Target) { self.target = target }
@@ -44,6 +45,7 @@ public struct ShowRequest: ControlRequest {
 /// What was deleted at or below a path, newest first.
 public struct DeletedRequest: ControlRequest {
     public static let method = "deleted"
+    public static let isLong = true
     public typealias Reply = [DeletedEntry]
     public var target: Target
     public init(_ target: Target) { self.target = target }

@@ -4,7 +4,7 @@
 public enum Target: Hashable, Sendable, Codable {
     /// A path relative to the container's root; empty for the root. A path through `.versions` names that version.
     case path(Path)
-    /// An item's or version's id, or the first digits of one (at least 6).
+    /// An item's or version's id, or the first digits of one (at least 4).
     case id(String)
 
     public init(from decoder: any Decoder) throws {

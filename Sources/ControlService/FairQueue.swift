@@ -1,0 +1,114 @@
+// Work that waits for the threads of one kind, taken in turn from those who gave it.
+
+import NIOPosix
+import Synchronization
+
+/// Who gave work: a connection, and its user.
+struct WorkSource: Hashable, Sendable {
+    var user: UInt32
+    /// Root, or whoever the daemon runs as.
+    var isTrusted: Bool
+    /// Which connection; each has another number.
+    var connection: UInt64
+}
+
+/// Keeps what waits, and hands it to a pool's threads: from each user in turn, and from each of a user's connections in
+/// turn, so that no client waits for all that another has asked for. Work of a connection may take long: one thread of
+/// several is always left for others.
+final class FairQueue: Sendable {
+    typealias Work = @Sendable () -> Void
+
+    /// What one connection has waiting.
+    private struct Line {
+        var waiting: [Work] = []
+        var running = 0
+    }
+
+    /// What one user has.
+    private struct Queue {
+        var lines: [UInt64: Line] = [:]
+        /// The connections that have something waiting, the next one first.
+        var turns: [UInt64] = []
+        var running = 0
+        var isTrusted: Bool
+    }
+
+    private struct State {
+        var queues: [UInt32: Queue] = [:]
+        /// The users that have something waiting, the next one first.
+        var turns: [UInt32] = []
+        /// Threads that are at work, or about to be.
+        var active = 0
+    }
+
+    private let pool: NIOThreadPool
+    private let threads: Int
+    /// Guards what waits and what runs; innermost, and held for a few look-ups.
+    private let state = Mutex(State())
+
+    init(on pool: NIOThreadPool, threads: Int) {
+        self.pool = pool
+        self.threads = threads
+    }
+
+    func submit(from source: WorkSource, _ work: @escaping Work) {
+        let starts = state.withLock { state in
+            var queue = state.queues[source.user] ?? Queue(isTrusted: source.isTrusted)
+            if queue.turns.isEmpty { state.turns.append(source.user) }
+            if queue.lines[source.connection]?.waiting.isEmpty ?? true { queue.turns.append(source.connection) }
+            queue.lines[source.connection, default: Line()].waiting.append(work)
+            state.queues[source.user] = queue
+            guard state.active < threads else { return false }
+            state.active += 1
+            return true
+        }
+        if starts { start() }
+    }
+
+    private func start() {
+        pool.submit { state in
+            guard case .active = state else { return }
+            while let (work, source) = self.take() {
+                work()
+                self.finished(source)
+            }
+        }
+    }
+
+    /// The next work that may be begun; the thread is no longer active if there is none.
+    private func take() -> (Work, WorkSource)? {
+        state.withLock { state in
+            let most = max(1, threads - 1)
+            for (index, user) in state.turns.enumerated() {
+                guard var queue = state.queues[user], queue.isTrusted || queue.running < most,
+                    let turn = queue.turns.firstIndex(where: { (queue.lines[$0]?.running ?? 0) < most }),
+                    var line = queue.lines[queue.turns[turn]], !line.waiting.isEmpty
+                else { continue }
+                let connection = queue.turns.remove(at: turn)
+                let work = line.waiting.removeFirst()
+                line.running += 1
+                queue.running += 1
+                if !line.waiting.isEmpty { queue.turns.append(connection) }
+                queue.lines[connection] = line
+                state.turns.remove(at: index)
+                if !queue.turns.isEmpty { state.turns.append(user) }
+                state.queues[user] = queue
+                return (work, WorkSource(user: user, isTrusted: queue.isTrusted, connection: connection))
+            }
+            state.active -= 1
+            return nil
+        }
+    }
+
+    private func finished(_ source: WorkSource) {
+        state.withLock { state in
+            guard var queue = state.queues[source.user] else { return }
+            queue.running -= 1
+            if var line = queue.lines[source.connection] {
+                line.running -= 1
+                queue.lines[source.connection] = line.running == 0 && line.waiting.isEmpty ? nil : line
+            }
+            state.queues[source.user] = queue.lines.isEmpty ? nil : queue
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// What the first digits of an id stand for, and sums below a path: by indexes, whatever the catalog holds besides.
+
+internal import GRDB
+import VersionModel
+
+/// The ids that begin with some digits, as the catalog orders them.
+struct IDRange {
+    let low: [UInt8]
+    let high: [UInt8]
+
+    /// Takes at most 32 hex digits of either case; nil for anything else.
+    init?(_ hex: String) {
+        let digits = hex.lowercased()
+        let padding = 32 - digits.utf8.count
+        guard padding >= 0, let low = VersionID(hex: digits + String(repeating: "0", count: padding)),
+            let high = VersionID(hex: digits + String(repeating: "f", count: padding))
+        else { return nil }
+        (self.low, self.high) = (low.bytes, high.bytes)
+    }
+}
+
+/// What an id stands for, as far as the catalog knows.
+public enum NamedByID: Sendable {
+    case item(ItemID)
+    case version(Version)
+    case deletion(Deletion)
+}
+
+extension VersionStore {
+    /// All whose id begins with these hex digits, at most so many of each kind.
+    public func named(byDigits hex: String, limit: Int64) throws(StoreError) -> [NamedByID] {
+        guard let range = IDRange(hex) else { return [] }
+        return try read { database in
+            try Query.versions(from: range.low, through: range.high, limit: limit, database).map { .version($0) }
+                + Query.itemIDs(range, limit, database).map { .item($0) }
+                + Query.deletions(range, limit, database).map { .deletion($0) }
+        }
+    }
+
+    /// What was deleted at exactly this path, newest first.
+    public func deletions(at path: TreePath) throws(StoreError) -> [Deletion] {
+        try read { try Query.deletions(at: path, $0) }
+    }
+
+    /// The lengths of what was deleted at a path and below it, added up.
+    public func deletedBytes(within path: TreePath) throws(StoreError) -> UInt64 {
+        try deletions(within: path).reduce(0) { $0 + min($1.size, .max - $0) }
+    }
+
+    /// The recorded directories right in one.
+    public func directories(in directory: FileID) throws(StoreError) -> [FileID] {
+        try read { try Query.directories(in: directory, $0) }
+    }
+
+    /// The kept contents of the documents right in a directory, or of one of them, with the longest version of each.
+    public func keptSizes(in directory: FileID, name: FileName?) throws(StoreError) -> [ContentID: UInt64] {
+        try read { try Query.keptSizes(in: directory, name: name, $0) }
+    }
+}
+
+extension Query {
+    fileprivate static func itemIDs(_ range: IDRange, _ limit: Int64, _ database: Database) throws -> [ItemID] {
+        try SQLStatement(
+            database, "SELECT id FROM item WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?", .blob(range.low),
+            .blob(range.high), .integer(limit)
+        ).rows { ItemID(bytes: $0.blob(0)) }
+    }
+
+    fileprivate static func deletions(_ range: IDRange, _ limit: Int64, _ database: Database) throws -> [Deletion] {
+        try SQLStatement(
+            database, "SELECT record FROM deletion WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?", .blob(range.low),
+            .blob(range.high), .integer(limit)
+        ).rows(deletion)
+    }
+
+    fileprivate static func deletions(at path: TreePath, _ database: Database) throws -> [Deletion] {
+        try SQLStatement(
+            database, "SELECT record FROM deletion WHERE path = ? ORDER BY deleted DESC, row DESC", .blob(path.bytes)
+        ).rows(deletion)
+    }
+
+    fileprivate static func directories(in directory: FileID, _ database: Database) throws -> [FileID] {
+        try SQLStatement(database, "SELECT id FROM directory WHERE parent = ?", .number(directory.number))
+            .rows { FileID($0.number(0)) }
+    }
+
+    fileprivate static func keptSizes(
+        in directory: FileID, name: FileName?, _ database: Database
+    ) throws -> [ContentID: UInt64] {
+        let rows = try SQLStatement(
+            database,
+            """
+            SELECT version.content, max(version.size) FROM place JOIN version ON version.item = place.item
+            WHERE place.directory = ?1 AND (?2 IS NULL OR place.name = ?2) AND version.kind <> 0
+            GROUP BY version.content
+            """, .number(directory.number), .optional(name?.bytes)
+        ).rows { row in ContentID(bytes: row.blob(0)).map { ($0, row.number(1)) } }
+        return Dictionary(rows, uniquingKeysWith: max)
+    }
+}
