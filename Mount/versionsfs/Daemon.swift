@@ -124,7 +124,8 @@ struct Daemon {
             .init(
                 mountpoint: Path(bytes: mountpoint.bytes), version: ProductVersion.current,
                 log: arguments.inForeground ? "stderr" : "syslog",
-                transport: { fileSystem.transport }, notes: { fileSystem.notes },
+                transport: { fileSystem.transport },
+                notes: { fileSystem.notes + [Nesting.note(on: path)].compactMap { $0 } },
                 fileSystems: {
                     FileSystemsBelow.list(
                         path, probe, canReflink: container.store.contents.canReflink,

@@ -1,10 +1,12 @@
-// One container cannot lie in another: which of the two would keep a file's versions, and which could be unmounted? And
-// none can be mounted where it would cover its own directory.
+// One container cannot be made in another: which of the two would keep a file's versions, and which could be unmounted?
+// One that was there first is shown by the outer one as another file system would be, and only one of the two is
+// mounted at a time. And none can be mounted where it would cover its own directory.
 
 import CFuse3
 import ControlProtocol
 import Glibc
 import SystemPackage
+import VersionStore
 
 enum Nesting {
     /// - Throws: if the directory lies in another container, or a mounted one lies in it, or the mount point in itself,
@@ -30,21 +32,47 @@ enum Nesting {
                 }
                 throw StartError(
                     text: "\(directory): it lies in the container \(shown(outer)), which is mounted: "
-                        + "its files have versions there")
+                        + "its files have versions there, or if it is a container of its own, "
+                        + "unmount that one first")
             }
         }
+        try refuseWithin(directory)
+    }
+
+    /// - Throws: if the directory lies in a container and is none yet, or only has the look of one.
+    static func refuseWithin(_ directory: FilePath) throws(StartError) {
+        guard let outer = container(above: directory), !isContainer(directory) else { return }
+        throw StartError(
+            text: "\(directory): it lies in the container \(outer): versionsctl mount \(outer), "
+                + "or versionsctl forget \(outer) if that is none any more")
+    }
+
+    /// What `status` says of a container that lies in another one.
+    static func note(on directory: FilePath) -> String? {
+        container(above: directory).map {
+            "it lies in the container \($0), which shows it as another file system would be: "
+                + "its versions are kept here, while it is mounted itself"
+        }
+    }
+
+    private static func container(above directory: FilePath) -> FilePath? {
         var above = directory
         while above.removeLastComponent(), above.bytes != [] {
             var status = stat()
             let state = above.appending(".versionsfs").appending("format")
             let isThere = state.withPlatformString { lstat($0, &status) } == 0
-            if isThere, status.st_mode & S_IFMT == S_IFREG {
-                throw StartError(
-                    text: "\(directory): it lies in the container \(above): versionsctl mount that, "
-                        + "or versionsctl forget it if it is none any more")
-            }
-            if above.bytes == [47] { return }
+            if isThere, status.st_mode & S_IFMT == S_IFREG { return above }
+            if above.bytes == [47] { return nil }
         }
+        return nil
+    }
+
+    private static func isContainer(_ directory: FilePath) -> Bool {
+        guard let opened = try? FileDescriptor.open(directory, .readOnly, options: [.directory, .closeOnExec]) else {
+            return false
+        }
+        defer { try? opened.close() }
+        return NestedState.lies(in: opened)
     }
 
     /// By their numbers: what is mounted on a bind of a directory is, where mounts are shared, on it as well.

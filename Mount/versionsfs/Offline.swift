@@ -24,8 +24,10 @@ enum Offline {
     }
 
     private static func serve(_ arguments: Arguments, _ logger: Logger) throws(StartError) {
+        let place = try absolutePath(arguments.directory)
+        try Nesting.refuseWithin(place)
         let opened = try OpenedContainer(
-            try absolutePath(arguments.directory), arguments, logger, isReadOnly: false, toleratesSettings: true)
+            place, arguments, logger, isReadOnly: false, toleratesSettings: true)
         let ending = Once { opened.container.close() }
         defer { ending.run() }
         let probe = FileSystemProbe(opened.store, isReadOnly: false)
@@ -42,7 +44,10 @@ enum Offline {
                     try StateRemoval.remove(below: opened.root)
                     return sentences(about: marks)
                 },
-                notes: { CheckedSettings(in: opened.store.state).complaints(opened.path) },
+                notes: {
+                    CheckedSettings(in: opened.store.state).complaints(opened.path)
+                        + [Nesting.note(on: opened.path)].compactMap { $0 }
+                },
                 fileSystems: {
                     FileSystemsBelow.list(
                         opened.path, probe, canReflink: opened.store.contents.canReflink, passesThrough: false)

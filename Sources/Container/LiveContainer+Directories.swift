@@ -92,7 +92,7 @@ extension LiveContainer {
     {
         if !renew, let known = open.entries.withLock({ $0 }) { return known }
         var entries = try Backing.list(directory.raw)
-        if open.node.id == Node.rootID { entries.removeAll { $0.name.bytes == Self.stateName } }
+        if open.node.id == Node.rootID || open.node.isNested { entries.removeAll { $0.name.bytes == Self.stateName } }
         open.entries.withLock { $0 = entries }
         return entries
     }

@@ -53,7 +53,7 @@ extension LiveContainer {
     ) throws(Errno) -> FileName {
         guard bytes.count <= 255 else { throw .fileNameTooLong }
         guard let name = FileName(bytes: bytes) else { throw .invalidArgument }
-        if parent.id == Node.rootID, bytes == Self.stateName {
+        if parent.id == Node.rootID || parent.isNested, bytes == Self.stateName {
             throw forChange ? .permissionDenied : .noSuchFileOrDirectory
         }
         if forChange, bytes == Self.browseName, !takesAway || !hasOwnBrowseName(parent) { throw .permissionDenied }
@@ -127,7 +127,7 @@ extension LiveContainer {
     /// The node of a file that was found under a name.
     func intern(_ stat: FileStat, as name: Node.Name, lookups: UInt64) -> Node {
         let node = nodes.intern(
-            stat.key, file: fileID(stat), type: stat.type, isForeign: stat.key.device != rootKey.device, as: name,
+            stat.key, file: fileID(stat), type: stat.type, standing: standing(of: stat, name), as: name,
             lookups: lookups)
         noteSurvivor(node)
         return node

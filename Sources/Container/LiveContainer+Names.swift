@@ -97,6 +97,7 @@ extension LiveContainer {
             let directory = try descriptor(of: parent)
             let document = source.isRegular ? knownDocument(of: source) : nil
             let oldName = nodes.location(source).name
+            if let oldName { try requireSameContainer(oldName.parent, parent) }
             var isNameless = false
             if case .gone = nodes.location(source).whereabouts { isNameless = true }
             try preservingStamp(of: document, source) { () throws(Errno) in

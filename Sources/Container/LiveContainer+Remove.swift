@@ -77,6 +77,7 @@ extension LiveContainer {
             let stat = try Backing.stat(name.bytes, in: directory.raw)
             guard stat.isDirectory else { throw .notDirectory }
             let entry = Entry(parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key))
+            if entry.node?.isNested ?? isNested(name, stat, in: directory) { throw .resourceBusy }
             guard !parent.isForeign, stat.key.device == rootKey.device else {
                 try holding(entry) { () throws(Errno) in
                     try Backing.unlink(name.bytes, in: directory.raw, flags: AT_REMOVEDIR)

@@ -89,6 +89,9 @@ extension LiveContainer {
     private func rename(_ move: Move, onto target: Entry?, _ requester: Requester) throws(Errno) -> SavedByRename? {
         let (source, newParent, flags) = (move.source, move.newParent, move.flags)
         guard !isForeign(source), !newParent.isForeign, target.map({ !isForeign($0) }) ?? true else {
+            try requireSameContainer(source.parent, newParent)
+            // As a mount point.
+            if isNested(source) || target.map(isNested) ?? false { throw .resourceBusy }
             try movePlainly(move, target)
             return nil
         }
@@ -130,7 +133,11 @@ extension LiveContainer {
     }
 
     private func isForeign(_ entry: Entry) -> Bool {
-        entry.parent.isForeign || entry.stat.key.device != rootKey.device
+        entry.parent.isForeign || entry.stat.key.device != rootKey.device || isNested(entry)
+    }
+
+    private func isNested(_ entry: Entry) -> Bool {
+        entry.node?.isNested ?? isNested(entry.name, entry.stat, in: entry.directory)
     }
 
     private func movePlainly(_ move: Move, _ target: Entry?) throws(Errno) {

@@ -120,7 +120,9 @@ struct Relocation {
             return
         }
         defer { System.close(directory) }
-        guard let status = try? System.extendedStatus("", in: directory), status.device == device else {
+        guard let status = try? System.extendedStatus("", in: directory), status.device == device,
+            index == 0 || !NestedState.lies(in: directory)
+        else {
             return hidden.append(path(index))
         }
         let id = index == 0 ? .root : identity.id(device: status.device, inode: status.inode, born: status.birth)

@@ -169,7 +169,7 @@ struct StateDirectory {
         }
     }
 
-    private static func location(of state: FileDescriptor) throws(StoreError) -> String {
+    static func location(of state: FileDescriptor) throws(StoreError) -> String {
         do throws(Errno) {
             var system = statvfs()
             try System.call { fstatvfs(state.rawValue, &system) }

@@ -71,6 +71,8 @@ final class ContainerBackend: ControlBackend {
             let about = StatusNotes(container: container, principal: call.principal)
             notes += try about.all()
             notes += container.spaceNotes
+            let nested = space.nested.filter { container.mayList($0, as: call.principal) }
+            notes += nested.map { "\($0) is a container of its own: no versions are kept here of what lies in it" }
             if store.isWritingStuck { notes.append("the catalog cannot be written; changes wait in memory") }
             if container.options.isReadOnly { notes.append("mounted read-only: nothing is saved or resolved") }
             if store.identity.wasCopied { notes.append("the directory was copied: it has a new device id") }
@@ -80,7 +82,9 @@ final class ContainerBackend: ControlBackend {
                 conflicts: counts.conflicts, deleted: .init(count: counts.deletions, bytes: counts.deletedBytes),
                 space: SpaceUse(live: space.live, history: space.history, deleted: space.deleted),
                 transport: surroundings.transport(), log: surroundings.log, version: surroundings.version,
-                fileSystems: surroundings.fileSystems(), ignoreFile: about.ignoreFile, notes: notes)
+                fileSystems: surroundings.fileSystems()
+                    + nested.map { .init(path: Path($0), type: "container", can: []) },
+                ignoreFile: about.ignoreFile, notes: notes)
         }
     }
 

@@ -76,7 +76,7 @@ final class StagedCopy {
     func move(to target: Node.Name, in parent: SharedDescriptor) throws(Errno) -> LiveContainer.Move {
         let stat = try Backing.stat(file.raw)
         let staging = Node(
-            id: 0, file: FileID(0), type: UInt32(S_IFDIR), key: BackingKey(device: 0, inode: 0), isForeign: false)
+            id: 0, file: FileID(0), type: UInt32(S_IFDIR), key: BackingKey(device: 0, inode: 0), standing: .own)
         let source = LiveContainer.Entry(parent: staging, name: name, directory: directory, stat: stat, node: nil)
         return LiveContainer.Move(
             source: source, newParent: target.parent, newName: target.name, newDirectory: parent, flags: 0)

@@ -31,8 +31,19 @@ final class Node: @unchecked Sendable {
     let file: FileID
     /// `st_mode & S_IFMT`
     let type: UInt32
-    /// Lies on another file system than the container: passed through without versions.
-    let isForeign: Bool
+    /// Lies on another file system than the container, or in a container within it: passed through without versions.
+    var isForeign: Bool { standing != .own }
+    /// The directory of a container within this one, whose state does not exist for anyone.
+    var isNested: Bool { standing == .nested }
+
+    /// Whether it is the container's own.
+    enum Standing: Sendable {
+        case own, otherFileSystem
+        /// The directory of another container, and what lies in it.
+        case nested, withinNested
+    }
+
+    private let standing: Standing
 
     // Guarded by the table.
     var key: BackingKey
@@ -60,12 +71,12 @@ final class Node: @unchecked Sendable {
     /// How the file is open; has its own lock.
     let openings = Openings()
 
-    init(id: UInt64, file: FileID, type: UInt32, key: BackingKey, isForeign: Bool) {
+    init(id: UInt64, file: FileID, type: UInt32, key: BackingKey, standing: Standing) {
         self.id = id
         self.file = file
         self.type = type
         self.key = key
-        self.isForeign = isForeign
+        self.standing = standing
     }
 
     /// Who has the file open for writing.

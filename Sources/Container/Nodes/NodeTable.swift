@@ -20,7 +20,7 @@ final class NodeTable: Sendable {
     private let state: Mutex<State>
 
     init(root: FileStat) {
-        let node = Node(id: Node.rootID, file: .root, type: root.type, key: root.key, isForeign: false)
+        let node = Node(id: Node.rootID, file: .root, type: root.type, key: root.key, standing: .own)
         node.lookups = 1
         self.root = node
         var state = State()
@@ -47,7 +47,7 @@ final class NodeTable: Sendable {
 
     /// The node of a file that was found under a name; counts `lookups` look-ups.
     func intern(
-        _ key: BackingKey, file: FileID, type: UInt32, isForeign: Bool, as name: Node.Name, lookups: UInt64
+        _ key: BackingKey, file: FileID, type: UInt32, standing: Node.Standing, as name: Node.Name, lookups: UInt64
     ) -> Node {
         state.withLock { state in
             if let node = state.byKey[key], node.file == file {
@@ -55,7 +55,7 @@ final class NodeTable: Sendable {
                 if node.add(name), node.isDirectory { changeLayout() }
                 return node
             }
-            let node = Node(id: state.nextID, file: file, type: type, key: key, isForeign: isForeign)
+            let node = Node(id: state.nextID, file: file, type: type, key: key, standing: standing)
             state.nextID += 1
             node.name = name
             node.lookups = lookups
@@ -68,7 +68,7 @@ final class NodeTable: Sendable {
     /// Adds a node that has no name (O_TMPFILE); counts one look-up.
     func internNameless(_ key: BackingKey, file: FileID, type: UInt32, held: SharedDescriptor) -> Node {
         state.withLock { state in
-            let node = Node(id: state.nextID, file: file, type: type, key: key, isForeign: false)
+            let node = Node(id: state.nextID, file: file, type: type, key: key, standing: .own)
             state.nextID += 1
             node.lookups = 1
             node.whereabouts = .gone

@@ -85,13 +85,14 @@ extension LiveContainer {
             try make(Source(stat: stat), target, aftermath, principal, &outcome)
             return stat
         case .live(let path):
-            let stat = try looking(as: principal) { walk -> FileStat in
+            let stat = try looking(as: principal) { walk -> FileStat? in
                 let spot = try walk.spot(path)
                 guard let stat = spot.stat else { throw OperationError.missing(path) }
+                if spot.node?.isForeign ?? false { return nil }
                 if stat.isDirectory { try walk.require([.read, .execute], on: spot) }
                 return stat
             }
-            guard stat.key.device == rootKey.device else { return nil }
+            guard let stat, stat.key.device == rootKey.device else { return nil }
             let source = Source(stat: stat, link: { try self.readLink(path) }, document: {
                 try self.recorded(at: path, as: principal)
             }, open: { try self.openLive(path, principal) })

@@ -14,6 +14,10 @@ public struct SpaceOutcome: Hashable, Sendable {
     public var deleted: UInt64 = 0
     /// Everything in the tree was counted; false if there was no time for all of it.
     public var isComplete = true
+    /// Directories that are containers of their own: what lies in them is not counted.
+    public var nested: [TreePath] = []
+    /// More than that are not listed.
+    static let mostNested = 16
 }
 
 extension LiveContainer {
@@ -33,25 +37,28 @@ extension LiveContainer {
                 outcome.deleted = UInt64(max(0, space.deleted))
                 return outcome
             }
-            outcome.deleted = try store.deletions(within: path).reduce(0) { $0 + $1.size }
+            outcome.deleted = try store.deletedBytes(within: path)
             outcome.history = try historyBytes(within: path)
             return outcome
         }
     }
 
+    /// Of each content that a document at or below the path has kept, its longest version.
     private func historyBytes(within path: TreePath) throws -> UInt64 {
-        var inside: [ItemID: Bool] = [:]
-        var contents: [ContentID: UInt64] = [:]
-        for version in try store.allVersions() where version.kind != .current {
-            if inside[version.item] == nil {
-                let found = try store.item(version.item).flatMap { try store.path(of: $0) }
-                inside[version.item] = found?.isWithin(path) ?? false
-            }
-            if inside[version.item] == true {
-                contents[version.content] = max(contents[version.content] ?? 0, version.size)
-            }
+        let (parent, name) = try looking(as: .container) { walk -> (FileID, FileName?) in
+            let spot = try walk.spot(path)
+            if let node = spot.node, node.isDirectory { return (node.file, nil) }
+            return (spot.parent.file, spot.name)
         }
-        return contents.values.reduce(0, +)
+        var contents = try store.keptSizes(in: parent, name: name)
+        var (waiting, seen) = (name == nil ? try store.directories(in: parent) : [], Set([parent]))
+        // Piece by piece: others ask the catalog, too.
+        while let directory = waiting.popLast() {
+            guard seen.insert(directory).inserted else { continue }
+            contents.merge(try store.keptSizes(in: directory, name: nil), uniquingKeysWith: max)
+            waiting += try store.directories(in: directory)
+        }
+        return contents.values.reduce(0) { $0 + min($1, .max - $0) }
     }
 
     private func addLive(
@@ -80,7 +87,14 @@ extension LiveContainer {
                 let descriptor = try descriptor(of: directory)
                 return try Backing.list(descriptor.raw).compactMap { entry in
                     if next == .root, entry.name.bytes == Self.stateName { return nil }
-                    return (try? Backing.stat(entry.name.bytes, in: descriptor.raw)).map { (entry.name, $0) }
+                    guard let stat = try? Backing.stat(entry.name.bytes, in: descriptor.raw) else { return nil }
+                    guard !isNested(entry.name, stat, in: descriptor) else {
+                        if outcome.nested.count < SpaceOutcome.mostNested {
+                            outcome.nested.append(next.appending(entry.name))
+                        }
+                        return nil
+                    }
+                    return (entry.name, stat)
                 }
             }
             for (name, stat) in found ?? [] where stat.key.device == rootKey.device {

@@ -4,6 +4,7 @@ import CLinux
 import Glibc
 import SystemPackage
 import VersionModel
+import VersionStore
 
 /// Removes `user.versionsfs.*` from what lies in a directory, and says what keeps it.
 public struct MarkRemoval {
@@ -31,11 +32,17 @@ public struct MarkRemoval {
     private mutating func look(into directory: Int32, _ path: TreePath) {
         do throws(Errno) {
             let entries = try Backing.list(directory)
-            if path != .root, entries.contains(where: { $0.name.bytes == LiveContainer.stateName }) { return }
+            if path != .root, entries.contains(where: { $0.name.bytes == LiveContainer.stateName }), isNested(directory) {
+                return
+            }
             for entry in entries where path != .root || entry.name.bytes != LiveContainer.stateName {
                 look(at: entry.name, in: directory, path.appending(entry.name))
             }
         } catch { note(path, error) }
+    }
+
+    private func isNested(_ directory: Int32) -> Bool {
+        NestedState.lies(in: FileDescriptor(rawValue: directory), below: ".")
     }
 
     private mutating func look(at name: FileName, in directory: Int32, _ path: TreePath) {

@@ -74,8 +74,8 @@ struct ForgetCommand: AsyncParsableCommand {
         let place = try ContainerPlace.find(directory.path)
         guard place.path.bytes.isEmpty else {
             throw ControlError(
-                .noContainer, "not a container's directory", path: directory.path,
-                advice: "versionsctl forget \(place.root)")
+                .noContainer, "not a container's directory, but in \(place.root)", path: directory.path,
+                advice: "name the directory that is to be forgotten, unmounted, as all that it lies in")
         }
         guard place.state == .unmounted else {
             let first = place.state == .dead ? "a dead mount lies over it" : "mounted"

@@ -1,0 +1,28 @@
+// Whether a directory within a container is a container of its own.
+
+import Glibc
+import SystemPackage
+
+/// Tells a state that lies where it was made from one that only looks so: copied, unpacked, or made by hand, which its
+/// users may well do through the mount of the container around it. Such a thing is ordinary files.
+public enum NestedState {
+    /// Whether the directory of that name holds the state of a container that lies where its format says.
+    public static func lies(in directory: FileDescriptor, below name: UnsafePointer<CChar>) -> Bool {
+        guard let container = try? System.openBeneath(name, in: directory, O_RDONLY | O_DIRECTORY) else { return false }
+        defer { System.close(container) }
+        return lies(in: container)
+    }
+
+    /// The same of a directory that is open for reading.
+    public static func lies(in directory: FileDescriptor) -> Bool {
+        guard let state = try? System.openBeneath(StateDirectory.name, in: directory, O_RDONLY | O_DIRECTORY) else {
+            return false
+        }
+        defer { System.close(state) }
+        guard let bytes = try? System.contents(of: "format", in: state, limit: 4096),
+            case .known(let line) = FormatLine.read(String(decoding: bytes, as: UTF8.self)),
+            let location = try? StateDirectory.location(of: state)
+        else { return false }
+        return line.location == location
+    }
+}
