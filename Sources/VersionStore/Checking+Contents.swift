@@ -40,19 +40,13 @@ extension StoreCheck {
         return try? store.contents.open(version.content)
     }
 
-    /// A file of the live tree, name by name: paths may be longer than a system call takes.
+    /// A file of the live tree. What has taken its name, a FIFO perhaps, is not it.
     private func openLive(_ path: TreePath) -> FileDescriptor? {
-        guard let last = path.name else { return nil }
-        var directory = store.root
-        defer { if directory != store.root { System.close(directory) } }
-        for name in path.names.dropLast() {
-            let next = try? System.open(
-                TreePath(names: [name]).cName, in: directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-            guard let next else { return nil }
-            if directory != store.root { System.close(directory) }
-            directory = next
-        }
-        return try? System.open(TreePath(names: [last]).cName, in: directory, O_RDONLY | O_NOFOLLOW)
+        guard let last = path.name,
+            let directory = try? System.openDirectory(Array(path.names.dropLast()), in: store.root)
+        else { return nil }
+        defer { System.close(directory) }
+        return try? System.openRegular(last.cName, in: directory, O_RDONLY)
     }
 
     static func hash(_ file: FileDescriptor, _ size: UInt64) throws(Errno) -> [UInt8] {

@@ -52,7 +52,7 @@ extension Recovery {
     private func removeOtherName(
         of object: linux_stat, than name: FileName, in parent: TreePath
     ) throws(Errno) -> FileName? {
-        let directory = try System.open(parent.cName, in: tree.root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        let directory = try System.openDirectory(parent.names, in: tree.root)
         defer { System.close(directory) }
         for other in try System.names(in: directory) where other != name {
             guard let found = try? System.extendedStatus(other.cName, in: directory), isSame(found, object)

@@ -221,18 +221,7 @@ struct Relocation {
 
     private func path(_ index: Int) -> TreePath { TreePath(names: names(index)) }
 
-    /// In steps of what a system call takes: paths may be longer.
     private func open(_ index: Int) throws(Errno) -> FileDescriptor {
-        var names = names(index)[...]
-        var directory = try System.open(".", in: root, O_RDONLY | O_DIRECTORY)
-        while !names.isEmpty {
-            let step = names.prefix(15)
-            names = names.dropFirst(15)
-            let last = directory
-            defer { System.close(last) }
-            directory = try System.open(
-                TreePath(names: Array(step)).cName, in: directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-        }
-        return directory
+        try System.openDirectory(names(index), in: root, O_RDONLY)
     }
 }
