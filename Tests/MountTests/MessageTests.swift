@@ -283,18 +283,21 @@ import Testing
     @Test("What is forgotten keeps no attribute of ours on its files, and what could not be cleared is told once")
     func forgotten() throws {
         try Place.with { place in
+            mkdir(place.path + "/other", 0o755)
+            try place.mount("other")
+            try place.unmount("other")
             try place.mount()
             // Marks of a file renamed over another, and labels of what was synchronised.
             try shell(
                 """
-                mkdir -p c/d/e c/other; for i in 1 2; do echo $i > c/d/e/new; mv c/d/e/new c/d/e/f$i
+                mkdir -p c/d/e; for i in 1 2; do echo $i > c/d/e/new; mv c/d/e/new c/d/e/f$i
                 echo again > c/d/e/new; mv c/d/e/new c/d/e/f$i; echo $i | dd of=c/s$i conv=fsync status=none; done
                 """, in: place.path)
             try place.unmount()
             // A container that lies in this one by now has marks of its own; what else there is is the user's.
             try shell(
                 """
-                mkdir c/other/.versionsfs; cp --preserve=xattr c/s1 c/other; setfattr -n user.versions -v x c/s1
+                mv other c/other; cp --preserve=xattr c/s1 c/other; setfattr -n user.versions -v x c/s1
                 """, in: place.path)
             let marked = "getfattr -R -h -d -m user.versionsfs c | grep '^# file' | grep -v '/[.]versionsfs/'"
             let before = try shell(marked, in: place.path).text
