@@ -6,6 +6,8 @@ import Glibc
 struct Arguments {
     enum Mode {
         case mount
+        /// Change the options of a mount that is there.
+        case remount
         /// Answer control messages on standard input for a container that is not mounted.
         case offline
         case version
@@ -15,6 +17,9 @@ struct Arguments {
     var mode = Mode.mount
     var directory: [UInt8] = []
     var mountpoint: [UInt8]?
+    /// What mount(8) knows for every file system.
+    var table = MountTableOptions()
+    /// The others: libfuse's and ours.
     var options: [String] = []
     var inForeground = false
     var isDebugging = false
@@ -29,8 +34,8 @@ struct Arguments {
 
         Turns DIR into a container, where every save is a version, and mounts it over itself or on MOUNTPOINT.
 
-          -o OPTIONS  mount options, separated by commas: ro, allow_other, noatime, nosuid, nodev, noexec,
-                      list-versions, source-open, ...
+          -o OPTIONS  mount options, separated by commas: all that mount(8) lists for every file system
+                      (ro, noatime, nosuid, sync, remount, ...), allow_other, list-versions, source-open, ...
                       no-ring: requests come over /dev/fuse, even where io_uring could carry them (slower)
           -f          stay in the foreground and log to standard error
           -d          the same, and log every detail
@@ -40,12 +45,6 @@ struct Arguments {
         What it keeps: versionsctl history FILE. To end it: versionsctl unmount DIR.
 
         """
-
-    /// Options that mount(8) and fstab use for themselves.
-    private static let ignored: Set<String> = [
-        "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail", "rw", "async",
-        "relatime", "dev", "suid", "exec", "mand", "nomand", "iversion", "silent", "loud",
-    ]
 
     init(_ words: [[UInt8]]) throws(UsageError) {
         var rest = words[...]
@@ -77,13 +76,12 @@ struct Arguments {
         guard names.count <= 2 else { throw UsageError(text: "one directory and one mountpoint at most") }
         directory = first
         if names.count == 2, names[1] != first { mountpoint = names[1] }
+        if mode == .mount, table.isRemount { mode = .remount }
     }
 
     private mutating func add(options text: [UInt8]) {
         for option in String(decoding: text, as: UTF8.self).split(separator: ",").map(String.init) {
-            let key = option.prefix { $0 != "=" }
-            if Self.ignored.contains(String(key)) || key.hasPrefix("x-") || key.hasPrefix("comment") { continue }
-            options.append(option)
+            if !table.take(option) { options.append(option) }
         }
     }
 

@@ -9,7 +9,7 @@ import SystemPackage
 
 /// Serves a ``LiveContainer`` to the kernel.
 final class ContainerFileSystem: FileSystem {
-    private let container: LiveContainer
+    let container: LiveContainer
     /// What is under `.versions`; its nodes and handles are told by their numbers.
     private let browser: Browser
     private let negotiated = Mutex(Features())
@@ -19,14 +19,18 @@ final class ContainerFileSystem: FileSystem {
     /// Behind every entry of a listing.
     private static let behindAll = off_t(1) << 40
 
-    init(_ container: LiveContainer, listsVersions: Bool = false) {
+    let diligence: Diligence
+
+    init(_ container: LiveContainer, listsVersions: Bool = false, diligence: Diligence = .ordinary) {
         self.container = container
+        self.diligence = diligence
         self.listsVersions = listsVersions
         browser = Browser(container)
     }
 
     /// What cannot be done to anything under `.versions`.
     private func live(_ nodes: NodeID...) throws(Errno) {
+        try container.refuseIfReadOnly()
         if nodes.contains(where: { Browser.owns($0) }) { throw .readOnlyFileSystem }
     }
 
@@ -72,43 +76,51 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, parent: NodeID, name: [UInt8], mode: mode_t, device: dev_t
     ) throws(Errno) -> Entry {
         try live(parent)
+        defer { settle(parent) }
         return Entry(try container.makeNode(caller.inContainer, parent: parent, name: name, mode: mode, device: device))
     }
 
     func makeDirectory(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8], mode: mode_t) throws(Errno) -> Entry {
         try live(parent)
+        defer { settle(parent) }
         return Entry(try container.makeDirectory(caller.inContainer, parent: parent, name: name, mode: mode))
     }
 
     func makeSymlink(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8], target: [UInt8]) throws(Errno) -> Entry {
         try live(parent)
+        defer { settle(parent) }
         return Entry(try container.makeSymlink(caller.inContainer, parent: parent, name: name, target: target))
     }
 
     func link(_ caller: FUSE.Caller, node: NodeID, parent: NodeID, name: [UInt8]) throws(Errno) -> Entry {
         try live(node, parent)
+        defer { settle(parent) }
         return Entry(try container.link(caller.inContainer, node: node, parent: parent, name: name))
     }
 
     func unlink(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8]) throws(Errno) {
         try live(parent)
         try container.unlink(caller.inContainer, parent: parent, name: name)
+        settle(parent)
     }
 
     func removeDirectory(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8]) throws(Errno) {
         try live(parent)
         try container.removeDirectory(caller.inContainer, parent: parent, name: name)
+        settle(parent)
     }
 
     func rename(
         _ caller: FUSE.Caller, parent: NodeID, name: [UInt8], newParent: NodeID, newName: [UInt8], flags: UInt32
     ) throws(Errno) {
+        try container.refuseIfReadOnly()
         if Browser.owns(parent) || Browser.owns(newParent) {
             return try browser.rename(
                 caller.inContainer, parent: parent, name: name, newParent: newParent, newName: newName, flags: flags)
         }
         try container.rename(
             caller.inContainer, parent: parent, name: name, newParent: newParent, newName: newName, flags: flags)
+        settle(parent, newParent)
     }
 
     func readLink(_ caller: FUSE.Caller, node: NodeID) throws(Errno) -> [UInt8] {
@@ -167,6 +179,7 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, node: NodeID, flags: Int32, deferred: Deferred<Opened>
     ) throws(Errno) -> Opened? {
         if Browser.owns(node) { return Opened(try browser.open(caller.inContainer, node: node, flags: flags)) }
+        if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 { try container.refuseIfReadOnly() }
         return try container.open(caller.inContainer, node: node, flags: flags, waiting: ParkedOpen(deferred)).map {
             Opened($0)
         }
@@ -176,6 +189,7 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, parent: NodeID, name: [UInt8], mode: mode_t, flags: Int32
     ) throws(Errno) -> Created {
         try live(parent)
+        defer { settle(parent) }
         return Created(try container.create(caller.inContainer, parent: parent, name: name, mode: mode, flags: flags))
     }
 
@@ -195,7 +209,9 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t
     ) throws(Errno) -> Int {
         try live(node)
-        return try container.write(caller.inContainer, node: node, handle: handle, bytes, offset: offset)
+        let count = try container.write(caller.inContainer, node: node, handle: handle, bytes, offset: offset)
+        settleContent(of: node, handle)
+        return count
     }
 
     func flush(_ caller: FUSE.Caller, node: NodeID, handle: Handle, lockOwner: UInt64) throws(Errno) {

@@ -30,11 +30,14 @@ struct Daemon {
         try checkOthers()
         // What it was started in may be another container, which it would keep from being unmounted.
         chdir("/")
-        let opened = try OpenedContainer(place, arguments, logger, isReadOnly: arguments.has("ro"))
+        let opened = try OpenedContainer(place, arguments, logger, isReadOnly: arguments.table.isReadOnly)
         let (path, container) = (opened.path, opened.container)
-        let fileSystem = ContainerFileSystem(container, listsVersions: arguments.has("list-versions"))
+        let fileSystem = ContainerFileSystem(
+            container, listsVersions: arguments.has("list-versions"), diligence: .init(arguments.table))
         let socket = try socketPlace(container, besides: point)
-        let session = try mount(fileSystem, path, on: point)
+        var table = arguments.table
+        if geteuid() == 0, let below = MountFlags.present(at: path) { table.inherit(below) }
+        let session = try mount(fileSystem, path, on: point, table)
         let cover = point == path || arguments.has("source-open") ? nil : SourceCover(path, point, logger)
         let ending = Ending(session, cover, logger)
         let signals = SignalThread { ending.begin() }
@@ -50,7 +53,8 @@ struct Daemon {
         logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(point)"])
         // Requests that come before `run()` wait in the kernel; covering makes one, and so waits for `run()`.
         let descriptor = arguments.readyDescriptor
-        ThreadStart {
+        ThreadStart { [table, logger] in
+            MountFlags.complete(point, table, logger)
             cover?.lay()
             if let descriptor { Detaching.ready(descriptor) }
         }.run()
@@ -59,6 +63,7 @@ struct Daemon {
         } catch {
             logger.error("the mount ended: \(error)")
         }
+        container.store.noteEnding()
         cover?.lift()
         container.close()
         // Last: `versionsctl unmount` waits for its connection to end, and finds the container free then.
@@ -69,6 +74,9 @@ struct Daemon {
     /// fusermount3 would refuse it too, after all was opened and with a line of its own.
     private func checkOthers() throws(StartError) {
         let option = arguments.options.first { $0 == "allow_other" || $0 == "allow_root" }
+        if arguments.table.forbidsSymlinks == true, geteuid() != 0 {
+            throw StartError(text: "nosymfollow: only root may use it: leave it out")
+        }
         guard let option, !MountedSession.mayLetOthersIn else { return }
         throw StartError(
             text: "\(option): only root may use it, as /etc/fuse.conf has no line user_allow_other: "
@@ -76,12 +84,11 @@ struct Daemon {
     }
 
     private func mount(
-        _ fileSystem: ContainerFileSystem, _ path: FilePath, on mountpoint: FilePath
+        _ fileSystem: ContainerFileSystem, _ path: FilePath, on mountpoint: FilePath, _ table: MountTableOptions
     ) throws(StartError) -> MountedSession {
-        var options = arguments.kernelOptions + ["default_permissions"]
+        var options = table.forLibrary + arguments.kernelOptions + ["default_permissions"]
         if geteuid() == 0 {
             if !options.contains("allow_root") { options.append("allow_other") }
-            options += MountFlags.inherited(from: path, asked: options)
         }
         do {
             return try MountedSession(
@@ -118,7 +125,7 @@ struct Daemon {
         at place: SocketPlace, _ container: LiveContainer, _ path: FilePath, _ mountpoint: FilePath,
         _ fileSystem: ContainerFileSystem
     ) throws(StartError) -> ControlServer {
-        let probe = FileSystemProbe(container.store, isReadOnly: arguments.has("ro"))
+        let probe = FileSystemProbe(container.store, isReadOnly: arguments.table.isReadOnly)
         let backend = ContainerBackend(
             container,
             .init(

@@ -1,6 +1,8 @@
 // Who keeps a container: said, as far as it can be told, where its lock is taken.
 
 import CFuse3
+import CLinux
+import Dispatch
 import Glibc
 import SystemPackage
 import VersionStore
@@ -11,6 +13,8 @@ struct LockHolder {
     let program: String
     /// It serves a command of `versionsctl`, without a mount.
     let isOffline: Bool
+    /// It is no longer mounted, and writes down what it has in hand.
+    let isEnding: Bool
 
     /// Looks into the kernel's table of locks.
     /// - Parameter root: the container's directory.
@@ -18,12 +22,16 @@ struct LockHolder {
     init?(of root: FileDescriptor) {
         var format = stat()
         guard fstatat(root.rawValue, ".versionsfs/format", &format, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
-        let holders = Self.lines("/proc/locks").compactMap { Self.holder($0, of: format) }
+        let locks = Self.lines("/proc/locks")
+        let holders = locks.compactMap { Self.holder($0, of: format) }
         // A file system of several devices may have another number there: then the program's name has to do.
         let holder = holders.first { $0.isSameDevice } ?? holders.first { Self.program($0.process) == "versionsfs" }
         guard let holder else { return nil }
         process = holder.process
         program = Self.program(process)
+        var staging = stat()
+        isEnding = fstatat(root.rawValue, ".versionsfs/staging", &staging, AT_SYMLINK_NOFOLLOW) == 0
+            && locks.contains { Self.holder($0, of: staging)?.process == holder.process }
         isOffline = Self.content("/proc/\(process)/cmdline").split(separator: 0).contains {
             $0.elementsEqual("--offline".utf8)
         }
@@ -61,6 +69,29 @@ struct LockHolder {
 }
 
 extension LockHolder {
+    /// Whether a container that is locked may be free soon: its daemon has lost its mount, or has none yet.
+    static func mayEnd(_ path: FilePath, _ root: FileDescriptor) -> Bool {
+        guard let holder = LockHolder(of: root) else { return true }
+        if holder.isEnding { return true }
+        return !holder.isOffline && FileSystemsBelow.points(of: path).isEmpty
+            && FileSystemsBelow.points(of: path, seenBy: holder.process).isEmpty
+    }
+
+    /// Waits until a container's lock is free, or may be: the file that carries it is replaced now and then.
+    static func wait(for root: FileDescriptor, atMost patience: Duration) -> Bool {
+        let file = openat(root.rawValue, ".versionsfs/format", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        let isFree = DispatchSemaphore(value: 0)
+        // The thread ends with the lock, or with the process that has given up.
+        ThreadStart {
+            while linux_flock(file, LOCK_EX) != 0, errno == EINTR {}
+            close(file)
+            isFree.signal()
+        }.run()
+        let (seconds, rest) = patience.components
+        return isFree.wait(timeout: .now() + Double(seconds) + Double(rest) * 1e-18) == .success
+    }
+
     /// What is the case where a container cannot be opened for its lock, and what to do.
     static func sentence(_ path: FilePath, _ root: FileDescriptor) -> String {
         guard let holder = LockHolder(of: root) else {
@@ -69,6 +100,9 @@ extension LockHolder {
         }
         let start = "\(path): \(StoreError.inUse), \(holder.program) (\(holder.process))"
         if holder.isOffline { return start + ": versionsctl is at work on it unmounted: try again when that is done" }
+        if holder.isEnding {
+            return start + ": it is not mounted any more, and its daemon is ending: try again when that is done"
+        }
         if let point = FileSystemsBelow.points(of: path).last {
             let shown = String(decoding: point, as: UTF8.self)
             return start + ": it is mounted already, at \(shown): versionsctl status \(shown) shows it"

@@ -22,8 +22,9 @@ struct OpenedContainer {
         _ path: FilePath, _ arguments: Arguments, _ logger: Logger, isReadOnly: Bool, toleratesSettings: Bool = false
     ) throws(StartError) {
         self.path = path
+        let opened: FileDescriptor
         do {
-            root = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
+            opened = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
         } catch {
             if error as? Errno == .socketNotConnected {
                 throw StartError(
@@ -31,13 +32,17 @@ struct OpenedContainer {
             }
             throw StartError(text: "\(path): \(error): give a directory that you may read")
         }
+        let tree = MountFlags.tree(of: opened, arguments.table, logger)
+        if tree != nil { try? opened.close() }
+        root = tree ?? opened
         // Through a mount of ours the state does not exist, and must not be made.
         guard fgetxattrCount(root.rawValue, "user.versions.container") < 0 else {
             throw StartError(text: "\(path): it is mounted already: versionsctl status shows it")
         }
         do {
-            store = try VersionStore(
-                root: root, options: .init(clock: SystemClock(), logger: logger, readOnly: isReadOnly))
+            store = try Self.openStore(
+                path, root, .init(clock: SystemClock(), logger: logger, readOnly: isReadOnly),
+                waits: arguments.mode == .mount)
         } catch {
             if error == .inUse { throw StartError(text: LockHolder.sentence(path, root)) }
             throw StartError(text: Self.sentence(path, error, isReadOnly: isReadOnly))
@@ -67,6 +72,23 @@ struct OpenedContainer {
                     isReadOnly: isReadOnly))
         } catch {
             throw StartError(text: "\(path): the container cannot be used: \(error): versionsctl check may mend it")
+        }
+    }
+
+    /// How long a mount waits for the daemon of the one before, which writes down what it has in hand.
+    private static let patience = Duration.seconds(20)
+
+    private static func openStore(
+        _ path: FilePath, _ root: FileDescriptor, _ options: VersionStore.Options, waits: Bool
+    ) throws(StoreError) -> VersionStore {
+        let end = ContinuousClock.now.advanced(by: patience)
+        while true {
+            do throws(StoreError) { return try VersionStore(root: root, options: options) } catch {
+                let rest = ContinuousClock.now.duration(to: end)
+                guard waits, error == .inUse, rest > .zero, LockHolder.mayEnd(path, root) else { throw error }
+                options.logger.notice("waiting for the daemon of an earlier mount, which is ending")
+                guard LockHolder.wait(for: root, atMost: rest) else { throw error }
+            }
         }
     }
 

@@ -44,6 +44,14 @@ func run() -> Int32 {
         logger.logLevel = .warning
         takeName()
         return Offline.run(arguments, logger) ? 0 : 1
+    case .remount:
+        do {
+            try Remount(arguments).run()
+            return 0
+        } catch {
+            complain(error.text)
+            return 1
+        }
     case .mount:
         takeName()
         if !arguments.inForeground, arguments.readyDescriptor == nil { return Detaching.startAndWait(words) }

@@ -2,6 +2,7 @@
 #include "CLinux.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
@@ -87,6 +88,70 @@ int linux_fallocate(int file, int mode, off_t offset, off_t length) { return fal
 ssize_t linux_getdents(int directory, void *buffer, size_t size) {
     return syscall(SYS_getdents64, directory, buffer, size);
 }
+
+// Of <linux/mount.h>, which cannot be had beside <sys/mount.h>.
+struct tree_attributes { uint64_t set, clear, propagation, user_namespace; };
+enum { tree_times = 0x70, tree_no_times = 0x10, tree_strict_times = 0x20, tree_no_directory_times = 0x80 };
+enum { tree_clone = 1, tree_recursive = 0x8000, tree_private = 1 << 18 };
+const int linux_tree_times_never = tree_no_times, linux_tree_times_relative = 0;
+const int linux_tree_times_strict = tree_strict_times;
+
+int linux_clone_tree(int directory, int times, int spares_directories) {
+    int tree = (int)syscall(428, directory, "", tree_clone | O_CLOEXEC | AT_EMPTY_PATH | tree_recursive);   // open_tree
+    if (tree < 0) return -1;
+    struct tree_attributes attributes = {.propagation = tree_private};
+    if (times >= 0) {
+        attributes.clear |= tree_times;
+        attributes.set |= (uint64_t)times;
+    }
+    if (spares_directories >= 0) attributes.clear |= tree_no_directory_times;
+    if (spares_directories > 0) attributes.set |= tree_no_directory_times;
+    int flags = AT_EMPTY_PATH | tree_recursive;
+    if (syscall(442, tree, "", flags, &attributes, sizeof attributes) == 0) {                                // mount_setattr
+        // One that can be read from, as the directory's own.
+        int root = openat(tree, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int error = errno;
+        close(tree);
+        errno = error;
+        return root;
+    }
+    int error = errno;
+    close(tree);
+    errno = error;
+    return -1;
+}
+
+int64_t linux_allocated(int file, off_t offset, off_t length, int unshared) {
+    enum { most = 64 };
+    union {
+        struct fiemap map;
+        char bytes[sizeof(struct fiemap) + most * sizeof(struct fiemap_extent)];
+    } request;
+    int64_t found = 0;
+    uint64_t position = (uint64_t)offset, end = position + (uint64_t)length;
+    while (position < end) {
+        memset(&request, 0, sizeof request.map);
+        request.map.fm_start = position;
+        request.map.fm_length = end - position;
+        request.map.fm_extent_count = most;
+        if (ioctl(file, FS_IOC_FIEMAP, &request.map) != 0) return -1;
+        if (request.map.fm_mapped_extents == 0) break;
+        uint64_t before = position;
+        for (unsigned i = 0; i < request.map.fm_mapped_extents; i++) {
+            const struct fiemap_extent *extent = &request.map.fm_extents[i];
+            uint64_t first = extent->fe_logical > position ? extent->fe_logical : position;
+            uint64_t last = extent->fe_logical + extent->fe_length < end ? extent->fe_logical + extent->fe_length : end;
+            if (last > first && !(unshared && extent->fe_flags & FIEMAP_EXTENT_SHARED)) found += (int64_t)(last - first);
+            if (last > position) position = last;
+            if (extent->fe_flags & FIEMAP_EXTENT_LAST) return found;
+        }
+        if (position == before) break;
+    }
+    return found;
+}
+
+const int linux_FALLOC_FL_KEEP_SIZE = FALLOC_FL_KEEP_SIZE, linux_FALLOC_FL_PUNCH_HOLE = FALLOC_FL_PUNCH_HOLE;
+const int linux_FALLOC_FL_ZERO_RANGE = FALLOC_FL_ZERO_RANGE;
 
 int linux_unshare(int flags) { return unshare(flags); }
 void linux_spread_directories(int directory) {

@@ -52,12 +52,13 @@ extension LiveContainer {
 
     /// Runs a change of the file through a handle, for up to `count` bytes more.
     private func changing<Result>(
-        _ file: OpenFile, appends: Bool = false, adding count: Int, _ body: () throws(Errno) -> Result
+        _ file: OpenFile, appends: Bool = false, adding count: Int, mustSucceed: Bool = false,
+        _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
         file.state.withLock { ($0.changes, $0.hasChanged) = ($0.changes + 1, true) }
         defer { file.state.withLock { $0.changes -= 1 } }
         try willChange(file, appends: appends)
-        return try retryingWhenFull(wanted: UInt64(max(0, count)), mayWait: true, body)
+        return try retryingWhenFull(wanted: UInt64(max(0, count)), mayWait: true, mustSucceed: mustSucceed, body)
     }
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
@@ -93,7 +94,8 @@ extension LiveContainer {
         _ caller: Caller, node: UInt64, handle: UInt64, mode: Int32, offset: off_t, length: off_t
     ) throws(Errno) {
         let file = try openFile(handle)
-        try changing(file, adding: Int(clamping: length)) { () throws(Errno) in
+        let lacking = try requireRoom(file, mode: mode, offset: offset, length: length)
+        try changing(file, adding: Int(clamping: lacking), mustSucceed: true) { () throws(Errno) in
             // The kernel leaves it to us and does not say so (unlike for writes).
             if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
             _ = try Backing.check { linux_fallocate(file.descriptor.raw, mode, offset, length) }

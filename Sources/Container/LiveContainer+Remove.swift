@@ -56,7 +56,10 @@ extension LiveContainer {
 
     /// Symlinks go to the deleted area too, but for those that a program uses as locks (`.#f`).
     private func unlinkOther(_ entry: Entry, _ requester: Requester) throws(Errno) {
-        guard isNobodysWork(entry, requester) else { return try moveToDeleted(entry, nil, requester) }
+        guard isNobodysWork(entry, requester) else {
+            if entry.stat.links > 1 { return try unlinkOneName(entry, requester) }
+            return try moveToDeleted(entry, nil, requester)
+        }
         try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
         leave(entry, now: .gone)
         record(entry.parent, vanished(entry, requester))

@@ -38,6 +38,8 @@ public final class ControlServer: Sendable {
     public let place: SocketPlace
     private let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
+    /// The socket's own: the name may be another daemon's by the end.
+    private let inode: ino_t?
     private let shared: ConnectionShared
     private let observation: any ChangeObservation
 
@@ -65,6 +67,7 @@ public final class ControlServer: Sendable {
             throw ControlError(.system, "the control socket cannot be made: \(error)", path: Path(place.path))
         }
         self.place = place
+        inode = Self.inode(of: place)
         self.group = group
         self.shared = shared
         let loop = group.next()
@@ -76,11 +79,16 @@ public final class ControlServer: Sendable {
         }
     }
 
+    private static func inode(of place: SocketPlace) -> ino_t? {
+        var status = stat()
+        return lstat(place.path, &status) == 0 ? status.st_ino : nil
+    }
+
     /// Closes the socket and all connections, waits for calls that are running, and removes the socket's name.
     public func stop() {
         observation.cancel()
         try? listener.close().wait()
-        unlink(place.path)
+        if Self.inode(of: place) == inode { unlink(place.path) }
         try? group.next().submit { [shared] in shared.closeAll() }.wait()
         shared.stopThreads()
         try? group.syncShutdownGracefully()

@@ -3,6 +3,7 @@
 import CLinux
 import Glibc
 import Logging
+import Synchronization
 import SystemPackage
 import VersionModel
 
@@ -20,38 +21,42 @@ final class CommitQueue: @unchecked Sendable {
     static let batchLimit = 4_000
     /// How many of the last calls are looked at for the row that a mark goes to.
     private static let recentCalls = 8
+    /// SQLITE_FULL
+    static let fullCode: Int32 = 13
     private static let gatheringNanoseconds = 100_000_000
-    private static let firstPauseNanoseconds = 100_000_000
-    private static let longestPauseNanoseconds = 10_000_000_000
+    static let firstPauseNanoseconds = 100_000_000
+    static let longestPauseNanoseconds = 10_000_000_000
+    /// How long the catalog may fail for another reason than a full disk before nothing more is taken on trust.
+    static let patienceNanoseconds = 2_000_000_000
 
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     /// Signalled for the writer: there is work, or haste, or the end.
-    private let work = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    let work = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     /// Signalled for everyone who waits for the writer.
-    private let progress = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    let progress = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     /// Calls that the writer has not taken.
-    private var pending: [[VersionStore.Mutation]] = []
+    var pending: [[VersionStore.Mutation]] = []
     /// Calls that the writer has taken out, to put them into transactions one batch at a time; touched by its thread
     /// alone.
-    private var taking: Calls = []
+    var taking: Calls = []
     /// Rows of `pending` and of what is taken but not committed.
-    private var backlog = 0
+    var backlog = 0
     /// Counts of calls: given, seen by readers, committed.
     private var submitted: UInt64 = 0
-    private var visible: UInt64 = 0
-    private var isWriterWaiting = false
+    var visible: UInt64 = 0
+    var isWriterWaiting = false
     private var isHurried = false
-    private var isFailing = false
-    private var isStopping = false
+    var isFailing = false
+    var isStopping = false
     private var hasStopped = false
     private var thread: pthread_t?
 
-    private let catalog: Catalog
-    private let logger: Logger
+    let catalog: Catalog
+    let logger: Logger
     private let publish: @Sendable ([Catalog.Row]) -> Void
     /// Room for the last that is written: until then it waits in memory and in the redo log.
-    private let ballast: Ballast?
+    let ballast: Ballast?
 
     /// Guarded by `mutex`; nil where it cannot be written, which makes a kill lose what the writer has not committed.
     private let redo: RedoLog?
@@ -111,7 +116,10 @@ final class CommitQueue: @unchecked Sendable {
         let record = RedoLog.encode(call)
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        while backlog >= Self.backlogLimit, !isStopping, !isOnWriter { pthread_cond_wait(progress, mutex) }
+        // While nothing can be written, this wait would be one with locks held: ``isRefusing`` tells before.
+        while backlog >= Self.backlogLimit, !isStopping, !isUncommitted, !isOnWriter {
+            pthread_cond_wait(progress, mutex)
+        }
         guard !isStopping else { return logger.error("a change came after the catalog was closed") }
         pending.append(call)
         backlog += call.count
@@ -175,11 +183,19 @@ final class CommitQueue: @unchecked Sendable {
 
     /// Whether the last transaction could not be committed.
     var isStuck: Bool { locked { isUncommitted } }
-    private var isUncommitted = false
+    var isUncommitted = false
+
+    /// No more changes can be recorded: they are to be refused before they are made. What is under way is still taken.
+    var isRefusing: Bool { refuses.load(ordering: .relaxed) }
+    let refuses = Atomic<Bool>(false)
+
+    /// Why nothing can be recorded; nil unless changes are refused.
+    var failure: String? { locked { reason } }
+    var reason: String?
 
     private var isOnWriter: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
 
-    private func locked<Result>(_ body: () -> Result) -> Result {
+    func locked<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body()
@@ -225,7 +241,7 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     /// Called with `mutex` held: no longer than it takes to change hands, because every save waits for it meanwhile.
-    private func takeAll() -> [[VersionStore.Mutation]] {
+    func takeAll() -> [[VersionStore.Mutation]] {
         defer {
             pending = []
             isHurried = false
@@ -234,7 +250,7 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     /// A batch of what was taken out.
-    private func take() -> Calls {
+    func take() -> Calls {
         var (rows, count) = (0, 0)
         while count < taking.count, rows < Self.batchLimit {
             rows += taking[taking.startIndex + count].count
@@ -247,16 +263,18 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     private func write(_ batch: Calls) {
-        do {
-            let rows = try catalog.stage(batch + [[applied]])
-            makeRoom()
-            try catalog.commitStaged()
-            trimRedo()
-            finished(batch, rows)
-        } catch {
+        do { return try put(batch) } catch {
             logger.error("the catalog cannot be written; it is tried again", metadata: ["error": "\(error)"])
-            retry(batch)
+            retry(batch, error)
         }
+    }
+
+    private func put(_ batch: Calls) throws {
+        let rows = try catalog.stage(batch + [[applied]])
+        makeRoom()
+        try catalog.commitStaged()
+        trimRedo()
+        finished(batch, rows)
     }
 
     /// Goes into the transaction of the calls it counts.
@@ -292,8 +310,9 @@ final class CommitQueue: @unchecked Sendable {
         if (try? file.makeRoom(range)) != nil { locked { file.hasRoom(range) } }
     }
 
-    private func finished(_ batch: Calls, _ rows: [Catalog.Row], seen: Int = 0) {
-        locked { (isUncommitted, isFailing) = (false, false) }
+    func finished(_ batch: Calls, _ rows: [Catalog.Row], seen: Int = 0) {
+        locked { (isUncommitted, isFailing, reason) = (false, false, nil) }
+        refuses.store(false, ordering: .relaxed)
         if !rows.isEmpty { publish(rows) }
         let count = batch.reduce(0) { $0 + $1.count }
         locked {
@@ -303,75 +322,7 @@ final class CommitQueue: @unchecked Sendable {
         }
     }
 
-    /// Keeps everything staged in an open transaction, in memory, and tries to commit it until that succeeds.
-    private func retry(_ first: Calls) {
-        var calls = Array(first)
-        var (seen, pause) = (0, Self.firstPauseNanoseconds)
-        locked { isUncommitted = true }
-        while true {
-            // The failed commit has rolled back, so everything is staged again.
-            var staged = try? catalog.stage(calls[...])
-            seen = show(calls.count, seen, isStaged: staged != nil)
-            let deadline = MonotonicTime.now() + pause
-            while let more = moreWork(until: deadline) {
-                guard var rows = staged else {
-                    calls += more
-                    continue
-                }
-                // A failure here rolls back all: the next round stages it anew.
-                if let added = try? catalog.stage(more) {
-                    rows += added
-                    staged = rows
-                } else {
-                    staged = nil
-                }
-                calls += more
-                seen = show(calls.count, seen, isStaged: staged != nil)
-            }
-            if locked({ isStopping }), ballast?.release() == true, staged == nil {
-                staged = try? catalog.stage(calls[...])
-            }
-            if let rows = staged, (try? catalog.commitStaged()) != nil {
-                logger.notice("the catalog can be written again", metadata: ["transactions": "\(calls.count)"])
-                return finished(calls[...], rows, seen: seen)
-            }
-            pause = min(pause * 2, Self.longestPauseNanoseconds)
-            if locked({ isStopping }) {
-                return logger.error("changes are lost from the catalog", metadata: ["transactions": "\(calls.count)"])
-            }
-        }
-    }
-
-    /// Tells the readers who wait how far they can see now, or that they cannot; gives what is now seen.
-    private func show(_ staged: Int, _ seen: Int, isStaged: Bool) -> Int {
-        locked {
-            isFailing = !isStaged
-            if isStaged { visible += UInt64(staged - seen) }
-            pthread_cond_broadcast(progress)
-            return isStaged ? staged : seen
-        }
-    }
-
-    /// Calls that came while the disk was full; nil when it is time to try again, or to stop.
-    private func moreWork(until deadline: Int) -> Calls? {
-        if taking.isEmpty {
-            let taken: [[VersionStore.Mutation]]? = locked {
-                while pending.isEmpty {
-                    let rest = deadline - MonotonicTime.now()
-                    if isStopping || rest <= 0 { return nil }
-                    isWriterWaiting = true
-                    wait(on: work, rest)
-                    isWriterWaiting = false
-                }
-                return takeAll()
-            }
-            guard let taken else { return nil }
-            taking = taken[...]
-        }
-        return take()
-    }
-
-    private func wait(on condition: UnsafeMutablePointer<pthread_cond_t>, _ nanoseconds: Int) {
+    func wait(on condition: UnsafeMutablePointer<pthread_cond_t>, _ nanoseconds: Int) {
         MonotonicTime.wait(on: condition, mutex, until: MonotonicTime.now() + nanoseconds)
     }
 }

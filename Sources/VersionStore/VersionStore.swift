@@ -1,5 +1,6 @@
 // A container's state: opens it, takes changes in, tells of them, closes it. Reading is in VersionStore+Reading.swift.
 
+import CLinux
 import Glibc
 import Logging
 import Synchronization
@@ -99,6 +100,9 @@ public final class VersionStore: Sendable {
 
     deinit { close() }
 
+    /// Others can tell from now on that this process only writes down what it has in hand, by a lock on `staging`.
+    public func noteEnding() { _ = linux_flock(directory.staging.rawValue, LOCK_SH | LOCK_NB) }
+
     /// Writes everything, marks an orderly end, unlocks. Nothing may be called afterwards; a second call does nothing.
     public func close() {
         let isFirst = isClosed.withLock { closed in
@@ -146,6 +150,12 @@ public final class VersionStore: Sendable {
 
     /// Whether the catalog cannot be written now (disk full, I/O error); changes wait in memory.
     public var isWritingStuck: Bool { queue.isStuck }
+
+    /// Nothing more may change, because it could not be recorded: asked before each change.
+    public var isWritingRefused: Bool { queue.isRefusing }
+
+    /// Why the catalog cannot be written; nil while it can, or may soon.
+    public var writingFailure: String? { queue.failure }
 
     // MARK: The change feed
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Synchronization
 import SystemPackage
 import Testing
 import VersionModel
@@ -26,6 +27,29 @@ import VersionStore
         tree.container.store.flush()
         let left = try tree.container.store.deletions(within: nil)
         #expect(left.map { "\($0.path)" } == ["a"])
+    }
+
+    @Test("what could be given up is counted once, while nothing changes, and pinned versions do not count")
+    func countedOnce() throws {
+        let tree = try BrowsedContainer(settings())
+        for number in 1...4 { try tree.save("a", text(number)) }
+        let container = tree.container
+        container.store.flush()
+        let megabyte = UInt64(Self.megabyte)
+        #expect(container.canReclaim(3 * megabyte, free: 0, mustSucceed: true))
+        for version in try container.store.versions(of: tree.item("a").id) where version.kind == .history {
+            let document = try container.document(at: path("a"), as: my)
+            _ = try container.pin(version, of: document, true, as: my)
+        }
+        container.store.flush()
+        let before = container.roomState.walks.load(ordering: .relaxed)
+        for _ in 1...100 {
+            #expect(!container.canReclaim(2 * megabyte, free: 0, mustSucceed: false))
+            #expect(!container.makeRoom(wanted: .max / 2, mayWait: true))
+        }
+        #expect(container.roomState.walks.load(ordering: .relaxed) == before + 1)
+        #expect(try container.store.versions(of: tree.item("a").id).count == 4)
+        #expect(container.canReclaim(2 * megabyte, free: 2 * megabyte, mustSucceed: true))
     }
 
     private let my = Principal(user: getuid(), primaryGroup: getgid(), process: getpid())

@@ -63,9 +63,7 @@ import Testing
             var `case`: String
             var lines: [String]
         }
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Posix/posix.py")
-            .standardized.path
-        let output = try mustRun("/usr/bin/python3", ["-B", script, directory], asUser: user, seconds: 900)
+        let output = try mustRun("/usr/bin/python3", ["-B", Self.script, directory], asUser: user, seconds: 900)
         return try output.text.split(separator: "\n").map { line in
             let outcome = try JSONDecoder().decode(Outcome.self, from: Data(line.utf8))
             return (outcome.case, outcome.lines)
@@ -90,6 +88,41 @@ import Testing
                 return Self.known.contains { $0.allows(bare.name, text) } ? nil : sign + text
             }
             return lines.isEmpty ? nil : "\(bare.name)\n    " + lines.prefix(12).joined(separator: "\n    ")
+        }
+    }
+
+    /// The names of all cases, which stay as they are.
+    private func names() throws -> [String] {
+        try mustRun("/usr/bin/python3", ["-B", Self.script, "--list"]).text.split(separator: "\n").map(String.init)
+    }
+
+    private static let script = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../Posix/posix.py").standardized.path
+
+    @Test("Every case that docs/posix.md cites exists, and every difference that is allowed for is cited there")
+    func cited() throws {
+        let document = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/posix.md")
+        let text = try String(contentsOf: document, encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "## What the suite finds").last)
+        let table = try #require(section.components(separatedBy: "Beside the suite:").first)
+        // The first column: `write direct`, `copy *`.
+        let cited = table.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { line in
+            (line.dropFirst(2).components(separatedBy: " | ").first ?? "").split(separator: "`").map(String.init)
+                .filter { $0 != ", " }
+        }
+        let names = try names()
+        #expect(Set(names).count == names.count && names.count > 2000)
+        let patterns = cited.map { NSRegularExpression.escapedPattern(for: $0).replacing("\\*", with: ".*") }
+        func found(_ pattern: String) -> [String] {
+            names.filter { $0.range(of: "^(?:\(pattern))$", options: .regularExpression) != nil }
+        }
+        #expect(cited.count >= 8, "\(cited)")
+        for (name, pattern) in zip(cited, patterns) where found(pattern).isEmpty { Issue.record("no case \(name)") }
+        let all = Set(patterns.flatMap(found))
+        for difference in Self.known where difference.cases != ".*" {
+            let cases = found(difference.cases)
+            #expect(!cases.isEmpty, "no case \(difference.cases)")
+            #expect(all.isSuperset(of: cases), "not cited: \(Set(cases).subtracting(all).sorted().prefix(3))")
         }
     }
 

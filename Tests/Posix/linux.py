@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import socket
 import struct
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -25,6 +26,11 @@ def renameat2(old, new, flags):
 
 def linkat(old, new, flags, directory=AT_FDCWD):
     return check(libc.linkat(directory, os.fsencode(old), AT_FDCWD, os.fsencode(new), flags))
+
+
+def make_socket(path):
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(path)
 
 
 def fallocate(file, mode, offset, length):

@@ -203,6 +203,32 @@ def odd_names():
         os.mkdir("d")
         here.do("directory", os.link, "d", "e")
 
+    def several(kind, root=False):
+        @case(f"links of a {kind} counted", needs_root=root)
+        def _(here):
+            if kind == "symlink": os.symlink("target", "a")
+            elif kind == "socket": linux.make_socket("a")
+            else: os.mknod("a", {"fifo": stat.S_IFIFO, "character": stat.S_IFCHR, "block": stat.S_IFBLK}[kind] | 0o600,
+                           os.makedev(1, 3) if root else 0)
+            for name in "bcde":
+                os.link("a", name, follow_symlinks=False)
+            here.do("nlink", lambda: os.lstat("a").st_nlink)
+            here.touches("unlink", ["a"], os.unlink, "b")
+            here.do("nlink", lambda: os.lstat("a").st_nlink)
+            put("file", b"x")
+            here.do("rename over", os.rename, "file", "c")
+            here.do("nlink", lambda: os.lstat("a").st_nlink)
+            here.do("rename to its own", os.rename, "d", "e")
+            here.do("nlink", lambda: os.lstat("a").st_nlink)
+            os.mkdir("inner")
+            os.rename("e", "inner/e")
+            os.unlink("inner/e")
+            os.rmdir("inner")
+            here.do("nlink", lambda: os.lstat("a").st_nlink)
+
+    for kind in ["symlink", "fifo", "socket"]: several(kind)
+    for kind in ["character", "block"]: several(kind, root=True)
+
     @case("links of directories counted")
     def _(here):
         os.mkdir("d")

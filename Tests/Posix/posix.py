@@ -1,4 +1,5 @@
 # Runs the POSIX suite in a directory: posix.py DIRECTORY [PART-OF-A-NAME...] prints one JSON object for each case.
+# posix.py --list prints the names of all cases; docs/posix.md cites them.
 
 import sys
 
@@ -8,4 +9,7 @@ import owner_cases
 import data_cases
 import suite
 
-suite.run(sys.argv[1], sys.argv[2:])
+if sys.argv[1] == "--list":
+    print("\n".join(suite.CASES))
+else:
+    suite.run(sys.argv[1], sys.argv[2:])

@@ -73,7 +73,11 @@ final class ContainerBackend: ControlBackend {
             notes += container.spaceNotes
             let nested = space.nested.filter { container.mayList($0, as: call.principal) }
             notes += nested.map { "\($0) is a container of its own: no versions are kept here of what lies in it" }
-            if store.isWritingStuck { notes.append("the catalog cannot be written; changes wait in memory") }
+            if let reason = store.writingFailure {
+                notes.append("the catalog cannot be written (\(reason)): the container is read-only until it can be")
+            } else if store.isWritingStuck {
+                notes.append("the catalog cannot be written; changes wait in memory")
+            }
             if container.options.isReadOnly { notes.append("mounted read-only: nothing is saved or resolved") }
             if store.identity.wasCopied { notes.append("the directory was copied: it has a new device id") }
             return ContainerStatus(
@@ -117,6 +121,11 @@ final class ContainerBackend: ControlBackend {
     func changing<Result>(_ body: () throws -> Result) throws(ControlError) -> Result {
         guard !container.options.isReadOnly else {
             throw ControlError(.denied, "the container is mounted read-only", advice: "mount it without -o ro")
+        }
+        if let reason = container.store.writingFailure {
+            throw ControlError(
+                .denied, "the container is read-only: its catalog cannot be written (\(reason))",
+                advice: "see df and dmesg")
         }
         return try answering(body)
     }

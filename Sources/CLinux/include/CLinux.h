@@ -31,8 +31,13 @@ int linux_open_beneath(int directory, const char *name, int flags, mode_t mode);
 int linux_renameat2(int from, const char *name, int to, const char *new_name, unsigned flags);
 ssize_t linux_copy_file_range(int from, off_t *from_offset, int to, off_t *to_offset, size_t length);
 int linux_fallocate(int file, int mode, off_t offset, off_t length);
+extern const int linux_FALLOC_FL_KEEP_SIZE, linux_FALLOC_FL_PUNCH_HOLE, linux_FALLOC_FL_ZERO_RANGE;
+int64_t linux_allocated(int file, off_t offset, off_t length, int unshared);   // FIEMAP: bytes that have (own) blocks
 ssize_t linux_getdents(int directory, void *buffer, size_t size);
 int linux_unshare(int flags);
+// The tree that a directory begins, through a mount of its own that no name leads to; -1 leaves a setting as it is.
+extern const int linux_tree_times_never, linux_tree_times_relative, linux_tree_times_strict;
+int linux_clone_tree(int directory, int times, int spares_directories);
 void linux_spread_directories(int directory);           // ext4: what is made in it need not lie beside it
 int linux_clone_file(int to, int from);              // FICLONE
 // What makes a copy's data durable before what is done to its original next (docs/decisions/0003).

@@ -20,13 +20,15 @@ extension LiveContainer {
     ///   - mayWait: no lock is held.
     ///   - isRecord: it writes down what is removed or replaced, without which nobody could make room: the ballast is
     ///   for it.
+    ///   - mustSucceed: nothing is given up unless so many bytes become free by it.
     func retryingWhenFull<Result>(
-        wanted: UInt64 = 0, mayWait: Bool = false, isRecord: Bool = false, _ body: () throws(Errno) -> Result
+        wanted: UInt64 = 0, mayWait: Bool = false, isRecord: Bool = false, mustSucceed: Bool = false,
+        _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
         var failure: Errno
         do throws(Errno) { return try body() } catch { failure = error }
         guard failure.isFull else { throw failure }
-        if makeRoom(wanted: wanted, mayWait: mayWait) {
+        if makeRoom(wanted: wanted, mayWait: mayWait, mustSucceed: mustSucceed) {
             do throws(Errno) { return try body() } catch { failure = error }
             guard failure.isFull else { throw failure }
             // What was given up may be room only once the file system has written down that it is gone.

@@ -18,7 +18,7 @@ extension LiveContainer {
     ) throws(OperationError) -> Version {
         try operation {
             try requireWrite(document, principal)
-            defer { roomState.state.withLock { $0.addedUp = nil } }
+            defer { roomState.state.withLock { ($0.addedUp, $0.reclaimable) = (nil, nil) } }
             var version = version
             if isPinned { version.flags.insert(.pinned) } else { version.flags.remove(.pinned) }
             if version.kind == .current, document.deletion == nil {

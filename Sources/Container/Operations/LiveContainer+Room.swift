@@ -17,6 +17,8 @@ final class RoomState: Sendable {
         var protected: UInt64 = 0
         /// Bytes of contents that are kept already while they are current, then.
         var ahead: UInt64 = 0
+        /// Bytes of what may be given up that stay all the same, then: a clone shares them.
+        var shared: UInt64 = 0
         /// Which was the last change then (nil: it could not be done), and how long it took; nil: to be added up anew.
         var addedUp: (sequence: UInt64?, nanoseconds: Int64)?
         /// It is going to be added up.
@@ -27,6 +29,8 @@ final class RoomState: Sendable {
         var last: Shortage?
         /// Uptime until which it is in vain to look for more.
         var vainUntil: Int64 = 0
+        /// What could be given up, when it was counted last.
+        var reclaimable: Reclaimable?
         /// The file system when it was asked last, by ``Scheduler/now``; only while much of it is free.
         var recent: (room: (total: UInt64, free: UInt64), time: Int64)?
     }
@@ -40,6 +44,8 @@ final class RoomState: Sendable {
     }
 
     let state = Mutex(State())
+    /// How often the catalog was walked for what may be given up.
+    let walks = Atomic<Int>(0)
     /// More history is kept than may be, by more than one version: whoever has added it gives some up before it is
     /// answered.
     let isBehind = Atomic<Bool>(false)
@@ -139,7 +145,7 @@ extension LiveContainer {
     /// - Parameter isUrgent: though there was nothing to give up a moment ago: now there is.
     func scheduleTrim(isUrgent: Bool = false) {
         let isFirst = roomState.state.withLock { state in
-            if isUrgent { state.vainUntil = 0 }
+            if isUrgent { (state.vainUntil, state.reclaimable) = (0, nil) }
             guard !state.isScheduled, options.clock.uptime() >= state.vainUntil else { return false }
             state.isScheduled = true
             return true
@@ -194,12 +200,12 @@ extension LiveContainer {
     // MARK: A full file system
 
     /// Gives up purgeable contents, oldest first, until the reserve and `wanted` bytes are free.
+    /// - Parameter mustSucceed: nothing goes unless `wanted` bytes certainly become free.
     /// - Returns: whether anything went, or there is room already.
-    func makeRoom(wanted: UInt64 = 0, mayWait: Bool) -> Bool {
+    func makeRoom(wanted: UInt64 = 0, mayWait: Bool, mustSucceed: Bool = false) -> Bool {
         guard !options.isReadOnly, let before = room else { return false }
         // What could not be had if all were given up is not worth anything: a program may ask for any number of bytes.
-        let kept = UInt64(max(0, store.space.history)) + UInt64(max(0, store.space.deleted))
-        guard wanted <= before.free.addingReportingOverflow(kept).partialValue else { return false }
+        guard canReclaim(wanted, free: before.free, mustSucceed: mustSucceed) else { return false }
         let (reserve, more) = Self.reserve(of: before.total).addingReportingOverflow(wanted)
         let needed = more ? UInt64.max : reserve
         guard before.free < needed else {
@@ -207,7 +213,9 @@ extension LiveContainer {
             if before.free - reserve > reserve / Self.slackPart { endShortage() }
             return true
         }
-        guard options.clock.uptime() >= roomState.state.withLock(\.vainUntil) || wanted > 0 else { return false }
+        guard options.clock.uptime() >= roomState.state.withLock(\.vainUntil) || wanted > before.free else {
+            return wanted > 0 && before.free / 2 > wanted
+        }
         // While somebody else is at it, what they give up is neither there any
         // more nor room yet: waited for if that may be.
         let isMine = roomState.givingUp.begin(mayWait: mayWait)
@@ -339,6 +347,7 @@ extension LiveContainer {
     }
 
     func purgeable(history: Bool, deleted: Bool) throws -> [Purgeable] {
+        roomState.walks.add(1, ordering: .relaxed)
         let clock = retention.clock
         var result: [Purgeable] = []
         let all = try store.allVersions()

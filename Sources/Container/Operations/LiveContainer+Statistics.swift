@@ -30,7 +30,7 @@ extension LiveContainer {
     /// it done a second later, for the next: to read all versions takes long, and waits for what is queued.
     private var protectedBytes: UInt64 {
         if let known = roomState.state.withLock({ $0.addedUp }) { addUpLater(known.nanoseconds) } else { addUp(isFirst: true) }
-        return roomState.state.withLock { $0.protected + $0.ahead }
+        return roomState.state.withLock { $0.protected + $0.ahead + $0.shared }
     }
 
     private func addUp(isFirst: Bool) {
@@ -42,6 +42,7 @@ extension LiveContainer {
                 let ahead = bytesKeptAhead
                 _ = try purgeable(history: true, deleted: false)
                 roomState.state.withLock { $0.ahead = ahead }
+                addUpShared()
             }
             sequence = latest
         } catch {
@@ -53,6 +54,18 @@ extension LiveContainer {
             // Something else than a change has made it void meanwhile.
             if isFirst || state.addedUp != nil { state.addedUp = (sequence, took) }
             if !isFirst { state.isAddingUp = false }
+        }
+    }
+
+    /// Where contents share blocks with others, giving them up makes less room than they take.
+    private func addUpShared() {
+        guard store.contents.canReflink else { return }
+        let certain = reclaimable(certainly: true).certain ?? 0
+        let space = store.space
+        let kept = UInt64(max(0, space.history)) + UInt64(max(0, space.deleted))
+        roomState.state.withLock { state in
+            let stays = state.protected + state.ahead + certain
+            state.shared = kept - min(kept, stays)
         }
     }
 

@@ -16,6 +16,7 @@ struct MountCommand: AsyncParsableCommand {
     @OptionGroup var json: JSONOption
 
     func run() async throws {
+        if o.contains(where: { $0.split(separator: ",").contains("remount") }) { return try remount() }
         var detached: [Path] = []
         // Both: of a mount elsewhere the cover over the directory is left as well.
         let source = try clearedPlace(directory, &detached)
@@ -56,6 +57,14 @@ struct MountCommand: AsyncParsableCommand {
         try Printer.json(MountReport(
             directory: source, mountpoint: point, detached: detached,
             beneath: beneath.map { .init(pid: $0.id, program: $0.program) }))
+    }
+
+    /// The daemon's program changes a mount, too, and says what it cannot change.
+    private func remount() throws {
+        let arguments = [directory.path] + (mountpoint.map { [$0.path] } ?? [])
+            + o.flatMap { [Path("-o"), Path(bytes: ArgumentBytes.bytes($0))] }
+        let status = try Subprocess.run(Daemon.program(), arguments)
+        if status != 0 { throw ExitCode(status) }
     }
 
     /// What was typed as an absolute path without links, after what lies dead there was taken away.

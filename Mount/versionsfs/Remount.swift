@@ -1,0 +1,64 @@
+// `mount -o remount`: changes the options of a mount that is there, or says why that cannot be.
+
+import CLinux
+import Glibc
+import SystemPackage
+
+/// One change of a mount's options.
+struct Remount {
+    let arguments: Arguments
+
+    init(_ arguments: Arguments) { self.arguments = arguments }
+
+    func run() throws(StartError) {
+        let point = try absolutePath(arguments.mountpoint ?? arguments.directory)
+        guard FileSystemsBelow.isOurs(point.bytes) else {
+            throw StartError(text: "\(point): not mounted: leave remount out, or see versionsctl status")
+        }
+        guard let present = MountFlags.present(at: point) else {
+            throw StartError(text: "\(point): \(Errno(rawValue: errno)): versionsctl mount mounts it again")
+        }
+        var table = arguments.table
+        table.inherit(present)
+        table.readOnly = table.readOnly ?? (present & 1 != 0)
+        // ST_SYNCHRONOUS; of a directory's the C library tells nothing.
+        let isSynchronous = present & 16 != 0
+        table.isSynchronous = table.isSynchronous ?? isSynchronous
+        try refuseWhatStays(table, point, present)
+        guard geteuid() == 0 else {
+            throw StartError(text: "\(point): only root may change a mount: unmount it, and mount it as it is to be")
+        }
+        try change(point, table.flags)
+        guard !table.isReadOnly, isServedReadOnly(point) else { return }
+        try change(point, table.flags | 1)
+        throw StartError(
+            text: "\(point): its daemon was started with -o ro and writes nothing: unmount it and mount it without")
+    }
+
+    /// What the daemon does by itself has been settled when it was started.
+    private func refuseWhatStays(
+        _ table: MountTableOptions, _ point: FilePath, _ present: UInt
+    ) throws(StartError) {
+        var now = MountTableOptions()
+        now.inherit(present)
+        let stays: String? =
+            if table.accessTimes != now.accessTimes || table.sparesDirectories != now.sparesDirectories {
+                "access times"
+            } else if table.isSynchronous != (present & 16 != 0) { "sync" } else { nil }
+        guard let stays else { return }
+        throw StartError(
+            text: "\(point): \(stays) cannot be changed while it is mounted: unmount it, and mount it as it is to be")
+    }
+
+    private func change(_ point: FilePath, _ flags: UInt) throws(StartError) {
+        guard point.withPlatformString({ mount(nil, $0, nil, MountFlags.remount | flags, nil) }) != 0 else { return }
+        let error = Errno(rawValue: errno)
+        let advice = error == .resourceBusy ? "something is open for writing: fuser -m \(point) shows it" : "see dmesg"
+        throw StartError(text: "\(point): cannot be remounted: \(error): \(advice)")
+    }
+
+    /// Asks for what is refused in any case, and for which reason: only a request that changes something tells.
+    private func isServedReadOnly(_ point: FilePath) -> Bool {
+        point.withPlatformString { linux_removexattr($0, 1, "user.versions.container") } != 0 && errno == EROFS
+    }
+}

@@ -1,0 +1,111 @@
+// The writer while the catalog cannot be written: what was committed waits in memory, and more is refused in time.
+
+import Glibc
+import Logging
+import Synchronization
+
+extension CommitQueue {
+    /// Keeps everything staged in an open transaction, in memory, and tries to commit it until that succeeds.
+    func retry(_ first: Calls, _ error: any Error) {
+        let begun = MonotonicTime.now()
+        var (calls, failure) = (Array(first), error)
+        var (seen, pause) = (0, Self.firstPauseNanoseconds)
+        locked {
+            isUncommitted = true
+            // Who waits for the backlog to become smaller goes on.
+            pthread_cond_broadcast(progress)
+        }
+        while true {
+            // The failed commit has rolled back, so everything is staged again.
+            var staged = try? catalog.stage(calls[...])
+            seen = show(calls.count, seen, isStaged: staged != nil)
+            refuseIfHopeless(failure, since: begun)
+            let deadline = MonotonicTime.now() + pause
+            while let more = moreWork(until: deadline) {
+                guard var rows = staged else {
+                    calls += more
+                    continue
+                }
+                // A failure here rolls back all: the next round stages it anew.
+                if let added = try? catalog.stage(more) {
+                    rows += added
+                    staged = rows
+                } else {
+                    staged = nil
+                }
+                calls += more
+                seen = show(calls.count, seen, isStaged: staged != nil)
+                refuseIfHopeless(failure, since: begun)
+            }
+            // Held back for the labels of what is removed; the last resort before changes are refused, and at the end.
+            let isLast = locked { isStopping || backlog >= Self.backlogLimit / 2 }
+            if isLast, ballast?.release() == true, staged == nil {
+                staged = try? catalog.stage(calls[...])
+            }
+            if let rows = staged, commits(&failure) {
+                logger.notice("the catalog can be written again", metadata: ["transactions": "\(calls.count)"])
+                return finished(calls[...], rows, seen: seen)
+            }
+            pause = min(pause * 2, Self.longestPauseNanoseconds)
+            if locked({ isStopping }) {
+                return logger.error("changes are lost from the catalog", metadata: ["transactions": "\(calls.count)"])
+            }
+        }
+    }
+
+    func commits(_ failure: inout any Error) -> Bool {
+        do {
+            try catalog.commitStaged()
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+
+    /// Tells the readers who wait how far they can see now, or that they cannot; gives what is now seen.
+    func show(_ staged: Int, _ seen: Int, isStaged: Bool) -> Int {
+        locked {
+            isFailing = !isStaged
+            if isStaged { visible += UInt64(staged - seen) }
+            pthread_cond_broadcast(progress)
+            return isStaged ? staged : seen
+        }
+    }
+
+    /// Calls that came while the disk was full; nil when it is time to try again, or to stop.
+    func moreWork(until deadline: Int) -> Calls? {
+        if taking.isEmpty {
+            let taken: [[VersionStore.Mutation]]? = locked {
+                while pending.isEmpty {
+                    let rest = deadline - MonotonicTime.now()
+                    if isStopping || rest <= 0 { return nil }
+                    isWriterWaiting = true
+                    wait(on: work, rest)
+                    isWriterWaiting = false
+                }
+                return takeAll()
+            }
+            guard let taken else { return nil }
+            taking = taken[...]
+        }
+        return take()
+    }
+
+    /// Has changes refused once too many wait in memory; or once the catalog has failed for a while for a reason that
+    /// no removal of files can mend.
+    func refuseIfHopeless(_ failure: any Error, since begun: Int) {
+        let isFull = (failure as? SQLFailure).map { $0.code & 0xff } == Self.fullCode
+        let isOver = !isFull && MonotonicTime.now() - begun >= Self.patienceNanoseconds
+        let isFirst = locked {
+            guard reason == nil, !isStopping, isOver || backlog >= Self.backlogLimit else { return false }
+            reason = "\(failure)"
+            return true
+        }
+        guard isFirst else { return }
+        refuses.store(true, ordering: .relaxed)
+        logger.critical(
+            "the catalog cannot be written: the container is read-only until it can be: see df and dmesg",
+            metadata: ["error": "\(failure)"])
+    }
+}
