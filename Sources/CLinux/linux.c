@@ -165,6 +165,7 @@ enum linux_ordering linux_ordering_of(int file) {
     struct statfs s;
     if (fstatfs(file, &s) != 0) return linux_ordering_wait;
     if (s.f_type == TMPFS_MAGIC || s.f_type == RAMFS_MAGIC) return linux_ordering_none;
+    if (s.f_type == BTRFS_SUPER_MAGIC) return linux_ordering_single;
     return s.f_type == EXT4_SUPER_MAGIC ? linux_ordering_journal : linux_ordering_wait;
 }
 int linux_keeps_modes(int file) {

@@ -16,11 +16,13 @@ extension LiveContainer {
     ///
     /// - Parameter isDurable: the next thing is a write, not a truncation, which the file system orders by itself. (For
     ///   what was synchronised, not well enough.)
+    /// - Parameter isNeverGivenUp: also if it is bigger than `max-file`.
     func keepCopy(
-        _ state: inout Document.State, of node: Node, from descriptor: Int32, isDurable: Bool = false
+        _ state: inout Document.State, of node: Node, from descriptor: Int32, isDurable: Bool = false,
+        isNeverGivenUp: Bool = false
     ) throws(Errno) {
         guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return }
-        guard store.contents.canReflink || current.size <= settings.maxFile else {
+        guard isNeverGivenUp || store.contents.canReflink || current.size <= settings.maxFile else {
             // Beyond `max-file` the older content is given up: the one exception to promise 1.
             state.current?.flags.insert(.contentLost)
             return
@@ -33,6 +35,8 @@ extension LiveContainer {
                 copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others,
                 isDurable: isDurable)
         }
+        // A mapping, or a descriptor that synchronises each write, makes the next content durable without asking us.
+        if store.contents.synchronizesOneFile, isSynchronised(current, descriptor) { store.contents.settle() }
         state.isKept = true
         // What was written while it was copied, or since it was hashed, is of
         // the version too: it is what was kept of it.

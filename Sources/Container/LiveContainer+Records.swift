@@ -132,14 +132,18 @@ extension LiveContainer {
 
     /// Notices an edit made while nobody looked: it becomes a version whose author is unknown.
     private func verify(_ document: Document, _ node: Node, in parent: Node, _ stat: FileStat) {
+        let isSuspect = document.state.withLock { !$0.isVerified && self.isSuspect($0, stat) }
+        let suspect = isSuspect ? openSuspect(node) : nil
         let isUnseen = document.state.withLock { state in
             guard !state.isVerified else { return false }
             state.isVerified = true
-            if let current = state.current, current.size == stat.size, current.modified == stat.modified {
-                state.stamp = Stamp(stat)
-                return false
-            }
-            return true
+            defer { state.recorded = nil }
+            guard let current = state.current, current.size == stat.size, current.modified == stat.modified,
+                suspect.map({ holds(current, $0.raw, stat, state.recorded) }) ?? true
+            else { return true }
+            state.stamp = Stamp(stat)
+            renew(state, stat, wasSuspect: suspect != nil)
+            return false
         }
         defer { document.wasVerified.store(true, ordering: .releasing) }
         guard isUnseen else { return }
@@ -153,7 +157,7 @@ extension LiveContainer {
 
     func itemRow(_ state: Document.State, _ stat: FileStat) -> VersionStore.Mutation? {
         guard state.isRecorded, let current = state.current else { return nil }
-        let file = Item.LiveFile(id: fileID(stat), size: stat.size, modified: stat.modified)
+        let file = Item.LiveFile(id: fileID(stat), size: stat.size, modified: stat.modified, changed: stat.changed)
         return .item(Item(id: state.item, places: state.places, current: current.id, file: file))
     }
 

@@ -33,10 +33,13 @@ public struct Item: Hashable, Sendable, Identifiable {
         public var id: FileID
         public var size: UInt64
         public var modified: Timestamp
-        public init(id: FileID, size: UInt64, modified: Timestamp) {
+        /// Its `st_ctim`, which no program can set; nil if that is not known.
+        public var changed: Timestamp?
+        public init(id: FileID, size: UInt64, modified: Timestamp, changed: Timestamp? = nil) {
             self.id = id
             self.size = size
             self.modified = modified
+            self.changed = changed
         }
     }
 

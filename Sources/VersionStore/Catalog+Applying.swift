@@ -66,12 +66,12 @@ extension Catalog {
         try SQLStatement.run(
             database,
             """
-            INSERT INTO item (id, current, file, size, modified) VALUES (?, ?, ?, ?, ?)
+            INSERT INTO item (id, current, file, size, modified, changed) VALUES (?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET current = excluded.current, file = excluded.file, size = excluded.size,
-                modified = excluded.modified
+                modified = excluded.modified, changed = excluded.changed
             """,
             .blob(id), .blob(item.current.bytes), .number(item.file.id.number), .number(item.file.size),
-            .integer(item.file.modified.nanoseconds))
+            .integer(item.file.modified.nanoseconds), item.file.changed.map { .integer($0.nanoseconds) } ?? .null)
         // Most saves change only the version: then the two trees of places stay untouched.
         let known = try Query.places(of: item.id, database)
         if known.count == item.places.count, Set(known) == Set(item.places) { return }

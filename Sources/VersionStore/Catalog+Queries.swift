@@ -5,7 +5,7 @@ import VersionModel
 
 /// The queries, as functions of a connection: readers and recovery share them.
 enum Query {
-    private static let itemColumns = "item.id, item.current, item.file, item.size, item.modified"
+    private static let itemColumns = "item.id, item.current, item.file, item.size, item.modified, item.changed"
     private static let versionColumns = "version.record, version.kind, version.flags, version.hash"
 
     // MARK: Items
@@ -73,7 +73,8 @@ enum Query {
     private static func bareItem(_ row: SQLStatement) -> Item? {
         guard let id = ItemID(bytes: row.blob(0)), let current = VersionID(bytes: row.blob(1)) else { return nil }
         let file = Item.LiveFile(
-            id: FileID(row.number(2)), size: row.number(3), modified: Timestamp(nanoseconds: row.integer(4)))
+            id: FileID(row.number(2)), size: row.number(3), modified: Timestamp(nanoseconds: row.integer(4)),
+            changed: row.isNull(5) ? nil : Timestamp(nanoseconds: row.integer(5)))
         return Item(id: id, places: [], current: current, file: file)
     }
 

@@ -15,6 +15,12 @@ final class Catalog: Sendable {
     static let schemaVersion: Int64 = 1
 
     private let queue: DatabaseQueue
+    /// What has to be durable before the catalog is. Set once, at the opening; lock order: last, held for a look.
+    let settling = Mutex<Settling?>(nil)
+    /// Rows since the log was brought into the database last, where we do that ourselves; guarded by the queue's turn.
+    private let unsettledRows = Atomic<Int>(0)
+    /// So many make a log of some megabytes.
+    private static let settledRows = 8_000
     /// Innermost, and taken only with the queue's turn.
     private let written = Mutex(WrittenParents())
 
@@ -55,10 +61,21 @@ final class Catalog: Sendable {
         case 0 where !readOnly: try database.execute(sql: schema)
         default: throw SQLFailure(code: SQLITE_NOTADB, message: "catalog version \(version)")
         }
+        try addTimeOfChange(database, readOnly: readOnly)
         // Reads the pages that every access needs, so that damage to them shows now.
         for table in ["meta", "item", "place", "version", "deletion", "directory", "change", "setting"] {
             _ = try SQLStatement(database, "SELECT 1 FROM \(table) LIMIT 1").first { $0.integer(0) }
         }
+    }
+
+    /// Catalogs of former releases have no time of change of the live files: it is not known there.
+    private static func addTimeOfChange(_ database: Database, readOnly: Bool) throws {
+        let columns = try SQLStatement(database, "SELECT 1 FROM pragma_table_info('item') WHERE name = 'changed'")
+        guard try columns.first({ $0.integer(0) }) == nil else { return }
+        try database.execute(
+            sql: readOnly
+                ? "CREATE TEMP VIEW item AS SELECT *, NULL AS changed FROM main.item"
+                : "ALTER TABLE item ADD COLUMN changed INTEGER")
     }
 
     /// What is searched for has a column; the rest of a record is in its binary form, the one that labels have. `kind`,
@@ -69,7 +86,7 @@ final class Catalog: Sendable {
         CREATE TABLE setting (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
         CREATE TABLE item (
             id BLOB PRIMARY KEY, current BLOB NOT NULL, file INTEGER NOT NULL, size INTEGER NOT NULL,
-            modified INTEGER NOT NULL) WITHOUT ROWID;
+            modified INTEGER NOT NULL, changed INTEGER) WITHOUT ROWID;
         CREATE TABLE place (
             directory INTEGER NOT NULL, name BLOB NOT NULL, item BLOB NOT NULL,
             PRIMARY KEY (directory, name)) WITHOUT ROWID;
@@ -185,7 +202,25 @@ final class Catalog: Sendable {
     }
 
     /// Brings the log into the database, which synchronises both.
-    func makeDurable() { try? access { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") } }
+    func makeDurable() {
+        settling.withLock(\.self)?.settle()
+        try? access { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+    }
+
+    /// SQLite would synchronise the log when it is long, and with it what tells of files that are not durable: where
+    /// the file system does not see to it that they are, that is done here, behind them.
+    func takeOverCheckpoints() {
+        guard settling.withLock(\.self)?.isNeeded == true else { return }
+        try? access { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
+    }
+
+    /// Brings a long log into the database; called by the writer, between transactions.
+    func settleLog(_ rows: Int) {
+        guard settling.withLock(\.self)?.isNeeded == true else { return }
+        guard unsettledRows.add(rows, ordering: .relaxed).newValue > Self.settledRows else { return }
+        unsettledRows.store(0, ordering: .relaxed)
+        makeDurable()
+    }
 
     /// Brings the log into the database and closes it.
     func close() {

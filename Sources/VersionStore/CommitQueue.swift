@@ -274,6 +274,7 @@ final class CommitQueue: @unchecked Sendable {
         makeRoom()
         try catalog.commitStaged()
         trimRedo()
+        catalog.settleLog(batch.reduce(0) { $0 + $1.count })
         finished(batch, rows)
     }
 

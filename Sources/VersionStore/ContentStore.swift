@@ -103,8 +103,14 @@ public final class ContentStore: Sendable {
 
     /// Runs what makes files durable, fsync(2) and the like, not before what was kept of them.
     public func synchronizing<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
-        try arrivals.synchronizing(body)
+        try shelf.settling.synchronizing { () throws(Errno) in try arrivals.synchronizing(body) }
     }
+
+    /// Whether fsync(2) of a file makes nothing else durable, not even the copy of what it was.
+    public var synchronizesOneFile: Bool { shelf.settling.isNeeded }
+
+    /// Makes durable what was kept, where nothing orders that and the files it was kept of.
+    public func settle() { shelf.settling.settle() }
 
     /// Whether a truncation may be durable before the copy that was made for it, if somebody has the file system make
     /// everything durable just then.

@@ -40,7 +40,7 @@ enum FileCopy {
     /// once it was written, which is begun behind this, and which whoever synchronises waits for. Elsewhere it takes
     /// waiting here; on tmpfs that costs nothing.
     static func order(_ copy: FileDescriptor, _ ordering: linux_ordering, _ arrivals: Arrivals) throws(Errno) {
-        if ordering == linux_ordering_none { return }
+        if ordering == linux_ordering_none || ordering == linux_ordering_single { return }
         if ordering == linux_ordering_journal { return arrivals.began(copy) }
         try System.call { fdatasync(copy.rawValue) }
     }

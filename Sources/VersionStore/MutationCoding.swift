@@ -11,11 +11,12 @@ extension ByteWriter {
         fixed(value.file.id.number)
         count(value.file.size)
         time(value.file.modified)
+        if let changed = value.file.changed { time(changed) }
     }
 
     mutating func mutation(_ mutation: VersionStore.Mutation) {
         switch mutation {
-        case .item(let item): tagged(0) { $0.item(item) }
+        case .item(let item): tagged(item.file.changed == nil ? 0 : 14) { $0.item(item) }
         case .forgetItem(let id): tagged(1) { $0.identity(id) }
         case .version(let version): tagged(2) { $0.version(version) }
         case .kind(let id, let kind): tagged(3) { $0.identity(id); $0.byte(kind.code) }
@@ -44,18 +45,19 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    mutating func item() throws(CodingError) -> Item {
+    mutating func item(hasChanged: Bool) throws(CodingError) -> Item {
         let id: ItemID = try identity()
         var places: [Place] = []
         for _ in 0..<(try count(ofAtLeast: 9)) { places.append(try place()) }
         let current: VersionID = try identity()
-        let file = Item.LiveFile(id: FileID(try fixed64()), size: try size(), modified: try time())
+        let file = Item.LiveFile(
+            id: FileID(try fixed64()), size: try size(), modified: try time(), changed: hasChanged ? try time() : nil)
         return Item(id: id, places: places, current: current, file: file)
     }
 
     mutating func mutation() throws(CodingError) -> VersionStore.Mutation {
         switch try byte() {
-        case 0: return .item(try item())
+        case 0: return .item(try item(hasChanged: false))
         case 1: return .forgetItem(try identity())
         case 2: return .version(try version())
         case 3: return .kind(try identity(), try code(VersionKind.init(code:)))
@@ -75,6 +77,7 @@ extension ByteReader {
             var parents: [VersionID] = []
             for _ in 0..<(try count(ofAtLeast: 16)) { parents.append(try identity()) }
             return .parents(id, parents)
+        case 14: return .item(try item(hasChanged: true))
         default: throw CodingError()
         }
     }

@@ -16,8 +16,11 @@ final class Shelf: Sendable {
     /// Cleared when the file system turns out to have no user attributes, to save the vain call.
     private let hasAttributes = Atomic<Bool>(true)
     private let subdirectories: Subdirectories
+    /// Hears of all that gets a name here.
+    let settling: Settling
 
-    init(directory: FileDescriptor, staging: FileDescriptor, space: SpaceMeter) {
+    init(directory: FileDescriptor, staging: FileDescriptor, space: SpaceMeter, settling: Settling) {
+        self.settling = settling
         self.directory = directory
         self.staging = staging
         self.space = space
@@ -81,6 +84,7 @@ final class Shelf: Sendable {
     /// Puts a file or directory of that name here, in the place of what may be here already.
     func take(_ name: CName, of source: FileDescriptor, as entry: CName) throws(Errno) {
         try System.rename(name, in: source, to: Self.leaf(entry), in: place(of: entry, making: true))
+        settling.noteArrival()
     }
 
     // MARK: Labels
@@ -175,6 +179,7 @@ final class Shelf: Sendable {
             if attached { detach(from: name, in: source) } else { removeSidecar(of: entry) }
             throw error
         }
+        settling.noteArrival()
         space.added(entry, allocated: allocated(entry))
     }
 

@@ -2,6 +2,7 @@
 
 import Glibc
 import Logging
+import Synchronization
 import SystemPackage
 import VersionModel
 
@@ -34,6 +35,8 @@ struct StoreOpening {
     private(set) var applied: UInt64 = 0
     /// When the catalog last heard of anything before a disorderly end; nil if that is not known.
     private(set) var lastChange: Timestamp?
+    /// When it was closed in order, by whoever is at the same files now; nil if it was not, or the clock was set back.
+    let closed: Timestamp?
     /// The identities before the copy, whose FileIDs the catalog still has.
     private let previous: FormatLine?
 
@@ -58,12 +61,18 @@ struct StoreOpening {
                 container: line.container, device: line.device, epoch: line.epoch, deviceName: Self.hostName(),
                 wasCopied: isCopy, wasCreated: isNew && !isLost, rebuilt: isLost, cleanShutdown: clean,
                 isUnsettled: isUnsettled)
+            closed = clean && !isCopy ? Self.closing(catalog) : nil
             let rootDevice = try? System.extendedStatus("", in: root).device
             fileIdentity = FileIdentity(container: line.container, rootDevice: rootDevice)
-            let objects = Shelf(directory: directory.objects, staging: directory.staging, space: SpaceMeter())
+            let settling = Settling(on: directory.staging, readOnly: options.readOnly)
+            catalog.settling.withLock { $0 = settling }
+            catalog.takeOverCheckpoints()
+            let objects = Shelf(
+                directory: directory.objects, staging: directory.staging, space: SpaceMeter(), settling: settling)
             contents = ContentStore(shelf: objects, readOnly: options.readOnly)
             deletedArea = DeletedArea(
-                shelf: Shelf(directory: directory.deleted, staging: directory.staging, space: SpaceMeter()),
+                shelf: Shelf(
+                    directory: directory.deleted, staging: directory.staging, space: SpaceMeter(), settling: settling),
                 contents: objects)
             if !options.readOnly, line != directory.line { try directory.write(line) }
         } catch {
@@ -106,6 +115,8 @@ struct StoreOpening {
             try catalog.setMeta(Self.containerKey, identity.container.bytes)
             if identity.isUnsettled { try catalog.setMeta(Self.unsettledKey, [1]) }
             try catalog.setMeta(Self.cleanKey, [0])
+            // Else a power cut a moment later would find an orderly end.
+            if identity.cleanShutdown { catalog.makeDurable() }
         } catch let error as StoreError { throw error } catch let error as Errno {
             throw .io(error, "recovering the container's state")
         } catch let failure as SQLFailure { throw .catalog(code: failure.code, failure.message) } catch {
@@ -153,6 +164,12 @@ struct StoreOpening {
         guard let bytes = try catalog.meta(key) else { return nil }
         var reader = ByteReader(bytes)
         return try? Timestamp(nanoseconds: reader.signed64())
+    }
+
+    private static func closing(_ catalog: Catalog) -> Timestamp? {
+        guard let bytes = try? catalog.meta(closedKey) else { return nil }
+        var reader = ByteReader(bytes)
+        return (try? Timestamp(nanoseconds: reader.signed64())).flatMap { $0 <= SystemClock().now() ? $0 : nil }
     }
 
     private func restoreSpace() {

@@ -130,7 +130,7 @@ extension VersionStore {
             )
         }
         guard versions.count + deletions.count > 0 else { return }
-        guard versions.count + deletions.count < Self.manyFiles else {
+        guard versions.count + deletions.count < Self.manyFiles, !contents.synchronizesOneFile else {
             return _ = linux_synchronize_all(state.rawValue)
         }
         let check = StoreCheck(store: self, repairs: false)

@@ -63,6 +63,9 @@ public final class VersionStore: Sendable {
 
     /// When the catalog last heard of anything before a disorderly end; nil if that is not known.
     let lastChange: Timestamp?
+    /// When it was closed in order the last time, a little early: what has a later `st_ctim` changed since, or was
+    /// changed by us. nil if that is not known.
+    public let closed: Timestamp?
     let options: Options
     let catalog: Catalog
     private let directory: StateDirectory
@@ -85,6 +88,7 @@ public final class VersionStore: Sendable {
         self.observers = observers
         identity = opening.identity
         lastChange = opening.lastChange
+        closed = opening.closed
         state = directory.state
         fileIdentity = opening.fileIdentity
         contents = opening.contents

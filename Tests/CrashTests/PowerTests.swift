@@ -21,6 +21,11 @@ extension Crashes {
         func cutOnXFS() throws { try cut(Workplace.count(100), .xfs, seed: KillTests.seed &+ 3) }
 
         @Test(
+            "The same on one where fsync is for one file alone",
+            .enabled(if: getuid() == 0, "only root may mount images"))
+        func cutOnBtrfs() throws { try cut(Workplace.count(100), .btrfs, seed: KillTests.seed &+ 4) }
+
+        @Test(
             "A daemon that synchronises nothing is found out", .enabled(if: getuid() == 0, "only root may mount images")
         )
         func plantedBug() throws {

@@ -260,6 +260,11 @@ final class SimulatedContainer {
         container.close()
     }
 
+    /// What a check finds wrong.
+    func problems() -> [String] {
+        do { return try container.store.check(repair: false).map { "\($0)" } } catch { return ["\(error)"] }
+    }
+
     /// An orderly end.
     func end() { container.close() }
 

@@ -110,7 +110,7 @@ import Testing
 
     @Test(
         "On a file system full of live files, what makes room works, and status says what to do",
-        arguments: FileSystemType.allCases)
+        arguments: [FileSystemType.ext4, .xfs])
     func fullOfLiveFiles(_ type: FileSystemType) throws {
         try withFileSystem(type, megabytes: type == .ext4 ? 100 : 320) { base in
             try withContainer(named: "live", on: base, seconds: 300) { container in

@@ -9,12 +9,15 @@ public enum FileSystemType: String, Sendable, CaseIterable {
     case ext4
     /// With reflinks.
     case xfs
+    /// With reflinks, and an fsync(2) that is for one file alone.
+    case btrfs
 
     /// The command that makes one, but for the name of the image.
     public var format: [String] {
         switch self {
         case .ext4: ["mkfs.ext4", "-q", "-F", "-E", "nodiscard"]
         case .xfs: ["mkfs.xfs", "-q", "-K", "-m", "reflink=1"]
+        case .btrfs: ["mkfs.btrfs", "-q", "-K", "-f", "-m", "single"]
         }
     }
 }
@@ -22,7 +25,7 @@ public enum FileSystemType: String, Sendable, CaseIterable {
 /// Makes a file system of a given size, runs a test with the path at which it is mounted, and takes it down again.
 /// Needs root.
 ///
-/// - Parameter megabytes: its size; an xfs has at least 300.
+/// - Parameter megabytes: its size; an xfs has at least 300, a btrfs 120.
 public func withFileSystem(_ type: FileSystemType, megabytes: Int, body: (String) throws -> Void) throws {
     let place = try Workplace.fresh(type.rawValue)
     let image = place + "/image"

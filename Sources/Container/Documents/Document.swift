@@ -48,6 +48,8 @@ final class Document: Sendable {
         var isRecorded = false
         /// The file has been compared with what the catalog says of it.
         var isVerified = false
+        /// The file as the catalog has it, until the two have been compared.
+        var recorded: Item.LiveFile?
         /// The file when `current` was recorded; nil while it certainly differs.
         var stamp: Stamp?
         /// The version that was made of a file which somebody goes on writing beneath the mount.
@@ -190,6 +192,7 @@ final class Document: Sendable {
     convenience init(item: Item, current: Version, sharesContent: Bool, saver: FileActor? = nil) {
         var state = State(item: item.id, places: item.places)
         state.current = current
+        state.recorded = item.file
         state.isRecorded = true
         state.mayHaveBranches = true
         state.siblings.doubt()

@@ -153,20 +153,6 @@ extension LiveContainer {
         return try Backing.stat(staged.file.raw)
     }
 
-    private func overwrite(
-        _ state: inout Document.State, _ spot: Spot, _ node: Node, from staged: StagedFile, _ keepsSetID: Bool
-    ) throws -> FileStat {
-        let live = try spot.open(flags: O_RDWR)
-        try keepCopy(&state, of: node, from: live.raw)
-        let size = try Backing.stat(staged.file.raw).size
-        // The capability goes with the first change of the content.
-        if !keepsSetID { try dropSetID(live.raw) }
-        try Backing.check { ftruncate(live.raw, 0) }
-        try StagedFile.copy(from: staged.file.raw, to: live.raw, size: size)
-        try Backing.check { fsync(live.raw) }
-        return try Backing.stat(live.raw)
-    }
-
     // MARK: New documents
 
     /// Puts a staged file under a name that is free, as a new document whose first version names `parents`.

@@ -64,7 +64,7 @@ struct CrashRecovery {
             guard let current = try store.version(item.current), let place = item.places.first,
                 let live = try live(at: place)
             else { return nil }
-            return try settle(item, current, live)
+            return try undoOverwriting(item, current, live) ?? settle(item, current, live)
         } catch {
             container.logger.error(
                 "a file was not put in order after a crash: \(error)", metadata: ["item": "\(item.id)"])
@@ -363,6 +363,6 @@ extension Item {
     func now(_ current: Version, _ stat: FileStat, _ file: FileID) -> Item {
         Item(
             id: id, places: places, current: current.id,
-            file: LiveFile(id: file, size: stat.size, modified: stat.modified))
+            file: LiveFile(id: file, size: stat.size, modified: stat.modified, changed: stat.changed))
     }
 }

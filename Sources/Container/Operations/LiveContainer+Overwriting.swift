@@ -1,0 +1,94 @@
+// New content for a file in place, as one of several names needs it: all of it or nothing.
+
+import CLinux
+import Glibc
+import Logging
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// Gives a file the content of a staged one and keeps the old content, whatever its size. There is room for all of
+    /// it before the first byte is changed. ``OverwriteMark`` tells recovery of a crash meanwhile.
+    ///
+    /// - Returns: the attributes of the file with the new content.
+    func overwrite(
+        _ state: inout Document.State, _ spot: Spot, _ node: Node, from staged: StagedFile, _ keepsSetID: Bool
+    ) throws -> FileStat {
+        let live = try spot.open(flags: O_RDWR)
+        try keepCopy(&state, of: node, from: live.raw, isDurable: true, isNeverGivenUp: true)
+        let before = try Backing.stat(live.raw)
+        let size = try Backing.stat(staged.file.raw).size
+        let kept = state.current.flatMap { store.contents.contains($0.content) ? $0.content : nil }
+        do {
+            try makeRoom(for: size, in: live.raw)
+            if let kept { OverwriteMark(content: kept).set(on: live.raw) }
+            // The mark is there, and what was kept, before anything of the old content goes.
+            try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(live.raw) } }
+        } catch {
+            end(&state, live, as: before)
+            throw error
+        }
+        do {
+            // The capability goes with the first change of the content.
+            if !keepsSetID { try dropSetID(live.raw) }
+            try fill(live.raw, from: staged.file.raw, size: size)
+            try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(live.raw) } }
+        } catch {
+            undo(&state, live, as: before, kept)
+            throw error
+        }
+        OverwriteMark.remove(from: live.raw)
+        return try Backing.stat(live.raw)
+    }
+
+    /// Has the file system set blocks aside, where it writes in place.
+    private func makeRoom(for size: UInt64, in file: Int32) throws(Errno) {
+        guard size > 0, !store.contents.canReflink else { return }
+        do throws(Errno) {
+            _ = try Backing.check { linux_fallocate(file, linux_FALLOC_FL_KEEP_SIZE, 0, off_t(clamping: size)) }
+        } catch {
+            switch error {
+            // It has no such call: there is no telling beforehand.
+            case .notSupported, .noFunction: return
+            default: throw error
+            }
+        }
+    }
+
+    /// The end comes last: nothing of what was set aside is given back before it is written.
+    private func fill(_ file: Int32, from source: Int32, size: UInt64) throws(Errno) {
+        if !store.contents.canReflink || linux_clone_file(file, source) != 0 {
+            try StagedFile.copy(from: source, to: file, size: size)
+        }
+        try Backing.check { ftruncate(file, off_t(clamping: size)) }
+    }
+
+    /// The file has its old content again. If not even that can be done, the mark stays, and the next save makes a
+    /// version of what is there.
+    private func undo(
+        _ state: inout Document.State, _ live: SharedDescriptor, as before: FileStat, _ kept: ContentID?
+    ) {
+        do {
+            guard let kept else { throw Errno.noSuchFileOrDirectory }
+            let object = SharedDescriptor(try store.contents.open(kept).rawValue)
+            try fill(live.raw, from: object.raw, size: before.size)
+            try Backing.check { fsync(live.raw) }
+        } catch {
+            state.stamp = nil
+            logger.error("a file could not be given its content back: \(error)", metadata: ["item": "\(state.item)"])
+            return
+        }
+        end(&state, live, as: before)
+    }
+
+    /// The file is what it was, with its times.
+    private func end(_ state: inout Document.State, _ live: SharedDescriptor, as before: FileStat) {
+        OverwriteMark.remove(from: live.raw)
+        // Blocks behind the end go.
+        _ = ftruncate(live.raw, off_t(clamping: before.size))
+        _ = futimens(live.raw, [before.raw.accessed, before.raw.modified])
+        guard let stat = try? Backing.stat(live.raw), stat.modified == before.modified else { return }
+        if state.stamp?.file == stat.key { state.stamp = Stamp(stat) }
+    }
+}

@@ -1,0 +1,113 @@
+// A file with several names that is restored, with a kill at each call that changes something.
+
+import CrashLoad
+import Foundation
+import Glibc
+import Support
+import Testing
+
+extension Crashes {
+    @Suite struct KilledRestoreTests {
+        /// More calls than a restore makes.
+        private static let mostCalls = 60
+
+        @Test("A file with several names holds one version or the other after a kill at any call of its restoring")
+        func kills() throws {
+            // The process that is killed is one of this program, too.
+            if let task = KilledRestore.task { return try task.work() }
+            for isBehind in [false, true] {
+                var isOver = false
+                for call in 1...Self.mostCalls where !isOver {
+                    isOver = try KilledRestore.check(call: call, isBehind: isBehind)
+                }
+                #expect(isOver, "a restore makes more calls than are tried")
+            }
+        }
+    }
+}
+
+/// One restore in a process that is killed.
+struct KilledRestore {
+    private static let variable = "VERSIONSFS_KILLED_RESTORE"
+    private static let older = Content([.init(number: 1, length: 9_000)])
+    private static let newer = Content([.init(number: 2, length: 7_000)])
+
+    var path: String
+    var call: Int
+    var isBehind: Bool
+
+    /// What this process is there for, if it is such a one.
+    static var task: KilledRestore? {
+        let words = (ProcessInfo.processInfo.environment[variable] ?? "").split(separator: " ")
+        guard words.count == 3, let call = Int(words[1]) else { return nil }
+        return KilledRestore(path: String(words[0]), call: call, isBehind: words[2] == "1")
+    }
+
+    func work() throws {
+        guard let symbol = dlsym(nil, "fault_shim_arm") else { throw Failure("the shim is not loaded") }
+        let arm = unsafeBitCast(symbol, to: (@convention(c) (Int, Int32) -> Void).self)
+        let container = try SimulatedContainer(path, Dice(seed: 1))
+        let restore = try container.restoring("a", to: Self.older)
+        arm(call, isBehind ? 1 : 0)
+        try restore?()
+        arm(0, 0)
+        _ = "over".withCString { write(3, $0, 4) }
+        kill(getpid(), SIGKILL)
+    }
+
+    /// - Returns: whether the restore was over before the kill.
+    static func check(call: Int, isBehind: Bool) throws -> Bool {
+        let directory = try Workplace.fresh("killed-restore")
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let path = directory + "/tree"
+        try mustRun("mkdir", [path])
+        let before = try SimulatedContainer(path, Dice(seed: 1))
+        for content in [older, newer] {
+            let file = try before.open("a", O_WRONLY | O_CREAT | O_TRUNC)
+            try before.write(content.bytes[...], file, at: 0)
+            try before.close(file)
+        }
+        before.end()
+        guard link(path + "/a", path + "/b") == 0 else { throw Failure.call("link") }
+        let isOver = try restore(KilledRestore(path: path, call: call, isBehind: isBehind), directory)
+        let after = try SimulatedContainer(path, Dice(seed: 1))
+        // Both contents are there, whichever is current.
+        let lost = try [older, newer].filter { content in
+            let live = FileManager.default.contents(atPath: path + "/a").map { Array($0) }
+            return try live != content.bytes && after.restoring("a", to: content) == nil
+        }
+        let problems = after.problems()
+        after.end()
+        let files = ["/a", "/b"].map { FileManager.default.contents(atPath: path + $0).map { Array($0) } ?? [] }
+        let name = "killed \(isBehind ? "behind" : "before") call \(call)"
+        #expect(files[0] == files[1], "\(name): the names have parted")
+        #expect(files[0] == newer.bytes && !isOver || files[0] == older.bytes, "\(name): \(files[0].count) bytes")
+        #expect(lost.isEmpty, "\(name): contents are gone")
+        #expect(problems.isEmpty, "\(name): \(problems)")
+        return isOver
+    }
+
+    private static func restore(_ task: KilledRestore, _ directory: String) throws -> Bool {
+        let (journal, log) = (directory + "/journal", directory + "/log")
+        let files: [Int32] = [journal, log].map { (name: String) in
+            open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        }
+        guard files.allSatisfy({ $0 >= 0 }) else { throw Failure.call(journal) }
+        defer { for file in files { Glibc.close(file) } }
+        var start = Child.Start(
+            "/proc/self/exe",
+            ["--testing-library", "swift-testing", "--filter", "^CrashTests\\.Crashes/KilledRestoreTests/kills"])
+        start.environment = [
+            variable: "\(task.path) \(task.call) \(task.isBehind ? 1 : 0)",
+            "LD_PRELOAD": Workplace.products + "/libFaultShim.so",
+        ]
+        start.descriptors = [files[1], files[1], files[1], files[0]]
+        let status = try Child(start).wait(.after(seconds: 60))
+        guard status == 128 + SIGKILL else {
+            throw Failure(
+                "a process ended by itself, with \(status)",
+                evidence: (try? String(contentsOfFile: log, encoding: .utf8)) ?? "")
+        }
+        return try String(contentsOfFile: journal, encoding: .utf8) == "over"
+    }
+}
