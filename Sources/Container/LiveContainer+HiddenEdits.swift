@@ -23,9 +23,9 @@ extension LiveContainer {
         return true
     }
 
-    func openSuspect(_ node: Node) -> SharedDescriptor? {
+    func openSuspect(_ node: Node, _ stat: FileStat) -> SharedDescriptor? {
         guard let name = nodes.location(node).name, let directory = try? descriptor(of: name.parent),
-            let file = try? Backing.openQuietly(name.name.bytes, in: directory.raw)
+            let file = try? Backing.openQuietly(name.name.bytes, in: directory.raw, stat.key)
         else { return nil }
         return SharedDescriptor(file)
     }

@@ -133,7 +133,7 @@ extension LiveContainer {
     /// Notices an edit made while nobody looked: it becomes a version whose author is unknown.
     private func verify(_ document: Document, _ node: Node, in parent: Node, _ stat: FileStat) {
         let isSuspect = document.state.withLock { !$0.isVerified && self.isSuspect($0, stat) }
-        let suspect = isSuspect ? openSuspect(node) : nil
+        let suspect = isSuspect ? openSuspect(node, stat) : nil
         let isUnseen = document.state.withLock { state in
             guard !state.isVerified else { return false }
             state.isVerified = true
