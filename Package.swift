@@ -99,6 +99,7 @@ let package = Package(
         library("CrashLoad", path: "Tests/CrashLoad"),
         .executableTarget(
             name: "CrashWorker", dependencies: ["CrashLoad"], path: "Tests/CrashWorker", swiftSettings: settings),
+        .executableTarget(name: "RaceWorker", path: "Tests/RaceWorker"),
         .executableTarget(name: "BlockRecorder", dependencies: ["CFuse3"], path: "Tests/BlockRecorder"),
         .target(name: "FaultShim", path: "Tests/FaultShim"),
         tests("VersionModelTests", ["VersionModel"]),
@@ -134,7 +135,7 @@ let package = Package(
         tests(
             "CrashTests",
             [
-                "versionsfs", "versionsctl", "CrashLoad", "CrashWorker", "BlockRecorder", "FaultShim", "Container", "VersionStore", "VersionModel", "FUSE", "CLinux",
+                "versionsfs", "versionsctl", "CrashLoad", "CrashWorker", "RaceWorker", "BlockRecorder", "FaultShim", "Container", "VersionStore", "VersionModel", "FUSE", "CLinux",
                 logging, system, crypto,
             ]),
         tests("LoadTests", ["versionsfs", "versionsctl", "TestActor", "CoordinationActor"]),

@@ -181,7 +181,7 @@ extension LiveContainer {
                 open.state.withLock { $0.hasChanged = true }
                 if size == 0 {
                     open.state.withLock { $0.isReplacing = true }
-                    if let claim = open.claim { arbiter.truncated(claim, state.item, open.requester.actor) }
+                    if let claim = open.claim { arbiter.truncated(claim, node, open.requester.actor) }
                 }
             } else {
                 // Nothing will be closed: the truncation is a save of its own.

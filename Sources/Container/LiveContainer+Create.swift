@@ -23,6 +23,8 @@ extension LiveContainer {
             try makeFile(caller, parent, name, mode, flags, requester, mayBeEphemeral)
         }
         guard let (found, file) = made else {
+            // An open may wait for who has just made it, a creation may not: the kernel looks the name up again.
+            guard hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
             guard let found = try lookup(caller, parent: parent.id, name: bytes) else { throw .noSuchFileOrDirectory }
             guard let reply = try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)) else {
                 throw .resourceTemporarilyUnavailable
@@ -74,10 +76,13 @@ extension LiveContainer {
         if !parent.isForeign, try begin(name, in: parent, requester, mayBeEphemeral) {
             SaveMark.created.set(on: file.raw)
         }
+        // Who opens it to replace it waits until it is written, as for one who has truncated it.
+        let isReplacing = flags & O_APPEND == 0
+        let claim = isReplacing && !parent.isForeign ? arbiter.created(node, requester.actor) : nil
         let opened = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: file,
             flags: flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0),
-            requester: requester, claim: nil, isReplacing: flags & O_APPEND == 0)
+            requester: requester, claim: claim, isReplacing: isReplacing)
         // Before anybody can take the name away again.
         node.admit(opened)
         return (found, opened)

@@ -14,25 +14,55 @@ final class StaleOpens: Sendable {
     private let threads = Mutex<[pid_t: Int64]>([:])
 
     /// The kernel looks the name up again after the first ESTALE, and hands the second to the program.
-    /// - Returns: whether it is the second of this thread, in nanoseconds `now` of a clock that only goes forward.
-    func isSecond(_ thread: pid_t, now: Int64) -> Bool {
+    /// - Parameter patience: how long the open may have waited since, in nanoseconds as `now`, which only goes forward.
+    /// - Returns: whether it is the second of this thread.
+    func isSecond(_ thread: pid_t, now: Int64, patience: Int64) -> Bool {
         threads.withLock { threads in
-            if let first = threads.removeValue(forKey: thread), now - first < 1_000_000_000 { return true }
+            if let first = threads.removeValue(forKey: thread), now - first < patience { return true }
             if threads.count >= Self.most { threads = [:] }
             threads[thread] = now
             return false
         }
     }
+
+    /// The thread has opened what it has looked up.
+    func settled(_ thread: pid_t) { threads.withLock { if !$0.isEmpty { $0[thread] = nil } } }
 }
 
 extension LiveContainer {
+    /// Whether the kernel has looked a name up again for the caller, after an ESTALE that this would be the second of.
+    func hasLookedAgain(_ caller: Caller) -> Bool {
+        let (wait, overflows) = policy.settings.replaceWaitNanoseconds.addingReportingOverflow(1_000_000_000)
+        return staleOpens.isSecond(caller.thread, now: Scheduler.now, patience: overflows ? .max : wait)
+    }
+
+    /// Opens a file that has lost its name: who would empty it waits for others that are writing it, as under a name.
+    func openDisplaced(
+        _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: (any WaitingOpen)?
+    ) throws(Errno) -> OpenReply? {
+        let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
+        guard isWriter, !node.isForeign else { return try openPlain(caller, node, flags) }
+        try admitDisplaced(caller, node)
+        guard let document = heir(of: node) else { return try openPlain(caller, node, flags, isAdmitted: true) }
+        let descriptor = try names.reading { () throws(Errno) in
+            let place = try location(of: node)
+            return SharedDescriptor(
+                try Backing.open(place.path, in: place.directory.raw, flags: linux_O_PATH | O_NOFOLLOW))
+        }
+        let writing = Writing(
+            node: node, document: document, descriptor: descriptor, flags: flags, caller: caller,
+            requester: requester(caller, isOpening: true), claim: arbiter.newClaim(), coordinated: nil,
+            patience: Patience(until: Scheduler.now + policy.settings.replaceWaitNanoseconds), isDisplaced: true)
+        return try takeTurn(writing, waiting)
+    }
+
     /// Opens what has no versions: on another file system, or displaced and reached through an old node.
     func openPlain(
         _ caller: Caller, _ node: Node, _ flags: Int32, _ claim: ClaimID? = nil,
-        coordinated: ClaimID? = nil
+        coordinated: ClaimID? = nil, isAdmitted: Bool = false
     ) throws(Errno) -> OpenReply {
         let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
-        if isWriter, !node.isForeign { try admitDisplaced(caller, node) }
+        if isWriter, !node.isForeign, !isAdmitted { try admitDisplaced(caller, node) }
         // Not before it is among the file's writers: the last of the others would take the empty file for its own save.
         let truncatesLater = flags & O_TRUNC != 0 && flags & O_ACCMODE != O_RDONLY && !node.isForeign
         let descriptor = try names.reading { () throws(Errno) in
@@ -62,6 +92,11 @@ extension LiveContainer {
             requester: requester(caller, isOpening: true), claim: claim, coordinated: coordinated,
             isReplacing: flags & O_TRUNC != 0)
         node.admit(file)
+        // The last of the others may have been released just now, and what was deleted does not change any more.
+        if case .deleted = nodes.location(node).whereabouts, orphans.document(of: node) == nil {
+            node.release(file)
+            throw Errno(rawValue: ESTALE)
+        }
         if truncatesLater {
             do throws(Errno) {
                 // What was deleted is in the file still.
@@ -92,7 +127,13 @@ extension LiveContainer {
         if isLive(node) { throw Errno(rawValue: ESTALE) }
         // One without a name from the start belongs to nothing yet.
         guard nodes.lostName(of: node) != nil else { return }
-        guard staleOpens.isSecond(caller.thread, now: Scheduler.now) else { throw Errno(rawValue: ESTALE) }
+        guard hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
+        try reachDisplaced(node)
+    }
+
+    /// Makes a file without a name one that may be written to.
+    func reachDisplaced(_ node: Node) throws(Errno) {
+        if isLive(node) { throw Errno(rawValue: ESTALE) }
         if orphans.document(of: node) != nil { return }
         try names.writing { () throws(Errno) in
             switch nodes.location(node).whereabouts {
@@ -108,13 +149,26 @@ extension LiveContainer {
     func adoptWriter(of node: Node, hasChanged: Bool) {
         guard let last = nodes.lostName(of: node) else { return }
         names.writing { () throws(Never) in
-            guard case .gone = nodes.location(node).whereabouts, let document = try? documents.document(at: last.place)
-            else { return }
+            guard case .gone = nodes.location(node).whereabouts, let document = heir(of: node) else { return }
             let stamp = hasChanged ? nil : (try? statLocked(node)).map { Stamp($0) }
             orphans.addIfAbsent(node) {
                 Orphan(document: document, parent: last.parent, name: last.name, stamp: stamp, base: nil)
             }
         }
+    }
+
+    /// The document that has what is written to a file without a name.
+    private func heir(of node: Node) -> Document? {
+        if let known = orphans.document(of: node) { return known }
+        guard let last = nodes.lostName(of: node) else { return nil }
+        if let document = try? documents.document(at: last.place) { return document }
+        guard let vanished = nodes.lostDocument(of: node) else { return nil }
+        // What somebody took away as a backup was another document's file before: that one was opened by its name.
+        let origin = vanished.state.withLock { $0.isParted ? $0.current?.parents.first : nil }
+        guard let origin, let version = try? store.version(origin), let item = try? store.item(version.item),
+            let place = item.places.first, let document = try? documents.document(at: place)
+        else { return vanished }
+        return document
     }
 
     /// What was kept by giving the file to the objects is copied, so that the file may be written to.

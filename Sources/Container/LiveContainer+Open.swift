@@ -41,7 +41,7 @@ extension LiveContainer {
         // The kernel opens pipes and devices by itself: a pipe would hold up
         // a worker until somebody opens its other end.
         guard node.isRegular else { throw Errno(rawValue: ENXIO) }
-        guard isLive(node) else { return try openPlain(caller, node, flags) }
+        guard isLive(node) else { return try openDisplaced(caller, node, flags, waiting) }
         if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 {
             return try openForWriting(caller, node, flags, waiting)
         }
@@ -106,7 +106,7 @@ extension LiveContainer {
             }
         } catch {
             guard isGone(error, node) else { throw error }
-            return try openPlain(caller, node, flags)
+            return try openDisplaced(caller, node, flags, waiting)
         }
         let writing = Writing(
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
@@ -136,6 +136,8 @@ extension LiveContainer {
         /// With the coordinator, if anyone takes part.
         var coordinated: ClaimID?
         var patience: Patience
+        /// Its file has lost its name, and it has been sent back once to find another.
+        var isDisplaced = false
 
         /// Whether `stale-writes = "refuse"` looks at it: with O_TRUNC, or write-only and not appending.
         var mayReplace: Bool {
@@ -148,7 +150,9 @@ extension LiveContainer {
     func goOn(_ writing: Writing) throws(Errno) -> OpenReply {
         do throws(Errno) {
             do throws(Errno) {
-                return try begin(writing)
+                if !writing.isDisplaced { return try begin(writing) }
+                try reachDisplaced(writing.node)
+                return try openPlain(writing.caller, writing.node, writing.flags, writing.claim, isAdmitted: true)
             } catch {
                 guard isGone(error, writing.node) else { throw error }
                 return try openPlain(
@@ -172,6 +176,7 @@ extension LiveContainer {
             node.admit(file)
             return isMediated
         }
+        staleOpens.settled(writing.caller.thread)
         let reply = serve(writer: file, isMediated: isMediated || isNearlyFull)
         // The name may have gone meanwhile, and the last of the others have settled the file.
         if !isLive(node) { adoptWriter(of: node, hasChanged: true) }

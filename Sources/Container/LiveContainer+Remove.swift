@@ -159,11 +159,17 @@ extension LiveContainer {
     private func vanishes(_ entry: Entry, _ document: Document, _ requester: Requester) -> Bool {
         // A document that was only renamed to a backup's name is somebody's work all the same.
         let (maker, isRecorded) = document.state.withLock { ($0.removableBy, $0.isRecorded) }
-        if let maker, requester.isProgram, observers.isMaker(maker, requester, now: now) { return true }
+        let isMakers = maker.map { requester.isProgram && observers.isMaker($0, requester, now: now) } ?? false
+        if let maker, isMakers, !isWrittenByOthers(entry, maker) { return true }
         // What it was before it was ignored stays a version.
         return isIgnored(entry.name, in: entry.parent) && !isRecorded
             || isJournal(entry.name, in: entry.parent, of: requester)
             || isRepositorys(entry.parent, requester)
+    }
+
+    /// Whether somebody else is about to save what its maker throws away.
+    private func isWrittenByOthers(_ entry: Entry, _ maker: Document.Maker) -> Bool {
+        entry.node?.writers.contains { $0.requester.actor.map { !maker.actor.isKin(of: $0) } ?? true } ?? false
     }
 
     /// The same for what is no document: a symlink that a program uses as a lock (`.#f`), a directory that it saves in.
@@ -314,7 +320,8 @@ extension LiveContainer {
     /// The node of a name that is gone loses it.
     func leave(_ entry: Entry, now whereabouts: Node.Whereabouts) {
         guard let node = entry.node else { return }
-        nodes.removeName(entry.name, in: entry.parent, of: node, now: whereabouts)
+        let document = node.isRegular ? documents.documentInMemory(at: entry.place) : nil
+        nodes.removeName(entry.name, in: entry.parent, of: node, now: whereabouts, document)
         if case .gone = whereabouts { dropRegistration(node) }
     }
 

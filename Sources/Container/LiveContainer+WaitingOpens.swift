@@ -36,7 +36,7 @@ extension LiveContainer {
     /// While it waited another file may have taken the name, as whoever saved has done it: that is the one to read.
     private func readAfterWaiting(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
         if isLive(node) { return try openForReading(caller, node, flags) }
-        guard staleOpens.isSecond(caller.thread, now: Scheduler.now) else { throw Errno(rawValue: ESTALE) }
+        guard hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
         return try openPlain(caller, node, flags)
     }
 
@@ -72,7 +72,7 @@ extension LiveContainer {
     func takeTurn(_ writing: Writing, _ waiting: (any WaitingOpen)?) throws(Errno) -> OpenReply? {
         let node = writing.node
         let isAdmitted = arbiter.admit(
-            writing.claim, writing.document.item, of: node, writing.requester, truncates: writing.flags & O_TRUNC != 0,
+            writing.claim, of: node, writing.requester, truncates: writing.flags & O_TRUNC != 0,
             descriptor: writing.descriptor, until: writing.patience.deadline,
             mayWait: waiting != nil && !writing.patience.hasEnded
         ) { [self] in

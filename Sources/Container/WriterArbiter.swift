@@ -14,7 +14,8 @@ public protocol WaitingOpen: AnyObject, Sendable {
     func onInterrupt(_ handler: @escaping @Sendable () -> Void)
 }
 
-/// Drives ``WriterClaims``. Lock order: last; woken opens go on outside the lock.
+/// Drives ``WriterClaims``. What is claimed is a file, not the document that it belongs to at the moment: a rename may
+/// make it another's while it is being written. Lock order: last; woken opens go on outside the lock.
 final class WriterArbiter: Sendable {
     fileprivate struct Watched {
         var descriptor: SharedDescriptor
@@ -64,9 +65,10 @@ final class WriterArbiter: Sendable {
     /// Whether an open may go on; if not, `resume` is called when it may.
     /// - Parameter deadline: when it goes on at the latest.
     func admit(
-        _ claim: ClaimID, _ item: ItemID, of node: Node, _ requester: Requester, truncates: Bool,
+        _ claim: ClaimID, of node: Node, _ requester: Requester, truncates: Bool,
         descriptor: SharedDescriptor, until deadline: Int64, mayWait: Bool, resume: @escaping @Sendable () -> Void
     ) -> Bool {
+        let item = node.claimed
         let isGranted = state.withLock { state in
             let now = Scheduler.now
             if state.claims.isClaimed(item) { state.look(at: item, descriptor, now) }
@@ -88,9 +90,19 @@ final class WriterArbiter: Sendable {
         return isGranted
     }
 
+    /// A program has made a file, and is about to write it. This never waits.
+    func created(_ node: Node, _ actor: FileActor?) -> ClaimID {
+        state.withLock { state in
+            defer { state.next += 1 }
+            let claim = ClaimID(state.next)
+            state.claims.truncated(claim, item: node.claimed, actor: actor, now: Scheduler.now)
+            return claim
+        }
+    }
+
     /// A program has emptied a file that it has open.
-    func truncated(_ claim: ClaimID, _ item: ItemID, _ actor: FileActor?) {
-        state.withLock { $0.claims.truncated(claim, item: item, actor: actor, now: Scheduler.now) }
+    func truncated(_ claim: ClaimID, _ node: Node, _ actor: FileActor?) {
+        state.withLock { $0.claims.truncated(claim, item: node.claimed, actor: actor, now: Scheduler.now) }
     }
 
     func closed(_ claim: ClaimID) {
@@ -162,4 +174,9 @@ extension WriterArbiter.State {
         if let last, last.stamp == stamp { return }
         claims.changed(item, at: now)
     }
+}
+
+extension Node {
+    /// What a claim on its file is a claim on: its number, which is never given out again.
+    fileprivate var claimed: ItemID { ItemID(high: 0, low: file.number) }
 }

@@ -137,6 +137,7 @@ final class NodeTable: Sendable {
             if node.add(name), node.isDirectory { changeLayout() }
             if case .deleted(let deletion) = node.whereabouts { state.byDeletion[deletion] = nil }
             node.whereabouts = .live
+            node.lostDocument = nil
             defer { node.held = nil }
             return node.held
         }
@@ -156,14 +157,17 @@ final class NodeTable: Sendable {
     /// The node of something in the deleted area.
     func node(_ deletion: DeletionID) -> Node? { state.withLock { $0.byDeletion[deletion] } }
 
-    /// Takes a name away; `whereabouts` says where the file is now if that was the last.
-    func removeName(_ name: FileName, in parent: Node, of node: Node, now whereabouts: Node.Whereabouts) {
+    /// Takes a name away; `whereabouts` says where the file is now if that was the last, `document` what it was then.
+    func removeName(
+        _ name: FileName, in parent: Node, of node: Node, now whereabouts: Node.Whereabouts, _ document: Document? = nil
+    ) {
         state.withLock { state in
             node.remove(name, in: parent)
             if node.isDirectory { changeLayout() }
             guard node.name == nil else { return }
             node.lostName = Node.Name(parent: parent, name: name)
             node.whereabouts = whereabouts
+            if node.lookups > 0 { node.lostDocument = document }
             if case .deleted(let deletion) = whereabouts, node.lookups > 0 { state.byDeletion[deletion] = node }
             // Its inode number may be given out again: nobody may find this node by it.
             if case .gone = whereabouts, state.byKey[node.key] === node { state.byKey[node.key] = nil }
@@ -179,6 +183,8 @@ final class NodeTable: Sendable {
     }
 
     func lostName(of node: Node) -> Node.Name? { state.withLock { _ in node.name == nil ? node.lostName : nil } }
+
+    func lostDocument(of node: Node) -> Document? { state.withLock { _ in node.name == nil ? node.lostDocument : nil } }
 
     /// A kept content has become a file of its own, and what was kept as it is the node's alone again.
     func letGo(_ node: Node, _ descriptor: SharedDescriptor) {
