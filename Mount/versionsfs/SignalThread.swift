@@ -11,13 +11,15 @@ final class SignalThread: Sendable {
 
     init(_ handler: @escaping @Sendable () -> Void) { self.handler = handler }
 
-    /// Blocks the signals in this thread and all that it starts.
+    /// Blocks the signals in this thread and all that it starts, and ignores those that the kernel sends by the way:
+    /// SIGPIPE where a reader is gone, SIGIO where a program opens a file on which a lease is just being tried.
     static func block() {
         var set = mask
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
         // A limit on sizes that somebody has set is an error of the call, as a full disk is.
         signal(SIGXFSZ, SIG_IGN)
+        signal(SIGIO, SIG_IGN)
     }
 
     func start() {

@@ -63,7 +63,8 @@ extension LiveContainer {
     /// Whether a directory has a `.versions` of its own, from before it was mounted: that is what is there.
     private func hasOwnBrowseName(_ parent: Node) -> Bool {
         let found = try? names.reading { () throws(Errno) in
-            try Backing.statIfPresent(Self.browseName, in: descriptor(of: parent).raw)
+            let directory = try descriptor(of: parent)
+            return try Backing.statIfPresent(Self.browseName, in: directory.raw)
         }
         return (found ?? nil) != nil
     }

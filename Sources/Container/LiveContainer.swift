@@ -27,6 +27,8 @@ public final class LiveContainer: Sendable {
         public var servesOthers: Bool
         /// Nothing may be written, not even the state.
         public var isReadOnly: Bool
+        /// How many directories' descriptors are kept at hand.
+        var heldDirectories = 512
 
         public init(
             clock: any WallClock, logger: Logger, settings: Settings, servesOthers: Bool, isReadOnly: Bool = false
@@ -108,7 +110,7 @@ public final class LiveContainer: Sendable {
         rootKey = stat.key
         identity = FileIdentity(container: store.identity.container, rootDevice: stat.key.device)
         nodes = NodeTable(root: stat)
-        directories = DirectoryDescriptors(root: self.root)
+        directories = DirectoryDescriptors(root: self.root, capacity: options.heldDirectories)
         documents = DocumentIndex(store: store, recorded: try store.recordedDirectories())
         time = ContainerClock(wall: options.clock, last: try store.setting(Self.clockKey))
         retention = Retention(store: store, wall: options.clock)

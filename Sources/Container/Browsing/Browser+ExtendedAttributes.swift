@@ -145,10 +145,11 @@ extension Browser {
     private func liveAccessList(_ name: FileName?, in directory: Node) throws(Errno) -> [UInt8]? {
         try container.names.reading { () throws(Errno) in
             var place = try container.location(of: directory)
-            if let name, try Backing.statIfPresent(name.bytes, in: container.descriptor(of: directory).raw) == nil {
-                return nil
+            if let name {
+                let holder = try container.descriptor(of: directory)
+                if try Backing.statIfPresent(name.bytes, in: holder.raw) == nil { return nil }
+                place = Location(directory: holder, path: name.bytes)
             }
-            if let name { place = Location(directory: try container.descriptor(of: directory), path: name.bytes) }
             let path = Backing.descriptorPath(place.directory.raw, place.path)
             let list = try value(of: Self.accessListName, at: path)
             // The path says nothing to the optimiser about the descriptor in it.

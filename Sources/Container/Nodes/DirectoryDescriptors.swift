@@ -7,7 +7,8 @@ import Synchronization
 import SystemPackage
 import VersionModel
 
-/// A bounded cache of O_PATH descriptors. A directory's descriptor stays right when it is renamed. Lock order: last.
+/// A bounded cache of O_PATH descriptors. A directory's descriptor stays right when it is renamed. The cache may let go
+/// of one at any time: the borrower holds it, in a variable, for as long as it uses the number. Lock order: last.
 final class DirectoryDescriptors: Sendable {
     private struct State {
         var open: [UInt64: SharedDescriptor] = [:]
@@ -18,7 +19,7 @@ final class DirectoryDescriptors: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    init(root: SharedDescriptor, capacity: Int = 512) {
+    init(root: SharedDescriptor, capacity: Int) {
         self.root = root
         self.capacity = capacity
     }

@@ -43,7 +43,8 @@ struct DirectoryTimes {
         guard let path = path.parent, noted.insert(path).inserted else { return }
         let found = try? container.looking(as: .container) { walk -> (FileID, Times) in
             let directory = try walk.directory(path)
-            return (directory.file, Times(try Backing.stat(path: ".", in: try container.descriptor(of: directory).raw)))
+            let descriptor = try container.descriptor(of: directory)
+            return (directory.file, Times(try Backing.stat(path: ".", in: descriptor.raw)))
         }
         // Under the name that it had it may have been noted before.
         if let (file, times) = found, present[file] == nil { present[file] = (path, times) }

@@ -47,7 +47,10 @@ final class BrowsedContainer {
     /// - Parameters:
     ///   - existing: a container that another one of these has closed, and will remove.
     ///   - seconds: how much later it is.
-    init(_ settings: Settings = Settings(), at existing: String? = nil, later seconds: Int64 = 0) throws {
+    ///   - held: how many directories' descriptors are kept at hand.
+    init(
+        _ settings: Settings = Settings(), at existing: String? = nil, later seconds: Int64 = 0, holding held: Int? = nil
+    ) throws {
         clock.advance(seconds: seconds)
         isOwner = existing == nil
         var template = Array("/var/tmp/versionsfs-browsing.XXXXXX".utf8CString)
@@ -57,9 +60,9 @@ final class BrowsedContainer {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let store = try VersionStore(root: root, options: .init(clock: clock, logger: logger))
-        container = try LiveContainer(
-            root: root, store: store,
-            options: .init(clock: clock, logger: logger, settings: settings, servesOthers: false))
+        var options = LiveContainer.Options(clock: clock, logger: logger, settings: settings, servesOthers: false)
+        if let held { options.heldDirectories = held }
+        container = try LiveContainer(root: root, store: store, options: options)
         browser = Browser(container)
     }
 

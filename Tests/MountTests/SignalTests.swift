@@ -1,0 +1,31 @@
+// Signals that the kernel sends by the way do not end the daemon.
+
+import Foundation
+import Support
+import Testing
+
+@Suite struct SignalTests {
+    /// SIGIO comes where another program opens a file on which the daemon is just trying a lease; SIGPIPE where a client
+    /// of the socket is gone. Both end a process that does not ignore them.
+    @Test("The daemon outlives SIGIO and SIGPIPE", arguments: [SIGIO, SIGPIPE])
+    func ignored(_ signal: Int32) throws {
+        try withContainer(named: "signal", files: ["f": "old"]) { container in
+            container.daemon?.signal(signal)
+            // A signal that ends it has done so, or is about to, before a new save is answered.
+            try mustRun("sh", ["-c", "echo new > f"], in: container.path)
+            guard container.daemon?.isRunning == true else { return ["it has ended"] }
+            let versions = try container.history(of: "f").versions.count
+            return versions == 2 ? [] : ["\(versions) versions"]
+        }
+    }
+
+    @Test("Leases that are broken all the time do not end it")
+    func leases() throws {
+        try withContainer(named: "lease", files: ["f": "old"]) { container in
+            // Each close of a file open for both tries a lease, and the other programs open the file meanwhile.
+            let loop = "for i in $(seq 200); do : <> f; done"
+            try mustRun("sh", ["-c", "(\(loop)) & (\(loop)) & (\(loop)); wait"], in: container.path, seconds: 100)
+            return container.daemon?.isRunning == true ? [] : ["it has ended"]
+        }
+    }
+}
