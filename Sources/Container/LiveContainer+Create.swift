@@ -23,7 +23,7 @@ extension LiveContainer {
             try makeFile(caller, parent, name, mode, flags, requester, mayBeEphemeral)
         }
         guard let (found, file) = made else {
-            // An open may wait for who has just made it, a creation may not: the kernel looks the name up again.
+            // An open may wait for the maker of the file, a creation may not: the kernel looks the name up again.
             guard hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
             guard let found = try lookup(caller, parent: parent.id, name: bytes) else { throw .noSuchFileOrDirectory }
             guard let reply = try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)) else {
@@ -76,7 +76,7 @@ extension LiveContainer {
         if !parent.isForeign, try begin(name, in: parent, requester, mayBeEphemeral) {
             SaveMark.created.set(on: file.raw)
         }
-        // Who opens it to replace it waits until it is written, as for one who has truncated it.
+        // An open that replaces it waits until it is written, as for a program that has truncated it.
         let isReplacing = flags & O_APPEND == 0
         let claim = isReplacing && !parent.isForeign ? arbiter.created(node, requester.actor) : nil
         let opened = OpenFile(

@@ -36,7 +36,7 @@ extension LiveContainer {
         return staleOpens.isSecond(caller.thread, now: Scheduler.now, patience: overflows ? .max : wait)
     }
 
-    /// Opens a file that has lost its name: who would empty it waits for others that are writing it, as under a name.
+    /// Opens a file that has lost its name: a program that would empty it waits for its writers, as under a name.
     func openDisplaced(
         _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: (any WaitingOpen)?
     ) throws(Errno) -> OpenReply? {
@@ -92,7 +92,7 @@ extension LiveContainer {
             requester: requester(caller, isOpening: true), claim: claim, coordinated: coordinated,
             isReplacing: flags & O_TRUNC != 0)
         node.admit(file)
-        // The last of the others may have been released just now, and what was deleted does not change any more.
+        // The last of the other writers may just have been released, and a deleted file does not change any more.
         if case .deleted = nodes.location(node).whereabouts, orphans.document(of: node) == nil {
             node.release(file)
             throw Errno(rawValue: ESTALE)
@@ -157,13 +157,13 @@ extension LiveContainer {
         }
     }
 
-    /// The document that has what is written to a file without a name.
+    /// The document that has the saves into a file without a name.
     private func heir(of node: Node) -> Document? {
         if let known = orphans.document(of: node) { return known }
         guard let last = nodes.lostName(of: node) else { return nil }
         if let document = try? documents.document(at: last.place) { return document }
         guard let vanished = nodes.lostDocument(of: node) else { return nil }
-        // What somebody took away as a backup was another document's file before: that one was opened by its name.
+        // A backup that went was another document's file before: the open had found it under that document's name.
         let origin = vanished.state.withLock { $0.isParted ? $0.current?.parents.first : nil }
         guard let origin, let version = try? store.version(origin), let item = try? store.item(version.item),
             let place = item.places.first, let document = try? documents.document(at: place)

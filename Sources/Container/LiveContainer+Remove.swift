@@ -167,7 +167,7 @@ extension LiveContainer {
             || isRepositorys(entry.parent, requester)
     }
 
-    /// Whether somebody else is about to save what its maker throws away.
+    /// Whether another program is about to save into a file that its maker throws away.
     private func isWrittenByOthers(_ entry: Entry, _ maker: Document.Maker) -> Bool {
         entry.node?.writers.contains { $0.requester.actor.map { !maker.actor.isKin(of: $0) } ?? true } ?? false
     }

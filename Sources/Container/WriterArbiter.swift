@@ -14,8 +14,8 @@ public protocol WaitingOpen: AnyObject, Sendable {
     func onInterrupt(_ handler: @escaping @Sendable () -> Void)
 }
 
-/// Drives ``WriterClaims``. What is claimed is a file, not the document that it belongs to at the moment: a rename may
-/// make it another's while it is being written. Lock order: last; woken opens go on outside the lock.
+/// Drives ``WriterClaims``. A claim is one on a file, not on the document that the file belongs to at the moment: a
+/// rename may make it another's while it is being written. Lock order: last; woken opens go on outside the lock.
 final class WriterArbiter: Sendable {
     fileprivate struct Watched {
         var descriptor: SharedDescriptor

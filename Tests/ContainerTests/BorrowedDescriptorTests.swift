@@ -20,7 +20,7 @@ import Testing
             let node = try tree.node(path)
             #expect(failure { _ = try tree.browser.extendedAttributes(tree.caller, node: node) } == 0, "\(path)")
         }
-        // A name that nobody may make, in a directory that is not the root.
+        // A reserved name, in a directory that is not the root.
         let inner = try tree.node("d/e")
         let made = failure {
             _ = try tree.container.makeDirectory(tree.caller, parent: inner, name: Browser.name, mode: 0o755)

@@ -79,14 +79,14 @@ struct RaceJournal {
     /// less what a busy machine takes between two steps.
     private static let quiet: Int64 = 150_000_000
 
-    /// Whether others may have overwritten a save before it was closed, as POSIX has it for those who share a file: a
-    /// writer in place wrote meanwhile, or the program did nothing for so long that others did not wait for it any more.
+    /// Whether others may have overwritten a save before it was closed, as POSIX has it for programs that share a file:
+    /// a writer in place wrote meanwhile, or the program did nothing for so long that others did not wait any more.
     func isShared(_ save: RaceSave) -> Bool {
         let others = saves.values.filter {
             $0.token != save.token && $0.inode == save.inode && save.inode != 0 && $0.holding.overlaps(save.holding)
         }
         if !save.isWhole { return !others.isEmpty }
-        // What was let in before the close, and wrote after it, has overwritten nothing that was not saved.
+        // A writer that was let in after the close has overwritten a content that was saved.
         if others.contains(where: { !$0.isWhole && $0.opened ?? .max <= save.closed ?? .max }) { return true }
         let pause = (save.closing ?? save.opening) - (save.opened ?? save.opening)
         return pause > Self.quiet && !others.isEmpty
@@ -94,13 +94,13 @@ struct RaceJournal {
 
     // MARK: What must be found
 
-    /// The acknowledged contents that a container which nobody has mounted holds nowhere.
+    /// The acknowledged contents that an unmounted container holds nowhere.
     /// - Parameter shared: counts those that are not, and need not be.
     func lost(in path: String, _ inspection: Inspection, shared: inout Int) throws -> [RaceSave] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: path)
         let files = names.compactMap { Inspection.read("\(path)/\($0)") }
         let digests = inspection.contents.union(inspection.nameless)
-        // Who writes in place leaves the rest of the file as it is.
+        // A writer in place leaves the rest of the file as it is.
         var beginnings: [ArraySlice<UInt8>: [[UInt8]]] = [:]
         for bytes in files { beginnings[bytes.prefix { $0 != UInt8(ascii: ";") }, default: []].append(bytes) }
         var lost: [RaceSave] = []

@@ -105,7 +105,7 @@ private struct Race {
         try container.mount()
     }
 
-    /// What is wrong with the container, which nobody has mounted.
+    /// The faults of the container, which is unmounted.
     func judge(_ name: String) throws -> [String] {
         var journal = RaceJournal()
         for program in programs.sorted() { try journal.read(self.journal(program)) }

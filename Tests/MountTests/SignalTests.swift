@@ -18,14 +18,4 @@ import Testing
             return versions == 2 ? [] : ["\(versions) versions"]
         }
     }
-
-    @Test("Leases that are broken all the time do not end it")
-    func leases() throws {
-        try withContainer(named: "lease", files: ["f": "old"]) { container in
-            // Each close of a file open for both tries a lease, and the other programs open the file meanwhile.
-            let loop = "for i in $(seq 200); do : <> f; done"
-            try mustRun("sh", ["-c", "(\(loop)) & (\(loop)) & (\(loop)); wait"], in: container.path, seconds: 100)
-            return container.daemon?.isRunning == true ? [] : ["it has ended"]
-        }
-    }
 }

@@ -51,7 +51,7 @@ final class Node: @unchecked Sendable {
     var otherNames: [Name] = []
     /// The name it lost last, once it has none.
     var lostName: Name?
-    /// The document that it was under that name: who is about to open it may save.
+    /// The document that it was under that name: an open that is on its way may save.
     var lostDocument: Document?
     var lookups: UInt64 = 0
     /// What the kernel was last told of the file's size and time: as long as nobody has touched it, they are so.
