@@ -78,7 +78,9 @@ extension LiveContainer {
         }
         // An open that replaces it waits until it is written, as for a program that has truncated it.
         let isReplacing = flags & O_APPEND == 0
-        let claim = isReplacing && !parent.isForeign ? arbiter.created(node, requester.actor) : nil
+        let sharing = flags & O_ACCMODE == O_RDWR && flags & O_TRUNC == 0
+        let claim = isReplacing && !parent.isForeign
+            ? arbiter.created(node, requester.actor, sharing: sharing) : nil
         let opened = OpenFile(
             id: openFiles.newHandle(), node: node, descriptor: file,
             flags: flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0),

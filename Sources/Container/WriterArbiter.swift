@@ -91,11 +91,12 @@ final class WriterArbiter: Sendable {
     }
 
     /// A program has made a file, and is about to write it. This never waits.
-    func created(_ node: Node, _ actor: FileActor?) -> ClaimID {
+    /// - Parameter sharing: it was opened for reading and writing, without O_TRUNC: a database, perhaps.
+    func created(_ node: Node, _ actor: FileActor?, sharing: Bool) -> ClaimID {
         state.withLock { state in
             defer { state.next += 1 }
             let claim = ClaimID(state.next)
-            state.claims.truncated(claim, item: node.claimed, actor: actor, now: Scheduler.now)
+            state.claims.created(claim, item: node.claimed, actor: actor, sharing: sharing, now: Scheduler.now)
             return claim
         }
     }

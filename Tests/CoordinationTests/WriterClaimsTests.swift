@@ -44,6 +44,21 @@ struct WriterClaimsTests {
         #expect(claims.open(id(3), item: document, actor: third, truncates: true, until: 0, now: 400 * ms) == .parked(until: 400 * ms))
     }
 
+    @Test("the maker of a file is waited for, and one that may share it by those alone that would truncate it")
+    mutating func created() {
+        claims.created(id(1), item: document, actor: editor, sharing: false, now: 0)
+        #expect(open(2, agent) == .parked(until: 2000 * ms))
+        #expect(open(3, third, truncates: false) == .parked(until: 2000 * ms))
+        #expect(claims.closed(id(1), now: ms).map(\.id) == [id(2)])
+        _ = claims.closed(id(2), now: ms)
+        _ = claims.closed(id(3), now: ms)
+        #expect(claims.isEmpty)
+        claims.created(id(4), item: document, actor: editor, sharing: true, now: 0)
+        #expect(open(5, agent, truncates: false) == .granted)
+        #expect(open(6, third) == .parked(until: 2000 * ms))
+        #expect(open(7, child) == .granted)
+    }
+
     @Test("the matrix", arguments: PlainClaimKind.allCases, PlainClaimKind.allCases)
     func matrix(earlier: PlainClaimKind, later: PlainClaimKind) {
         func claim(_ kind: PlainClaimKind, _ actor: FileActor?, item: ItemID = document) -> PlainClaim {

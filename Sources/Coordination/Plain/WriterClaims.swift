@@ -114,10 +114,23 @@ public struct WriterClaims: Sendable {
 
     /// A program has truncated an open file to nothing: it is replacing it from now on. This never waits.
     public mutating func truncated(_ id: ClaimID, item: ItemID, actor: FileActor?, now: Int64) {
+        take(id, .replacing, item, actor, now)
+    }
+
+    /// A program has made a file: others wait for it as for one that has truncated its file. This never waits.
+    /// - Parameter sharing: others may write in place beside it, as with a database; an open that would truncate the
+    ///   file waits all the same.
+    public mutating func created(_ id: ClaimID, item: ItemID, actor: FileActor?, sharing: Bool, now: Int64) {
+        take(id, sharing ? .writing : .replacing, item, actor, now)
+    }
+
+    private mutating func take(
+        _ id: ClaimID, _ kind: PlainClaimKind, _ item: ItemID, _ actor: FileActor?, _ now: Int64
+    ) {
         dropIdle(item, now: now)
         var queue = queues[item] ?? Queue()
         queue.holders.removeAll { $0.claim.id == id }
-        let claim = PlainClaim(id: id, kind: .replacing, item: item, actor: actor)
+        let claim = PlainClaim(id: id, kind: kind, item: item, actor: actor)
         queue.holders.append(Holder(claim: claim, since: now))
         queues[item] = queue
         items[id] = item
