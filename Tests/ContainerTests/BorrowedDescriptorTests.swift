@@ -37,7 +37,7 @@ import Testing
     func fromVariables() throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/Container")
-        let temporary = #/\)[?!]?\.raw\b/#
+        let temporary = #/\)[?!]?\.raw\b(?!\.)/#
         var found: [String] = []
         for file in try FileManager.default.subpathsOfDirectory(atPath: sources.path) where file.hasSuffix(".swift") {
             let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
