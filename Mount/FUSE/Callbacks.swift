@@ -247,7 +247,8 @@ private func addContent(_ table: inout fuse_lowlevel_ops) {
             caller.dropsSetID = (Lane.current?.body(wire_write_in.self)?.write_flags ?? 0) & KillFlag.write != 0
             return try system.write(
                 caller, node: node, handle: handle(info),
-                UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size), offset: offset)
+                UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size), offset: offset,
+                flags: info?.pointee.flags ?? 0)
         }
     }
     table.fallocate = { request, node, mode, offset, length, info in

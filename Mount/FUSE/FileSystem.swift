@@ -41,8 +41,10 @@ public protocol FileSystem: AnyObject, Sendable {
     func createTemporary(_ caller: Caller, parent: NodeID, mode: mode_t, flags: Int32) throws(Errno) -> Created
     func read(_ caller: Caller, node: NodeID, handle: Handle, into buffer: UnsafeMutableRawBufferPointer, offset: off_t)
         throws(Errno) -> Int
-    func write(_ caller: Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t)
-        throws(Errno) -> Int
+    /// `flags`: the open file's, as they are by now; none for what was stored through a mapping.
+    func write(
+        _ caller: Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t, flags: Int32
+    ) throws(Errno) -> Int
     func flush(_ caller: Caller, node: NodeID, handle: Handle, lockOwner: UInt64) throws(Errno)
     func release(node: NodeID, handle: Handle)
     func synchronize(_ caller: Caller, node: NodeID, handle: Handle, dataOnly: Bool) throws(Errno)

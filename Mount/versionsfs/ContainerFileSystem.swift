@@ -206,10 +206,11 @@ final class ContainerFileSystem: FileSystem {
     }
 
     func write(
-        _ caller: FUSE.Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t
+        _ caller: FUSE.Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t, flags: Int32
     ) throws(Errno) -> Int {
         try live(node)
-        let count = try container.write(caller.inContainer, node: node, handle: handle, bytes, offset: offset)
+        let count = try container.write(
+            caller.inContainer, node: node, handle: handle, bytes, offset: offset, flags: flags)
         settleContent(of: node, handle)
         return count
     }

@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <sys/xattr.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -83,6 +84,10 @@ ssize_t linux_copy_file_range(int from, off_t *from_offset, int to, off_t *to_of
     return copy_file_range(from, from_offset, to, to_offset, length, 0);
 }
 
+ssize_t linux_append(int file, const void *bytes, size_t length) {
+    struct iovec part = {(void *)bytes, length};
+    return pwritev2(file, &part, 1, 0, RWF_APPEND);
+}
 int linux_fallocate(int file, int mode, off_t offset, off_t length) { return fallocate(file, mode, offset, length); }
 
 ssize_t linux_getdents(int directory, void *buffer, size_t size) {

@@ -22,7 +22,7 @@ extension LiveContainer {
         let made = try retryingWhenFull(mayWait: true) { () throws(Errno) in
             try makeFile(caller, parent, name, mode, flags, requester, mayBeEphemeral)
         }
-        guard let (found, file) = made else {
+        guard let (made, file) = made else {
             // An open may wait for the maker of the file, a creation may not: the kernel looks the name up again.
             guard hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
             guard let found = try lookup(caller, parent: parent.id, name: bytes) else { throw .noSuchFileOrDirectory }
@@ -33,6 +33,9 @@ extension LiveContainer {
         }
         let reply = serve(writer: file, isMediated: isNearlyFull || mode & S_ISUID != 0 || mode & S_ISGID != 0)
         if !file.node.isForeign, !isLive(file.node) { adoptWriter(of: file.node, hasChanged: true) }
+        var found = made
+        // The kernel does not know the file yet, so it cannot be told later.
+        if file.mayBeMapped { found.attributes.valid = Validity.none }
         return Creation(found: found, reply: reply)
     }
 
@@ -43,7 +46,7 @@ extension LiveContainer {
     ) throws(Errno) -> (Found, OpenFile)? {
         try names.writing { () throws(Errno) in
             let directory = try descriptor(of: parent)
-            let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
+            let kept = flags & (O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
             umask(caller.umask)
             let file: SharedDescriptor
             do throws(Errno) {

@@ -39,15 +39,30 @@ extension LiveContainer {
         _ = fcntl(descriptor.raw, F_SETFL, flags & ~linux_O_NOATIME)
     }
 
+    /// - Parameter flags: the open file's as they are by now; nil: as it was opened. A program may take O_APPEND away,
+    ///   or set it, at any time, and what was stored through a mapping comes without.
     public func write(
-        _ caller: Caller, node: UInt64, handle: UInt64, _ bytes: UnsafeRawBufferPointer, offset: off_t
+        _ caller: Caller, node: UInt64, handle: UInt64, _ bytes: UnsafeRawBufferPointer, offset: off_t,
+        flags: Int32? = nil
     ) throws(Errno) -> Int {
         let file = try openFile(handle)
         if caller.dropsSetID { dropSetID(file.descriptor.raw, caller) }
         guard file.isWritable else { throw .badFileDescriptor }
-        return try changing(file, appends: file.isAppending, adding: bytes.count) { () throws(Errno) in
-            try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
+        let flags = flags ?? file.flags
+        let appends = flags & O_APPEND != 0
+        if !appends { file.hasWrittenInside.store(true, ordering: .sequentiallyConsistent) }
+        return try changing(file, appends: appends && file.isAppending, adding: bytes.count) { () throws(Errno) in
+            guard appends, try !isPart(file, flags, offset) else {
+                return try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
+            }
+            return try Backing.check { linux_append(file.descriptor.raw, bytes.baseAddress, bytes.count) }
         }
+    }
+
+    /// Of a big asynchronous write past the cache the parts come in any order, each for its own place.
+    private func isPart(_ file: OpenFile, _ flags: Int32, _ offset: off_t) throws(Errno) -> Bool {
+        guard flags & linux_O_DIRECT != 0 else { return false }
+        return UInt64(clamping: offset) > (try Backing.stat(file.descriptor.raw)).size
     }
 
     /// Runs a change of the file through a handle, for up to `count` bytes more.

@@ -66,7 +66,8 @@ extension LiveContainer {
         // Not before it is among the file's writers: the last of the others would take the empty file for its own save.
         let truncatesLater = flags & O_TRUNC != 0 && flags & O_ACCMODE != O_RDONLY && !node.isForeign
         let descriptor = try names.reading { () throws(Errno) in
-            let kept = flags & ~(O_CREAT | O_EXCL | O_NOCTTY | O_NOFOLLOW | (truncatesLater ? O_TRUNC : 0))
+            let left = O_CREAT | O_EXCL | O_NOCTTY | O_NOFOLLOW | O_APPEND | (truncatesLater ? O_TRUNC : 0)
+            let kept = flags & ~left
             do throws(Errno) {
                 return try withOwn(node) { file throws(Errno) in
                     if isWriter, !node.isForeign, kept & O_ACCMODE == O_WRONLY {

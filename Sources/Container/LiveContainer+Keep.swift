@@ -33,7 +33,7 @@ extension LiveContainer {
         try retryingWhenFull(wanted: wanted, isRecord: wanted <= Self.copiedOnFull) { () throws(Errno) in
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others,
-                isDurable: isDurable)
+                isDurable: isDurable, upTo: state.isAppendedTo && !state.sharesContent ? current.size : .max)
         }
         // A mapping, or a descriptor that synchronises each write, makes the next content durable without asking us.
         if store.contents.synchronizesOneFile, isSynchronised(current, descriptor) { store.contents.settle() }

@@ -164,7 +164,23 @@ extension LiveContainer {
         }
         return FileAttributes(
             stat: stat.posix(inode: node.file.number, links: links), born: stat.raw.has_born != 0 ? stat.raw.born : nil,
-            valid: node.mayChange ? Validity.none : Validity.long)
+            valid: validity(of: node))
+    }
+
+    /// For how long the kernel may keep attributes that were just looked at.
+    private func validity(of node: Node) -> Double {
+        // Noted before it is looked who writes: who comes to write sees the note after that.
+        if !node.isRegular { return Validity.long }
+        node.hasLastingAttributes.store(true, ordering: .sequentiallyConsistent)
+        return node.mayChange ? Validity.none : Validity.long
+    }
+
+    /// The kernel asks for a file's attributes whenever they are wanted, from now on: a mapping may change them unseen.
+    /// Called with the writer among the file's. It may be called within a request for the file: no lock of the kernel's
+    /// is wanted for attributes alone.
+    func endAttributes(of node: Node) {
+        guard node.hasLastingAttributes.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        kernel.side?.invalidate(node: node.id, data: false)
     }
 
     public func attributes(_ caller: Caller, node id: UInt64, handle: UInt64?) throws(Errno) -> FileAttributes {

@@ -270,7 +270,7 @@ extension LiveContainer {
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.
     private func openBelow(_ node: Node, _ flags: Int32) throws(Errno) -> SharedDescriptor {
-        let kept = flags & (O_APPEND | O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
+        let kept = flags & (O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
         return try names.reading { () throws(Errno) in
             try withOwn(node) { file throws(Errno) in
                 do throws(Errno) {
@@ -308,19 +308,24 @@ extension LiveContainer {
 
     /// The same for one who was admitted among the file's writers.
     func serve(writer file: OpenFile, isMediated: Bool) -> OpenReply {
-        var (reply, isPassed) = reply(for: file.node, file.descriptor)
+        var (reply, isPassed) = reply(for: file.node, file.descriptor, isKept: !file.mayBeMapped)
+        // What passes through goes where the file was opened to write, though O_APPEND may be taken away from it.
+        let isMediated = isMediated || file.flags & O_APPEND != 0
         reply.isMediated = isPassed && isMediated
         file.state.withLock { $0.isMediated = isMediated || !isPassed }
         openFiles.add(file)
+        if isPassed, file.mayBeMapped { endAttributes(of: file.node) }
         if coordinator.isInUse, file.coordinated == nil { enrol(file) }
         watchWhileOpen(file)
         reply.handle = file.id
         return reply
     }
 
-    private func reply(for node: Node, _ descriptor: SharedDescriptor?) -> (OpenReply, isPassed: Bool) {
+    private func reply(
+        for node: Node, _ descriptor: SharedDescriptor?, isKept: Bool = true
+    ) -> (OpenReply, isPassed: Bool) {
         var reply = OpenReply(handle: OpenFileTable.sharedReader)
-        let backing = registration(of: node, descriptor)
+        let backing = registration(of: node, descriptor, isKept: isKept)
         reply.backing = backing
         // Without passthrough all changes of the content go through the kernel's pages.
         reply.keepsCache = backing == 0 && kernel.side?.passesThrough != true
@@ -335,13 +340,13 @@ extension LiveContainer {
 
     /// The node's registration for passthrough, made if there is none; 0 if the file is to be served without. The
     /// opening has been counted.
-    private func registration(of node: Node, _ descriptor: SharedDescriptor?) -> Int32 {
+    private func registration(of node: Node, _ descriptor: SharedDescriptor?, isKept: Bool) -> Int32 {
         let known: Int32? = node.openings.state.withLock { state in
             guard state.backing == 0, !state.cached else { return state.cached ? 0 : state.backing }
             return nil
         }
         if let known { return known }
-        let made = register(node, descriptor)
+        let made = register(node, descriptor, isKept: isKept)
         var surplus: Int32 = 0
         let chosen: Int32 = node.openings.state.withLock { state in
             if state.cached || state.backing != 0 {
@@ -357,10 +362,16 @@ extension LiveContainer {
         return chosen
     }
 
-    private func register(_ node: Node, _ descriptor: SharedDescriptor?) -> Int32 {
+    /// - Parameter isKept: whether the registration may keep the descriptor open. One for writing would count as a
+    ///   writer for as long, when it is asked whether a mapping goes on.
+    private func register(_ node: Node, _ descriptor: SharedDescriptor?, isKept: Bool) -> Int32 {
         guard let side = kernel.side, side.passesThrough, !node.isForeign else { return 0 }
         do {
-            if let descriptor { return try side.register(backing: descriptor.raw) }
+            if let descriptor, isKept { return try side.register(backing: descriptor.raw) }
+            if let descriptor {
+                let same = SharedDescriptor(try Backing.open([], in: descriptor.raw, flags: linux_O_PATH))
+                return try withExtendedLifetime(same) { try side.register(backing: same.raw) }
+            }
             let file = try names.reading { () throws(Errno) in try ownFile(of: node).directory }
             return try withExtendedLifetime(file) { try side.register(backing: file.raw) }
         } catch {

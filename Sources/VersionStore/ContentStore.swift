@@ -75,15 +75,17 @@ public final class ContentStore: Sendable {
     ///   - file: open for reading.
     ///   - isDurable: a copy is synchronised, because the file is about to be written to in place, which nothing
     ///   orders.
+    ///   - limit: how much of it is the content; what is behind was appended since.
     public func keep(
-        copying file: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = [], isDurable: Bool = false
+        copying file: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = [], isDurable: Bool = false,
+        upTo limit: UInt64 = .max
     ) throws(Errno) -> Copying {
         let entry = Shelf.name(id)
         let temporary = Shelf.temporaryName()
         let copy = try System.openBeneath(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         defer { System.close(copy) }
         do throws(Errno) {
-            let copying = try FileCopy.copy(file, to: copy, reflink: canReflink)
+            let copying = try FileCopy.copy(file, to: copy, reflink: canReflink, upTo: limit)
             // The next thing may be a truncation that the file system makes durable before this copy
             // (docs/decisions/0003).
             if copying == .copied, !isDurable { try FileCopy.order(copy, ordering, arrivals) }

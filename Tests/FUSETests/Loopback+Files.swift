@@ -103,9 +103,9 @@ extension Loopback {
         }
     }
 
-    func write(_ caller: Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t)
-        throws(Errno) -> Int
-    {
+    func write(
+        _ caller: Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t, flags: Int32
+    ) throws(Errno) -> Int {
         try with(node, handle) { file throws(Errno) in
             if caller.dropsSetID { try dropSetID(node) }
             let count = pwrite(file, bytes.baseAddress, bytes.count, offset)

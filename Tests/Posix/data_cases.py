@@ -106,6 +106,19 @@ def sizes():
                 here.do("content", other.read)
         case(f"write {word}")(body)
 
+    @case("append given up and taken up")
+    def _(here):
+        put("x", b"hello")
+        file = os.open("x", os.O_RDWR | os.O_APPEND)
+        os.write(file, b"+one")
+        fcntl.fcntl(file, fcntl.F_SETFL, 0)
+        here.do("inside", os.pwrite, file, b"J", 0)
+        here.do("content", os.pread, file, 100, 0)
+        fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
+        here.do("behind", os.pwrite, file, b"+two", 0)
+        here.do("content again", os.pread, file, 100, 0)
+        os.close(file)
+
     @case("append by two")
     def _(here):
         one, two = (os.open("x", os.O_CREAT | os.O_WRONLY | os.O_APPEND) for _ in range(2))
@@ -196,6 +209,23 @@ def mappings():
         os.fsync(file)
         os.close(file)
         here.do("changed", lambda: os.stat("x").st_mtime > 1)
+
+    @case("mapping times of what was looked at")
+    def _(here):
+        put("x", pattern(8192))
+        os.utime("x", (1, 1))
+        modified = lambda: linux.statx_time("x")
+        modified()
+        file = os.open("x", os.O_RDWR)
+        with mmap.mmap(file, 8192) as shared:
+            before = modified()
+            shared[0] = 65
+            shared.flush()
+            here.do("changed by msync", lambda: modified() != before)
+            before = modified()
+            shared[1] = 66
+        here.do("changed by munmap", lambda: modified() != before)
+        os.close(file)
 
     @case("mapping needs rights")
     def _(here):

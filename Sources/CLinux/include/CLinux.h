@@ -33,6 +33,7 @@ ssize_t linux_copy_file_range(int from, off_t *from_offset, int to, off_t *to_of
 int linux_fallocate(int file, int mode, off_t offset, off_t length);
 extern const int linux_FALLOC_FL_KEEP_SIZE, linux_FALLOC_FL_PUNCH_HOLE, linux_FALLOC_FL_ZERO_RANGE;
 int64_t linux_allocated(int file, off_t offset, off_t length, int unshared);   // FIEMAP: bytes that have (own) blocks
+ssize_t linux_append(int file, const void *bytes, size_t length);   // in one step with finding the end: RWF_APPEND
 ssize_t linux_getdents(int directory, void *buffer, size_t size);
 int linux_unshare(int flags);
 // The tree that a directory begins, through a mount of its own that no name leads to; -1 leaves a setting as it is.

@@ -44,6 +44,8 @@ final class OpenFile: Sendable {
     let flags: Int32
     let requester: Requester
     let state: Mutex<State>
+    /// It was opened to append, and is used otherwise: a program may take O_APPEND away.
+    let hasWrittenInside = Atomic<Bool>(false)
     /// When, by ``Scheduler/now``.
     let opened = Scheduler.now
 
@@ -62,9 +64,12 @@ final class OpenFile: Sendable {
 
     var coordinated: ClaimID? { state.withLock(\.coordinated) }
     var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
+    /// Whether a mapping through it may write.
+    var mayBeMapped: Bool { flags & O_ACCMODE == O_RDWR }
     /// Whether it is among the writers of its file: also who only truncated it, or made it and may only read.
     var isWriter: Bool { node.writers.contains { $0 === self } }
-    var isAppending: Bool { flags & O_APPEND != 0 }
+    /// Whether all that was written through it was appended, as far as that came to us.
+    var isAppending: Bool { flags & O_APPEND != 0 && !hasWrittenInside.load(ordering: .sequentiallyConsistent) }
 
     /// Whether it was closed a moment ago, and its release is nearly always on its way. A handle that is there longer
     /// belongs to somebody who has a duplicate of it, and may go on.

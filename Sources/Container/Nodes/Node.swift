@@ -67,6 +67,9 @@ final class Node: @unchecked Sendable {
     /// was made through the mount has none until it is given one.
     let mayHaveCapability = Atomic<Bool>(true)
 
+    /// Whether the kernel may go by what it was told of the file's attributes until it is told otherwise.
+    let hasLastingAttributes = Atomic<Bool>(false)
+
     /// For a directory: the table's layout in which the catalog had the rows of itself and of all above it.
     let recordedIn = Atomic<UInt64>(0)
 
