@@ -51,7 +51,10 @@ extension LiveContainer {
         let flags = flags ?? file.flags
         let appends = flags & O_APPEND != 0
         if !appends { file.hasWrittenInside.store(true, ordering: .sequentiallyConsistent) }
-        return try changing(file, appends: appends && file.isAppending, adding: bytes.count) { () throws(Errno) in
+        // The kernel writes out what was stored through a mapping without any flags.
+        let isStored = flags & O_ACCMODE == O_RDONLY
+        let appending = appends && file.isAppending
+        return try changing(file, appends: appending, isStored: isStored, adding: bytes.count) { () throws(Errno) in
             guard appends, try !isPart(file, flags, offset) else {
                 return try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
             }
@@ -67,30 +70,32 @@ extension LiveContainer {
 
     /// Runs a change of the file through a handle, for up to `count` bytes more.
     private func changing<Result>(
-        _ file: OpenFile, appends: Bool = false, adding count: Int, mustSucceed: Bool = false,
+        _ file: OpenFile, appends: Bool = false, isStored: Bool = false, adding count: Int, mustSucceed: Bool = false,
         _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
         file.state.withLock { ($0.changes, $0.hasChanged) = ($0.changes + 1, true) }
         defer { file.state.withLock { $0.changes -= 1 } }
-        try willChange(file, appends: appends)
+        try willChange(file, appends: appends, isStored: isStored)
         return try retryingWhenFull(wanted: UInt64(max(0, count)), mayWait: true, mustSucceed: mustSucceed, body)
     }
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
-    func willChange(_ file: OpenFile, appends: Bool) throws(Errno) {
+    func willChange(_ file: OpenFile, appends: Bool, isStored: Bool = false) throws(Errno) {
         let isLive: Void? = try withLiveDocument(of: file.node) { (state, _, _) throws(Errno) in
-            try willChange(&state, file, appends: appends)
+            try willChange(&state, file, appends: appends, isStored: isStored)
         }
         // What another file has displaced was kept then; what was deleted is the deleted file still.
         guard isLive == nil, let document = orphans.document(of: file.node) else { return }
         let key = try Backing.stat(file.descriptor.raw).key
         try document.state.withLock { state throws(Errno) in
             guard state.stamp?.file == key else { return }
-            try willChange(&state, file, appends: appends)
+            try willChange(&state, file, appends: appends, isStored: isStored)
         }
     }
 
-    private func willChange(_ state: inout Document.State, _ file: OpenFile, appends: Bool) throws(Errno) {
+    private func willChange(
+        _ state: inout Document.State, _ file: OpenFile, appends: Bool, isStored: Bool
+    ) throws(Errno) {
         if appends {
             guard !state.isAppendedTo, !state.isKept, state.current != nil else { return }
             state.isAppendedTo = !state.contentDiffers(from: try Backing.stat(file.descriptor.raw))
@@ -100,7 +105,8 @@ extension LiveContainer {
         // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
         // Nor what another item's version has its content in.
         let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed) && !state.sharesContent
-        if isOwn, !state.isAppendedTo { return }
+        // What is stored through a mapping after a close is no part of what that has acknowledged.
+        if isOwn, !state.isAppendedTo, !(isStored && file.state.withLock(\.isFlushed)) { return }
         guard !state.contentDiffers(from: try Backing.stat(file.descriptor.raw)) else { return }
         try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
     }
@@ -160,6 +166,7 @@ extension LiveContainer {
         observers.filled(
             nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }, by: opener)
         save(file, file.requester, isLast: false, by: opener)
+        if file.mayBeMapped { watchStores(of: file) }
     }
 
     /// The last close of an open handle: what was saved through it is sealed.
@@ -168,9 +175,17 @@ extension LiveContainer {
             if let node = nodes[id] { node.openings.state.withLock { $0.closeReader() } }
             return
         }
-        guard let file = openFiles.remove(handle) else { return }
-        if file.isWriter {
-            noteMapping(file)
+        guard let closed = closeHandle(handle) else { return }
+        // Only now is our own descriptor closed, which would count as a writer.
+        settleMapping(of: closed.node, by: closed.requester)
+    }
+
+    /// - Returns: whose file it was, if it was a writer's.
+    private func closeHandle(_ handle: UInt64) -> (node: Node, requester: Requester)? {
+        guard let file = openFiles.remove(handle) else { return nil }
+        let isWriter = file.isWriter
+        if isWriter {
+            noteMappable(file)
             seal(file)
             if file.flags & O_TRUNC != 0 {
                 store.contents.hasten(FileDescriptor(rawValue: file.descriptor.raw), number: file.node.id)
@@ -180,6 +195,7 @@ extension LiveContainer {
         }
         if let claim = file.claim { arbiter.closed(claim) }
         if let claim = file.coordinated { coordinator.closed(claim) }
+        return isWriter ? (file.node, file.requester) : nil
     }
 
     /// Saves what a handle has changed, for good: it is no writer any more. The two are one step, or of two that are
@@ -201,7 +217,7 @@ extension LiveContainer {
                 defer {
                     if isLast {
                         file.node.release(file)
-                        dropUnneededCopy(&state, file)
+                        dropUnneededCopy(&state, file.node)
                     }
                 }
                 let former = state.current
@@ -235,6 +251,7 @@ extension LiveContainer {
         // What was appended goes on as one version for a minute: no copy is made of it on mere suspicion.
         let isWrittenUnseen = others.contains { file.isAppending ? goesOnUnseen($0) : mayWriteUnseen($0) }
         let stat = try Backing.stat(file.descriptor.raw)
+        if hasStoredUnseen(file, state, stat, isLast: isLast) { state.stamp = nil }
         let hasChanged = state.current == nil || state.differs(from: stat)
         let (hasReplaced, wasFlushed, leftBy) = file.state.withLock { state in
             // A shell that closes what it has opened for somebody has not written anything yet.
@@ -307,16 +324,6 @@ extension LiveContainer {
         return state.current != nil || file.node.writers.count > 1
     }
 
-    /// A copy that was made before a writer could change the file is nobody's
-    /// if it did not, and the document has no rows.
-    private func dropUnneededCopy(_ state: inout Document.State, _ file: OpenFile) {
-        guard !file.node.hasWriters, state.isKept, !state.isRecorded, let current = state.current,
-            let stat = try? Backing.stat(file.descriptor.raw), !state.contentDiffers(from: stat)
-        else { return }
-        try? store.contents.remove(current.content)
-        state.isKept = false
-    }
-
     /// What a writer has synchronised before the others are done is amended by them, unless they only append to it:
     /// then it is the beginning of the file still, and a version of its own.
     private func bequeath(_ file: OpenFile, to others: [OpenFile], _ state: Document.State) {
@@ -336,29 +343,6 @@ extension LiveContainer {
     /// moment ago is nearly always done, and its release on its way.
     func goesOnUnseen(_ other: OpenFile) -> Bool {
         !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated && !$0.isClosing }
-    }
-
-    /// A handle that could be mapped for writing was closed: the mapping may go on changing the file.
-    private func noteMapping(_ file: OpenFile) {
-        guard file.flags & O_ACCMODE == O_RDWR, kernel.side?.passesThrough == true else { return }
-        guard let check = try? openForLease(file.node) else { return }
-        let mapped = WritableMappings.exist(on: check.raw)
-        let mayBeMapped = file.node.openings.state.withLock { openings in
-            // While others have it open for writing nothing can be told: what was so stays so.
-            if mapped {
-                openings.maybeMapped = true
-            } else if openings.writers.count <= 1 {
-                openings.maybeMapped = false
-            }
-            return mapped
-        }
-        knownDocument(of: file.node)?.state.withLock { $0.mayBeMapped = mayBeMapped }
-    }
-
-    private func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor {
-        try names.reading { () throws(Errno) in
-            try openOwn(node, flags: O_RDONLY)
-        }
     }
 }
 

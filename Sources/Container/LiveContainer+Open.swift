@@ -312,7 +312,7 @@ extension LiveContainer {
         // What passes through goes where the file was opened to write, though O_APPEND may be taken away from it.
         let isMediated = isMediated || file.flags & O_APPEND != 0
         reply.isMediated = isPassed && isMediated
-        file.state.withLock { $0.isMediated = isMediated || !isPassed }
+        file.state.withLock { ($0.isMediated, $0.isPassed) = (isMediated || !isPassed, isPassed) }
         openFiles.add(file)
         if isPassed, file.mayBeMapped { endAttributes(of: file.node) }
         if coordinator.isInUse, file.coordinated == nil { enrol(file) }

@@ -20,15 +20,6 @@ extension LiveContainer {
         document.state.withLock { state in
             guard let current = state.current else { return }
             let isWritten = node.openings.state.withLock(\.maybeMapped)
-            defer { state.provisional = isWritten ? state.current?.id : nil }
-            if state.provisional == current.id {
-                // What was found while somebody was still writing is one save with what they wrote since.
-                state.isRecorded = true
-                _ = try? save(
-                    &state, node, in: name.parent, name.name, file: file,
-                    PendingSave(kind: .appendOrInPlace, requester: nil, amends: current.id, isSealed: !isWritten))
-                return
-            }
             let isAppended = !store.contents.contains(current.content) && begins(file, stat, with: current)
             if !isAppended {
                 // The content that was current is gone, unless a copy was kept.

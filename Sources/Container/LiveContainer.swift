@@ -61,6 +61,7 @@ public final class LiveContainer: Sendable {
     let tombstones = Tombstones()
     let orphans = Orphans()
     let survivors = Survivors()
+    let mappings = MappingWatch()
     let pendingHashes = PendingHashes()
     let captures = Captures()
     let observers: Observers
@@ -75,6 +76,8 @@ public final class LiveContainer: Sendable {
     let timers = Scheduler()
     /// For what may take long: hashing, thinning.
     let chores = Scheduler(isPatient: true)
+    /// For what mappings change: synchronising a file may take long, and nobody's hashing may hold it up.
+    let watches = Scheduler()
     /// Opens that have waited for coordination go on here.
     let opens = Scheduler()
     let arbiter: WriterArbiter
@@ -130,7 +133,9 @@ public final class LiveContainer: Sendable {
     public func start() {
         timers.start()
         opens.start()
+        watches.start()
         chores.start()
+        if store.identity.isUnsettled { chores.after(0) { [weak self] in self?.lookForSurvivors() } }
         observers.books.whenNoted { [weak self] in
             self?.chores.after(Self.notesNanoseconds) { [weak self] in self?.observers.books.workIn() }
         }
@@ -145,11 +150,12 @@ public final class LiveContainer: Sendable {
     public func close() {
         timers.end()
         opens.end()
+        watches.end()
         pendingHashes.end()
         chores.end()
         for file in openFiles.all where file.isWriter { seal(file) }
         if !options.isReadOnly { captureAll() }
-        settleSurvivors()
+        settleMappings()
         if !options.isReadOnly { store.commit([.setting(key: Self.clockKey, value: time.bytes)]) }
         store.close()
     }

@@ -92,6 +92,12 @@ enum Query {
         }
     }
 
+    static func items(ofFiles files: Set<FileID>, _ database: Database) throws -> [Item] {
+        let list = files.map { String(Int64(bitPattern: $0.number)) }.joined(separator: ",")
+        return try SQLStatement(database, "SELECT \(itemColumns) FROM item WHERE file IN (\(list))")
+            .rows(bareItem).map { try withPlaces($0, database) }
+    }
+
     /// The next items behind one, in the order of their ids; for passes over all that need not fit into memory.
     static func items(after id: ItemID?, limit: Int64, _ database: Database) throws -> [Item] {
         try SQLStatement(

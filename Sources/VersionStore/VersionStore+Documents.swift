@@ -23,6 +23,11 @@ extension VersionStore {
         }
     }
 
+    /// The recorded documents whose files, as they were recorded last, are among these. Reads all items.
+    public func items(ofFiles files: Set<FileID>) throws(StoreError) -> [Item] {
+        try read { try Query.items(ofFiles: files, $0) }
+    }
+
     /// All recorded directories.
     public func directories() throws(StoreError) -> [Directory] { try read { try Query.allDirectories($0) } }
 }

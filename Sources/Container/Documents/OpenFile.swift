@@ -25,6 +25,10 @@ final class OpenFile: Sendable {
         var isReplacing = false
         /// Writes come to us before they reach the file: not known to before it is decided.
         var isMediated = false
+        /// Reads and mappings of it, at least, go past us.
+        var isPassed = false
+        /// It is looked at again and again since it was closed.
+        var isWatched = false
         /// Its claim with the ``Coordinator``, if anyone has taken part since it was opened.
         var coordinated: ClaimID?
         /// How many changes through it are under way: decided, and perhaps not in the file yet.

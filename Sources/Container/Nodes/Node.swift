@@ -87,6 +87,10 @@ final class Node: @unchecked Sendable {
     /// Who has the file open for writing.
     var writers: [OpenFile] { openings.state.withLock(\.writers) }
     var hasWriters: Bool { openings.state.withLock { !$0.writers.isEmpty } }
+    /// Whether anybody has it open for writing but through a handle.
+    func hasWriters(but own: OpenFile?) -> Bool {
+        openings.state.withLock { state in state.writers.contains { $0 !== own } }
+    }
     /// Whether the file may change without our seeing it before.
     var mayChange: Bool { openings.state.withLock { !$0.writers.isEmpty || $0.maybeMapped } }
 

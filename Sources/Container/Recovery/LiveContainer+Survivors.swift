@@ -1,5 +1,5 @@
-// Files that somebody goes on writing to beneath the mount: the kernel keeps nothing of them, and once they are let go
-// what was written becomes a version.
+// Files that somebody goes on writing to beneath the mount: the kernel keeps nothing of them, and what is written
+// becomes a version as what is stored through a mapping does.
 
 import Glibc
 import Logging
@@ -9,28 +9,17 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// How often such a file is looked at.
-    private static let survivorNanoseconds: Int64 = 1_000_000_000
-
     /// Marks a node whose file has such a writer, when the kernel first hears of it. Called with the name lock held.
     func noteSurvivor(_ node: Node) {
-        guard node.isRegular, !node.isForeign, survivors.mayInclude(node.file, nodes.key(of: node)) else { return }
-        guard isStillWritten(node) else { return survivors.remove(node.file, nodes.key(of: node)) }
-        let isNew = node.openings.state.withLock { state in
-            defer { state.maybeMapped = true }
-            return !state.maybeMapped
+        guard node.isRegular, !node.isForeign, survivors.mayInclude(node.file, nodes.key(of: node)),
+            !mappings.isWatched(node)
+        else { return }
+        guard isStillWritten(node) else {
+            survivors.remove(node.file, nodes.key(of: node))
+            return
         }
-        guard isNew else { return }
-        survivors.watch(node)
-        lookAfter(node)
-    }
-
-    private func lookAfter(_ node: Node) {
-        timers.after(Self.survivorNanoseconds) { [weak self, weak node] in
-            guard let self, let node, self.nodes[node.id] === node else { return }
-            let isWritten = self.names.reading { self.isStillWritten(node) }
-            if isWritten { self.lookAfter(node) } else { self.release(survivor: node) }
-        }
+        node.openings.state.withLock { $0.maybeMapped = true }
+        watchMapping(of: node, by: nil)
     }
 
     private func isStillWritten(_ node: Node) -> Bool {
@@ -40,23 +29,28 @@ extension LiveContainer {
         return withExtendedLifetime(file) { WritableMappings.exist(on: file.raw) }
     }
 
-    /// At the end of the mount, what was written beneath it until now is a version.
-    func settleSurvivors() {
-        for node in survivors.watched { release(survivor: node) }
+    /// Finds the files that survivors write to, as far as they are recorded, though nobody looks at them: each is
+    /// looked up once as the kernel would.
+    func lookForSurvivors() {
+        let files = survivors.candidates
+        guard !files.isEmpty else { return }
+        do {
+            for item in try store.items(ofFiles: files) {
+                if let path = try store.path(of: item) { lookUp(path) }
+            }
+        } catch {
+            logger.warning("files that programs write to from before could not be found: \(error)")
+        }
     }
 
-    /// The last writer from before has let go: what the file holds now is a version.
-    private func release(survivor node: Node) {
-        survivors.endWatching(node)
-        survivors.remove(node.file, nodes.key(of: node))
-        node.openings.state.withLock { $0.maybeMapped = false }
-        kernel.side?.invalidate(node: node.id, data: true)
-        names.reading {
-            guard case .live = nodes.location(node).whereabouts, let stat = try? statLocked(node),
-                let document = try? document(of: node, stat), let parent = nodes.location(node).name?.parent,
-                document.state.withLock({ $0.differs(from: stat) })
-            else { return }
-            adoptUnseenEdit(document, node, in: parent, stat)
+    private func lookUp(_ path: TreePath) {
+        let nobody = Caller(user: 0, group: 0, thread: 0)
+        var found: [UInt64] = []
+        defer { for id in found.reversed() { forget(id, lookups: 1) } }
+        for name in path.names {
+            let parent = found.last ?? Node.rootID
+            guard let entry = try? lookup(nobody, parent: parent, name: name.bytes) else { return }
+            found.append(entry.node)
         }
     }
 }

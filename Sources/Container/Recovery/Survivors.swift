@@ -11,10 +11,8 @@ final class Survivors: Sendable {
     private struct State {
         /// By the number that the mount showed: an open descriptor tells it without asking the dead mount.
         var files: Set<UInt64> = []
-        /// By the file below: a mapping was given that instead of the mount's.
+        /// By the file below, which older kernels name for a mapping instead of the mount's.
         var mapped: Set<BackingKey> = []
-        /// Those that the kernel has heard of and that are looked after.
-        var watched: [UInt64: Node] = [:]
     }
 
     private let state = Mutex(State())
@@ -27,14 +25,15 @@ final class Survivors: Sendable {
         }
     }
 
-    func watch(_ node: Node) { state.withLock { $0.watched[node.id] = node } }
-    func endWatching(_ node: Node) { state.withLock { _ = $0.watched.removeValue(forKey: node.id) } }
-    var watched: [Node] { state.withLock { Array($0.watched.values) } }
+    /// The numbers that the mount showed.
+    var candidates: Set<FileID> { state.withLock { Set($0.files.map { FileID($0) }) } }
 
-    func remove(_ file: FileID, _ key: BackingKey) {
+    /// - Returns: whether it was one.
+    @discardableResult
+    func remove(_ file: FileID, _ key: BackingKey) -> Bool {
         state.withLock { state in
-            state.files.remove(file.number)
-            state.mapped.remove(key)
+            let wasOpen = state.files.remove(file.number) != nil
+            return state.mapped.remove(key) != nil || wasOpen
         }
     }
 
@@ -50,14 +49,16 @@ final class Survivors: Sendable {
             // What it had mapped is gone; who asked would wait until it has closed its files, whoever serves those.
             if let id = Int32(process), ProcessFacts.isBecomingAnother(id, reader: SystemProcReader()) { continue }
             for line in Self.text("/proc/\(process)/maps").split(separator: "\n") {
-                if let key = Self.mapping(line) { found.mapped.insert(key) }
+                guard let key = Self.mapping(line) else { continue }
+                found.mapped.insert(key)
+                if Self.isOurs(key.inode) { found.files.insert(key.inode) }
             }
         }
         let result = found
         state.withLock { $0 = result }
     }
 
-    /// The inode number of a descriptor that is open for writing. Ours are hashes; small ones are other file systems'.
+    /// The inode number of a file that is open for writing. Ours are hashes; small ones are other file systems'.
     private static func writable(_ info: String) -> UInt64? {
         var (flags, inode): (Int32, UInt64) = (0, 0)
         for line in info.split(separator: "\n") {
@@ -66,8 +67,10 @@ final class Survivors: Sendable {
             if words[0] == "flags:" { flags = Int32(words[1], radix: 8) ?? 0 }
             if words[0] == "ino:" { inode = UInt64(words[1]) ?? 0 }
         }
-        return flags & O_ACCMODE != O_RDONLY && inode >> 32 != 0 ? inode : nil
+        return flags & O_ACCMODE != O_RDONLY && isOurs(inode) ? inode : nil
     }
+
+    private static func isOurs(_ inode: UInt64) -> Bool { inode >> 32 != 0 }
 
     /// `7f…-7f… rw-s 00000000 fe:00 1234   /path`: a shared mapping that may be written to.
     private static func mapping(_ line: Substring) -> BackingKey? {

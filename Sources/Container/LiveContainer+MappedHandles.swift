@@ -1,0 +1,42 @@
+// Mappings whose handle stays open behind its close: where nothing passes through the kernel keeps it until they are
+// gone, and some programs map a duplicate of their descriptor (Python does).
+
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// After how long a handle is looked at that passes through: most are released by then.
+    private static let releaseNanoseconds: Int64 = 20_000_000
+
+    /// A handle that may be mapped was closed by its opener; if it is still there a while later, a mapping or a
+    /// duplicate goes on, and what the close has acknowledged is not to change any more.
+    func watchStores(of file: OpenFile) {
+        let (isFirst, isPassed) = file.state.withLock { state in
+            defer { state.isWatched = true }
+            return (!state.isWatched, state.isPassed)
+        }
+        guard isFirst, !file.node.isForeign else { return }
+        var look = MappingWatch.Look(requester: file.requester)
+        // Where nothing passes through, the content is kept before the first store reaches it.
+        look.isKept = !isPassed
+        let time = isPassed ? Self.releaseNanoseconds : Self.mappingNanoseconds
+        lookForStores(of: file, look, isPassed: isPassed, in: time)
+    }
+
+    private func lookForStores(of file: OpenFile, _ last: MappingWatch.Look, isPassed: Bool, in time: Int64) {
+        watches.after(time) { [weak self, weak file] in
+            guard let self, let file, self.openFiles[file.id] === file else { return }
+            var look = last
+            // Dropping its pages has the kernel write them out first.
+            if !isPassed { self.kernel.side?.invalidate(node: file.node.id, data: true) }
+            do { try self.capture(mapped: file.node, &look, isOver: false, by: file) } catch {
+                self.logger.error("what was stored through a mapping could not be kept: \(error)")
+            }
+            self.lookForStores(of: file, look, isPassed: isPassed, in: Self.mappingNanoseconds)
+        }
+    }
+}

@@ -1,0 +1,255 @@
+// Shared mappings that outlive close(2). The kernel tells of none of their stores, and no time moves at a store into a
+// page that waits to be written already: the file is kept, synchronised and compared until the mapping is gone.
+
+import CLinux
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer {
+    /// How often a mapped file is looked at. A store is a version once two looks have found the same.
+    static let mappingNanoseconds: Int64 = 2_500_000_000
+    /// How soon a file is looked at of which it seems that it is mapped. The kernel may not have closed its own
+    /// descriptor yet, which happens a moment after it has told of the close.
+    private static let firstLookNanoseconds: Int64 = 1_000_000
+    /// How long stores may go on before what is there becomes a version all the same.
+    private static let longestNanoseconds: Int64 = 60_000_000_000
+    /// Up to this size what is mapped is copied where there is no reflink, and compared.
+    private static let copiedMapped: UInt64 = 64 << 20
+    /// The same again and again, where nothing is ever written out and so no time moves.
+    private static let comparedInMemory: UInt64 = 16 << 20
+
+    /// A handle that could be mapped for writing is about to be closed: nothing of the file is given up or cached until
+    /// it is known that nobody has it mapped.
+    func noteMappable(_ file: OpenFile) {
+        guard file.mayBeMapped, file.state.withLock(\.isPassed) else { return }
+        file.node.openings.state.withLock { $0.maybeMapped = true }
+        knownDocument(of: file.node)?.state.withLock { $0.mayBeMapped = true }
+    }
+
+    /// A writer of the file was closed, and its descriptor with it: finds out whether a mapping goes on.
+    func settleMapping(of node: Node, by requester: Requester?) {
+        guard node.openings.state.withLock({ $0.maybeMapped && $0.writers.isEmpty }) else { return }
+        let isMapped = isMapped(node)
+        // What was stored before it was opened again is looked at once more.
+        if isMapped || mappings.isWatched(node) { return watchMapping(of: node, by: requester) }
+        endMapping(of: node)
+    }
+
+    /// Looks after a file that is mapped, or that a program from before this mount writes to.
+    func watchMapping(of node: Node, by requester: Requester?) {
+        let chain = nodes.chain(node).map(\.node)
+        let held = chain.isEmpty ? [node] : chain
+        let (turn, isNew) = mappings.begin(node, holding: held)
+        if isNew { for node in held { nodes.retain(node) } }
+        lookAgain(at: node, turn, MappingWatch.Look(requester: requester), in: Self.firstLookNanoseconds)
+    }
+
+    private func lookAgain(at node: Node, _ turn: UInt64, _ look: MappingWatch.Look, in time: Int64) {
+        watches.after(time) { [weak self] in
+            guard let self, self.mappings.isIn(turn, node) else { return }
+            self.lookAt(mapped: node, turn, look)
+        }
+    }
+
+    private func lookAt(mapped node: Node, _ turn: UInt64, _ last: MappingWatch.Look) {
+        let began = Scheduler.now
+        var look = last
+        let isOver = !node.hasWriters && !isMapped(node)
+        do {
+            try capture(mapped: node, &look, isOver: isOver)
+        } catch {
+            let path = nodes.path(node) ?? .root
+            logger.error("what was stored through a mapping could not be kept: \(error)", metadata: ["file": "\(path)"])
+        }
+        // A slow disk makes no difference to when it is looked at next.
+        guard isOver else {
+            let rest = Self.mappingNanoseconds - (Scheduler.now - began)
+            return lookAgain(at: node, turn, look, in: max(rest, Self.mappingNanoseconds / 10))
+        }
+        guard let held = mappings.end(turn, node) else { return }
+        endMapping(of: node)
+        for node in held { forget(node.id, lookups: 1) }
+    }
+
+    /// At the end of the mount, what was stored until now is a version, and kept: the mapping may go on.
+    func settleMappings() {
+        for node in mappings.takeAll() {
+            var look = MappingWatch.Look(requester: nil)
+            do { try capture(mapped: node, &look, isOver: false, mayWait: false) } catch {
+                logger.error("what was stored through a mapping could not be kept: \(error)")
+            }
+        }
+    }
+
+    /// Whether a file that no handle has open for writing may still be written to: a read lease is refused then.
+    private func isMapped(_ node: Node) -> Bool {
+        // What the kernel was given for reading and writing by itself may count as a writer.
+        dropRegistration(node)
+        do throws(Errno) {
+            let check = try openForLease(node)
+            return withExtendedLifetime(check) { WritableMappings.exist(on: check.raw) }
+        } catch {
+            // What is out of reach is nobody's document any more; whatever else goes wrong may be over the next time.
+            return error != .noSuchFileOrDirectory && error.rawValue != ESTALE
+        }
+    }
+
+    private func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor {
+        try names.reading { () throws(Errno) in try openOwn(node, flags: O_RDONLY) }
+    }
+
+    /// Nobody has the file mapped, unless a writer has come meanwhile, who is asked at its own end.
+    private func endMapping(of node: Node) {
+        let isOver = node.openings.state.withLock { openings in
+            if openings.writers.isEmpty { openings.maybeMapped = false }
+            return openings.writers.isEmpty
+        }
+        guard isOver else { return }
+        if survivors.remove(node.file, nodes.key(of: node)) { kernel.side?.invalidate(node: node.id, data: true) }
+        _ = try? withLiveDocument(of: node) { (state, _, _) throws(Errno) in
+            state.mayBeMapped = false
+            dropUnneededCopy(&state, node)
+        }
+    }
+
+    /// A copy that was made before a writer could change the file is nobody's if it did not, and the document has no
+    /// rows.
+    func dropUnneededCopy(_ state: inout Document.State, _ node: Node) {
+        guard !node.mayChange, state.isKept, !state.isRecorded, let current = state.current,
+            let stat = try? statLocked(node), !state.contentDiffers(from: stat)
+        else { return }
+        try? store.contents.remove(current.content)
+        state.isKept = false
+    }
+
+    // MARK: A look
+
+    /// Keeps what a mapped file holds when it is first looked at, and makes a version of what has changed since and is
+    /// quiet.
+    /// - Parameter own: the handle that the mapping was made through, if it is open still; no other writer may be.
+    func capture(
+        mapped node: Node, _ look: inout MappingWatch.Look, isOver: Bool, by own: OpenFile? = nil, mayWait: Bool = true
+    ) throws(Errno) {
+        // What was deleted or displaced meanwhile was kept then, or is in the deleted file.
+        guard isLive(node) else { return }
+        let file = try openForLease(node)
+        let stat = try Backing.stat(file.raw)
+        // What survivors write to may not be known yet; a look at it finds what was changed before this mount.
+        _ = try names.reading { () throws(Errno) in try document(of: node, stat) }
+        let isFirst = !isOver && !node.hasWriters(but: own) && (!look.isKept || isUnkept(node, file, own))
+        if isFirst {
+            try keepMapped(node, file, own)
+            look.isKept = true
+        }
+        // From now on the next store into each page moves the time.
+        if !isOver, look.synchronised != Stamp(stat) {
+            try synchronizeMapped(file)
+            look.synchronised = Stamp(stat)
+        }
+        var content: (hash: [UInt8], isCurrent: Bool)?
+        if isFirst || isInMemory(file) {
+            content = comparable(node, file, upTo: isFirst ? Self.copiedMapped : Self.comparedInMemory)
+        }
+        try record(node, file, content, &look, own, mayWait: mayWait && !isOver, goesOn: !isOver)
+    }
+
+    /// Whether another close has saved since what was kept, through a handle that passes through.
+    private func isUnkept(_ node: Node, _ file: SharedDescriptor, _ own: OpenFile?) -> Bool {
+        guard let own, own.state.withLock(\.isPassed), let name = nodes.location(node).name,
+            let document = knownDocument(of: node)
+        else { return false }
+        return document.state.withLock { !$0.isKept && $0.current != nil } && !isDatabase(name.name, file.raw)
+    }
+
+    private func isInMemory(_ file: SharedDescriptor) -> Bool { linux_ordering_of(file.raw) == linux_ordering_none }
+
+    private func synchronizeMapped(_ file: SharedDescriptor) throws(Errno) {
+        // What was kept of the content before lies in the same journal (see ``synchronize(node:handle:dataOnly:)``).
+        try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fdatasync(file.raw) } }
+    }
+
+    /// Keeps the content that the last close has acknowledged, and sees to it that rows name it.
+    private func keepMapped(_ node: Node, _ file: SharedDescriptor, _ own: OpenFile?) throws(Errno) {
+        _ = try withLiveDocument(of: node) { (state, _, name) throws(Errno) in
+            state.mayBeMapped = true
+            guard let current = state.current, !node.hasWriters(but: own), !state.isUnversioned,
+                !state.isUnannounced, !state.isReturning, !isDatabase(name.name, file.raw)
+            else { return }
+            if !state.isKept, current.size > Self.copiedMapped, !store.contents.canReflink { return }
+            // It may have been kept before this mount, and be all that is left of it.
+            if store.contents.contains(current.content), store.isWhole(current) { state.isKept = true }
+            try keepCopy(&state, of: node, from: file.raw, isDurable: true)
+            guard state.isKept, !state.isRecorded, let kept = state.current else { return }
+            state.isRecorded = true
+            let stat = try Backing.stat(file.raw)
+            record(name.parent, [.version(kept)] + itemRows(state, stat))
+        }
+    }
+
+    /// What the file holds, and whether that is the current version, where no time can tell; nil: too big to be read.
+    private func comparable(
+        _ node: Node, _ file: SharedDescriptor, upTo limit: UInt64
+    ) -> (hash: [UInt8], isCurrent: Bool)? {
+        guard let document = knownDocument(of: node), let current = document.state.withLock(\.current),
+            current.size <= limit, let hash = ContentHash.sha256(of: file.raw, size: current.size)
+        else { return nil }
+        if let known = current.hash { return (hash, known == hash) }
+        guard let kept = try? store.contents.open(current.content) else { return nil }
+        defer { try? kept.close() }
+        return ContentHash.sha256(of: kept.rawValue, size: current.size).map { (hash, $0 == hash) }
+    }
+
+    private func record(
+        _ node: Node, _ file: SharedDescriptor, _ content: (hash: [UInt8], isCurrent: Bool)?,
+        _ look: inout MappingWatch.Look, _ own: OpenFile?, mayWait: Bool, goesOn: Bool
+    ) throws(Errno) {
+        _ = try withLiveDocument(of: node) { (state, document, name) throws(Errno) in
+            // Another writer makes versions itself.
+            guard !node.hasWriters(but: own), state.current != nil, !state.isUnversioned, !state.isReturning
+            else { return }
+            let stat = try Backing.stat(file.raw)
+            if let content, !content.isCurrent { state.stamp = nil }
+            guard state.differs(from: stat) else {
+                (look.seen, look.since) = (nil, nil)
+                return
+            }
+            let seen = look.seen
+            look.seen = (Stamp(stat), content?.hash)
+            let since = look.since ?? Scheduler.now
+            look.since = since
+            // Where times move, one look has no hash.
+            let isSame = seen?.hash == nil || content == nil || seen?.hash == content?.hash
+            let isQuiet = seen?.stamp == Stamp(stat) && isSame
+            guard isQuiet || !mayWait || Scheduler.now - since > Self.longestNanoseconds else { return }
+            (look.seen, look.since) = (nil, nil)
+            if isDatabase(name.name, file.raw) {
+                let nobody = Requester(actor: nil, author: observers.owner(of: stat))
+                return captureLater(node, document.item, look.requester ?? nobody)
+            }
+            let isReplacing = own?.state.withLock(\.isReplacing) ?? false
+            if isReplacing, stat.size == 0 { return }
+            let saved = try save(
+                &state, node, in: name.parent, name.name, file: file.raw,
+                PendingSave(
+                    kind: isReplacing ? .replacing : .appendOrInPlace, requester: look.requester,
+                    amends: own?.state.withLock(\.saved), isSealed: true),
+                stat: stat)
+            own?.state.withLock { $0.saved = saved }
+            if goesOn { try keepCopy(&state, of: node, from: file.raw, isDurable: true) }
+        }
+    }
+
+    /// Whether a mapping has changed what a close has saved, before the handle was closed for good or released: into a
+    /// page that waits to be written already, no time tells of it.
+    func hasStoredUnseen(_ file: OpenFile, _ state: Document.State, _ stat: FileStat, isLast: Bool) -> Bool {
+        guard file.mayBeMapped, let current = state.current, let hash = current.hash, !state.differs(from: stat),
+            stat.size <= Self.hashedAtOnce, stat.size == current.size
+        else { return false }
+        let mayHave = file.state.withLock { $0.isPassed && ($0.isFlushed || isLast) && $0.saved == current.id }
+        return mayHave && ContentHash.sha256(of: file.descriptor.raw, size: stat.size) != hash
+    }
+}
