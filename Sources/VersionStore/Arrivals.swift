@@ -34,32 +34,44 @@ final class Arrivals: @unchecked Sendable {
             return fstat(file.rawValue, &status) == 0 && status.st_nlink == 0
         }
 
-        /// Waits until the data is written, and the file system's journal told of it.
-        func finish() { _ = linux_await_writing(file.rawValue) }
     }
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let work = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let arrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     /// Oldest first; the last ``unstarted`` are not even begun to be written.
     private var writing: [Copy] = []
     private var unstarted = 0
     /// What is to be begun to be written, and nobody waits for, oldest first, with the file's number and when.
     private var hasty: [(file: UInt64, copy: Copy, due: Int)] = []
     private var synchronizing = 0
+    /// The batches of copies that a thread waits for just now, by number, and the number of the next.
+    private var batches: Set<Int> = []
+    private var nextBatch = 0
     private var isIdle = false
     private var isOver = false
     private var thread: pthread_t?
     private let startWriting: @Sendable (Int32) -> Void
+    private let awaitWriting: @Sendable (Int32) -> Void
 
-    /// - Parameter startWriting: begins to write a file's data to the disk, and does not wait until that is done.
-    init(startWriting: @escaping @Sendable (Int32) -> Void = { _ = linux_start_writing($0) }) {
+    /// - Parameters:
+    ///   - startWriting: begins to write a file's data to the disk, and does not wait until that is done.
+    ///   - awaitWriting: waits until the data is written, and the file system's journal told of it.
+    init(
+        startWriting: @escaping @Sendable (Int32) -> Void = { _ = linux_start_writing($0) },
+        awaitWriting: @escaping @Sendable (Int32) -> Void = { _ = linux_await_writing($0) }
+    ) {
         self.startWriting = startWriting
+        self.awaitWriting = awaitWriting
         pthread_mutex_init(mutex, nil)
         MonotonicTime.initialize(work)
+        pthread_cond_init(arrived, nil)
     }
 
     deinit {
         pthread_cond_destroy(work)
+        pthread_cond_destroy(arrived)
+        arrived.deallocate()
         pthread_mutex_destroy(mutex)
         work.deallocate()
         mutex.deallocate()
@@ -68,7 +80,7 @@ final class Arrivals: @unchecked Sendable {
     /// A copy was made; its data is written from now on.
     func began(_ copy: FileDescriptor) {
         guard let own = Copy(of: copy) else {
-            _ = linux_await_writing(copy.rawValue)
+            awaitWriting(copy.rawValue)
             return
         }
         let (mustWait, mustWake) = locked {
@@ -77,7 +89,7 @@ final class Arrivals: @unchecked Sendable {
             unstarted += 1
             return (false, takeIdle())
         }
-        if mustWait { own.finish() }
+        if mustWait { finish(own) }
         if mustWake { pthread_cond_signal(work) }
     }
 
@@ -97,15 +109,37 @@ final class Arrivals: @unchecked Sendable {
         if let surplus { startWriting(surplus.file.rawValue) }
     }
 
-    /// Runs what makes things durable behind all copies begun before.
+    private func finish(_ copy: Copy) { awaitWriting(copy.file.rawValue) }
+
+    /// Runs what makes things durable behind all copies begun before, also those that another thread waits for.
     func synchronizing<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
-        let due = locked {
+        let (due, batch) = locked {
             synchronizing += 1
-            return takeAll()
+            let due = takeAll()
+            return (due, due.isEmpty && batches.isEmpty ? nil : beginBatch())
         }
         defer { locked { synchronizing -= 1 } }
-        for copy in due { copy.finish() }
+        if let batch {
+            for copy in due { finish(copy) }
+            locked {
+                endBatch(batch)
+                while batches.contains(where: { $0 < batch }) { pthread_cond_wait(arrived, mutex) }
+            }
+        }
         return try body()
+    }
+
+    /// Called with `mutex` held.
+    private func beginBatch() -> Int {
+        nextBatch += 1
+        batches.insert(nextBatch)
+        return nextBatch
+    }
+
+    /// Called with `mutex` held.
+    private func endBatch(_ batch: Int) {
+        batches.remove(batch)
+        pthread_cond_broadcast(arrived)
     }
 
     /// How many copies may not have arrived, because nobody has waited for them.
@@ -138,7 +172,7 @@ final class Arrivals: @unchecked Sendable {
             return self.thread
         }
         if let thread { pthread_join(thread, nil) }
-        for copy in locked(takeAll) { copy.finish() }
+        for copy in locked(takeAll) { finish(copy) }
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
@@ -187,15 +221,17 @@ final class Arrivals: @unchecked Sendable {
         pthread_sigmask(SIG_SETMASK, &signals, nil)
         // Whoever has started it may be kept on one processor, and is to go first there.
         linux_be_aside("arrivals")
-        while let (begun, arrived) = next() {
+        while let (begun, surplus, batch) = next() {
             for copy in begun { startWriting(copy.file.rawValue) }
-            for copy in arrived { copy.finish() }
+            guard let batch else { continue }
+            for copy in surplus { finish(copy) }
+            locked { endBatch(batch) }
         }
     }
 
     /// Waits for copies; nil at the end. Those that are too many to be kept open are let go.
-    private func next() -> (begun: [Copy], arrived: [Copy])? {
-        locked { () -> (begun: [Copy], arrived: [Copy])? in
+    private func next() -> (begun: [Copy], surplus: [Copy], batch: Int?)? {
+        locked { () -> (begun: [Copy], surplus: [Copy], batch: Int?)? in
             var due = takeDue()
             while unstarted == 0, due.isEmpty {
                 if isOver { return nil }
@@ -210,9 +246,9 @@ final class Arrivals: @unchecked Sendable {
             isIdle = false
             let begun = Array(writing.suffix(unstarted)) + due
             unstarted = 0
-            let arrived = Array(writing.prefix(max(0, writing.count - Self.limit)))
-            writing.removeFirst(arrived.count)
-            return (begun, arrived)
+            let surplus = Array(writing.prefix(max(0, writing.count - Self.limit)))
+            writing.removeFirst(surplus.count)
+            return (begun, surplus, surplus.isEmpty ? nil : beginBatch())
         }
     }
 

@@ -100,4 +100,40 @@ import Testing
         return Set(paths.filter { $0.hasPrefix(directory + "/") }.map { String($0.dropFirst(directory.count + 1)) })
             .sorted()
     }
+
+    @Test("A second caller that synchronises waits for the copies that a first one waits for")
+    func second() throws {
+        let (waiting, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let hasArrived = Atomic<Bool>(false)
+        let early = Atomic<Int>(0)
+        let arrivals = Arrivals { _ in
+        } awaitWriting: { _ in
+            waiting.signal()
+            goOn.wait()
+            hasArrived.store(true, ordering: .sequentiallyConsistent)
+        }
+        let file = try file(1)
+        arrivals.began(file)
+        try file.close()
+        let callers = DispatchGroup()
+        @Sendable func synchronize() {
+            try? arrivals.synchronizing { () throws(Errno) in
+                if !hasArrived.load(ordering: .sequentiallyConsistent) { early.add(1, ordering: .relaxed) }
+            }
+        }
+        DispatchQueue.global().async(group: callers) { synchronize() }
+        waiting.wait()
+        let begun = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async(group: callers) {
+            begun.signal()
+            synchronize()
+        }
+        begun.wait()
+        // The second has until then to come too early; a caller that waits does so for as long as it takes.
+        #expect(callers.wait(timeout: .now() + 0.2) == .timedOut)
+        goOn.signal()
+        callers.wait()
+        arrivals.end()
+        #expect(early.load(ordering: .relaxed) == 0)
+    }
 }
