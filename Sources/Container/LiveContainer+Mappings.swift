@@ -232,11 +232,13 @@ extension LiveContainer {
             }
             let isReplacing = own?.state.withLock(\.isReplacing) ?? false
             if isReplacing, stat.size == 0 { return }
+            let provisional = state.isKept || state.provisional != state.current?.id ? nil : state.provisional
+            if provisional != nil { state.isRecorded = true }
             let saved = try save(
                 &state, node, in: name.parent, name.name, file: file.raw,
                 PendingSave(
                     kind: isReplacing ? .replacing : .appendOrInPlace, requester: look.requester,
-                    amends: own?.state.withLock(\.saved), isSealed: true),
+                    amends: provisional ?? own?.state.withLock(\.saved), isSealed: true),
                 stat: stat)
             own?.state.withLock { $0.saved = saved }
             if goesOn { try keepCopy(&state, of: node, from: file.raw, isDurable: true) }

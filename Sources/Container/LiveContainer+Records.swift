@@ -78,6 +78,7 @@ extension LiveContainer {
                 return document
             }
             var state = adopted(stat, places: places)
+            if node.openings.state.withLock(\.maybeMapped) { state.provisional = state.current?.id }
             if Databases.database(ofJournal: first.name) != nil, let directory = try? descriptor(of: first.parent) {
                 state.isUnversioned = isPartOfDatabase(first.name, in: directory)
             }

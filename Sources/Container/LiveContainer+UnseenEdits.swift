@@ -20,6 +20,7 @@ extension LiveContainer {
         document.state.withLock { state in
             guard let current = state.current else { return }
             let isWritten = node.openings.state.withLock(\.maybeMapped)
+            defer { state.provisional = isWritten ? state.current?.id : nil }
             let isAppended = !store.contents.contains(current.content) && begins(file, stat, with: current)
             if !isAppended {
                 // The content that was current is gone, unless a copy was kept.

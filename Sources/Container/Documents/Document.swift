@@ -52,6 +52,9 @@ final class Document: Sendable {
         var recorded: Item.LiveFile?
         /// The file when `current` was recorded; nil while it certainly differs.
         var stamp: Stamp?
+        /// The version that was made of a file which a program goes on writing beneath the mount: no close has
+        /// acknowledged it, and until it is kept it is amended.
+        var provisional: VersionID?
         /// The stamp with which the file says itself that it is `current` (DESIGN 9: it had been synchronised).
         var labelled: Stamp?
         /// The file carries ``SaveMark``, because its name came back and it is not saved yet.
@@ -173,7 +176,7 @@ final class Document: Sendable {
         state.withLock { state in
             guard let current = state.current, let stamp = state.stamp, state.places.count == 1,
                 !state.isReturning, !state.isMarked, !state.isKept, !state.isAppendedTo, !state.isUnversioned,
-                state.maker == nil, state.refused == nil, state.conflict == nil,
+                state.maker == nil, state.refused == nil, state.conflict == nil, state.provisional == nil,
                 state.labelled == nil, !state.mayBeMapped
             else { return false }
             guard stamp.size == current.size, stamp.modified == current.modified else { return false }

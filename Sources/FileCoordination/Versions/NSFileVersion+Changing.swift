@@ -137,7 +137,7 @@ extension NSFileVersion {
     public class func removeOtherVersionsOfItem(at url: URL) throws {
         guard let item = try served(url) else { return }
         do throws(ControlError) {
-            _ = try item.client.callAndWait(PurgeRequest(.path(item.path), version: nil))
+            _ = try item.client.callAndWait(PurgeRequest(.path(item.path), version: nil, force: true))
         } catch {
             guard error.code == .nothingToDo else { throw error.cocoa(url) }
         }
