@@ -135,8 +135,8 @@ let package = Package(
         tests(
             "CrashTests",
             [
-                "versionsfs", "versionsctl", "CrashLoad", "CrashWorker", "RaceWorker", "BlockRecorder", "FaultShim", "Container", "VersionStore", "VersionModel", "FUSE", "CLinux",
-                logging, system, crypto,
+                "versionsfs", "versionsctl", "CrashLoad", "CrashWorker", "RaceWorker", "BlockRecorder", "FaultShim",
+                "Container", "VersionStore", "VersionModel", "FUSE", "CLinux", logging, system, crypto,
             ]),
         tests("LoadTests", ["versionsfs", "versionsctl", "TestActor", "CoordinationActor"]),
         tests("SecurityTests", ["versionsfs", "versionsctl", "TestActor"]),

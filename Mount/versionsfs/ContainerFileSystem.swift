@@ -206,7 +206,8 @@ final class ContainerFileSystem: FileSystem {
     }
 
     func write(
-        _ caller: FUSE.Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t, flags: Int32
+        _ caller: FUSE.Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t,
+        flags: Int32
     ) throws(Errno) -> Int {
         try live(node)
         let count = try container.write(

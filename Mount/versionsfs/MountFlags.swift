@@ -27,8 +27,8 @@ enum MountFlags {
         logger.warning("\(mountpoint): not all mount options are in force: \(Errno(rawValue: errno))")
     }
 
-    /// The tree that is served, if it is to have other access times than below. The kernel moves those by the mount that
-    /// a file was opened through, so root's daemon opens all through a mount of its own, which has no name.
+    /// The tree that is served, if it is to have other access times than below. The kernel moves those by the mount
+    /// that a file was opened through, so root's daemon opens all through a mount of its own, which has no name.
     /// - Returns: nil if that is not asked for, or cannot be had.
     static func tree(of root: FileDescriptor, _ options: MountTableOptions, _ logger: Logger) -> FileDescriptor? {
         guard options.accessTimes != nil || options.sparesDirectories != nil, geteuid() == 0 else { return nil }

@@ -63,7 +63,8 @@ struct StateInspection {
         let status: stat
         do throws(Errno) { status = try System.status(directory) } catch { throw .io(error, "looking at \(path)") }
         try check(owner: status.st_uid, path)
-        guard path == StateDirectory.name, status.st_mode & 0o077 != 0, linux_keeps_modes(directory.rawValue) != 0 else {
+        guard path == StateDirectory.name, status.st_mode & 0o077 != 0, linux_keeps_modes(directory.rawValue) != 0
+        else {
             return
         }
         let mode = String(status.st_mode & 0o7777, radix: 8)
@@ -83,7 +84,9 @@ struct StateInspection {
         at name: String, in directory: FileDescriptor, _ path: String, _ expected: mode_t
     ) throws(StoreError) {
         let status: stat
-        do throws(Errno) { status = try System.status(name, in: directory) } catch .noSuchFileOrDirectory { return } catch {
+        do throws(Errno) { status = try System.status(name, in: directory) } catch .noSuchFileOrDirectory {
+            return
+        } catch {
             throw .io(error, "looking at \(path)")
         }
         guard status.st_mode & S_IFMT == expected else {

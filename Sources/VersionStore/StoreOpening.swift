@@ -235,7 +235,9 @@ struct StoreOpening {
     }
 
     static func markDamaged(_ state: FileDescriptor) {
-        if let file = try? System.openRegular(damageMark, in: state, O_WRONLY | O_CREAT, mode: 0o600) { System.close(file) }
+        if let file = try? System.openRegular(damageMark, in: state, O_WRONLY | O_CREAT, mode: 0o600) {
+            System.close(file)
+        }
     }
 
     /// Whether there is something that a lost catalog must have known.

@@ -55,7 +55,8 @@ struct CoveringTests {
     func covering() throws {
         try Place.with { place in
             try shell(
-                "mkdir -p up/down/c/inner b; echo one > up/down/c/f; mkdir -m 700 up/down/c/.versionsfs", in: place.path)
+                "mkdir -p up/down/c/inner b; echo one > up/down/c/f; mkdir -m 700 up/down/c/.versionsfs",
+                in: place.path)
             let (control, daemon) = ([Workplace.control, "mount"], [Workplace.daemon])
             for program in [control, daemon] {
                 for (point, words) in [

@@ -53,7 +53,9 @@ import Testing
                 if try run("cmp", [container.file("g"), container.file("copy")]).status != 0 {
                     problems.append("the file is torn: \(try shell("ls -l", in: container.path).text)")
                 }
-                if try run("stat", ["-c", "%y", container.file("f")]).text != time { problems.append("it has another time") }
+                if try run("stat", ["-c", "%y", container.file("f")]).text != time {
+                    problems.append("it has another time")
+                }
                 let versions = try container.history(of: "f").versions
                 if versions.count != 2 { problems.append("it has \(versions.count) versions") }
                 return problems

@@ -5,8 +5,8 @@ import Support
 import Testing
 
 @Suite struct SignalTests {
-    /// SIGIO comes where another program opens a file on which the daemon is just trying a lease; SIGPIPE where a client
-    /// of the socket is gone. Both end a process that does not ignore them.
+    /// SIGIO comes where another program opens a file on which the daemon is just trying a lease; SIGPIPE where a
+    /// client of the socket is gone. Both end a process that does not ignore them.
     @Test("The daemon outlives SIGIO and SIGPIPE", arguments: [SIGIO, SIGPIPE])
     func ignored(_ signal: Int32) throws {
         try withContainer(named: "signal", files: ["f": "old"]) { container in

@@ -81,7 +81,9 @@ private let alice: UInt32 = 5
             let before = try Self.fingerprint(path, out)
             let output = try run(
                 "timeout", ["-k", "1", "20", Workplace.control] + words, in: path, seconds: 40)
-            #expect([1, 2].contains(output.status) && output.errors.contains(trap.name), "\(output.status): \(output.errors)")
+            #expect(
+                [1, 2].contains(output.status) && output.errors.contains(trap.name),
+                "\(output.status): \(output.errors)")
             #expect(try Self.fingerprint(path, out) == before, "\(words) has changed something: \(trap.name)")
         }
     }

@@ -75,7 +75,9 @@ struct StatusNotes {
 
     /// Which `.versionsignore` counts, for programs.
     var ignoreFile: ContainerStatus.IgnoreFile? {
-        container.ignoreFile.map { .init(path: Path(bytes: Array(Self.name.utf8)), counts: $0.counts, reason: $0.objection) }
+        container.ignoreFile.map {
+            .init(path: Path(bytes: Array(Self.name.utf8)), counts: $0.counts, reason: $0.objection)
+        }
     }
 
     private static let name = ".versionsignore"

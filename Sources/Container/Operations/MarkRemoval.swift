@@ -32,7 +32,9 @@ public struct MarkRemoval {
     private mutating func look(into directory: Int32, _ path: TreePath) {
         do throws(Errno) {
             let entries = try Backing.list(directory)
-            if path != .root, entries.contains(where: { $0.name.bytes == LiveContainer.stateName }), isNested(directory) {
+            if path != .root, entries.contains(where: { $0.name.bytes == LiveContainer.stateName }),
+                isNested(directory)
+            {
                 return
             }
             for entry in entries where path != .root || entry.name.bytes != LiveContainer.stateName {

@@ -49,7 +49,8 @@ final class BrowsedContainer {
     ///   - seconds: how much later it is.
     ///   - held: how many directories' descriptors are kept at hand.
     init(
-        _ settings: Settings = Settings(), at existing: String? = nil, later seconds: Int64 = 0, holding held: Int? = nil
+        _ settings: Settings = Settings(), at existing: String? = nil, later seconds: Int64 = 0,
+        holding held: Int? = nil
     ) throws {
         clock.advance(seconds: seconds)
         isOwner = existing == nil
