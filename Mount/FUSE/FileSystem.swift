@@ -41,7 +41,7 @@ public protocol FileSystem: AnyObject, Sendable {
     func createTemporary(_ caller: Caller, parent: NodeID, mode: mode_t, flags: Int32) throws(Errno) -> Created
     func read(_ caller: Caller, node: NodeID, handle: Handle, into buffer: UnsafeMutableRawBufferPointer, offset: off_t)
         throws(Errno) -> Int
-    /// `flags`: the open file's, as they are by now; none for what was stored through a mapping.
+    /// `flags`: the open file's, as they are by now; none for bytes that were stored through a mapping.
     func write(
         _ caller: Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t, flags: Int32
     ) throws(Errno) -> Int

@@ -17,7 +17,7 @@ struct Arguments {
     var mode = Mode.mount
     var directory: [UInt8] = []
     var mountpoint: [UInt8]?
-    /// What mount(8) knows for every file system.
+    /// The options that mount(8) knows for every file system.
     var table = MountTableOptions()
     /// The others: libfuse's and ours.
     var options: [String] = []

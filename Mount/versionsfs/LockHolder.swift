@@ -13,7 +13,7 @@ struct LockHolder {
     let program: String
     /// It serves a command of `versionsctl`, without a mount.
     let isOffline: Bool
-    /// It is no longer mounted, and writes down what it has in hand.
+    /// The daemon is no longer mounted, and writes down the changes that it has in hand.
     let isEnding: Bool
 
     /// Looks into the kernel's table of locks.

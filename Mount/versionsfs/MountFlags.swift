@@ -1,5 +1,5 @@
-// The flags of a mount: what root's mount takes over from the file system below (DESIGN 3.3), what libfuse cannot be
-// told, and the access times of the files beneath.
+// The flags of a mount: those that root's mount takes over from the file system below (DESIGN 3.3), those that libfuse
+// cannot be told, and the access times of the files beneath.
 
 import CLinux
 import Glibc

@@ -3,7 +3,7 @@
 
 import Glibc
 
-/// What the options of every file system ask for.
+/// The options of every file system, as the mount asks for them.
 struct MountTableOptions {
     /// When a read moves the access time.
     enum AccessTimes { case never, relative, strict }
@@ -93,7 +93,8 @@ struct MountTableOptions {
         return true
     }
 
-    /// Takes over what was not asked for from the flags of the file system below, as statvfs(3) tells them.
+    /// Takes over the options that were not asked for from the flags of the file system below, as statvfs(3) tells
+    /// them.
     mutating func inherit(_ below: UInt) {
         forbidsSetID = forbidsSetID ?? (below & Flag.noSetID != 0)
         forbidsDevices = forbidsDevices ?? (below & Flag.noDevices != 0)
@@ -105,14 +106,14 @@ struct MountTableOptions {
         accessTimes = accessTimes ?? (below & Flag.noAccessTimes != 0 ? .never : isRelative ? .relative : .strict)
     }
 
-    /// What libfuse is told: it knows these, and would forbid devices and set-id programs by itself.
+    /// The options that libfuse is told: it knows these, and would forbid devices and set-id programs by itself.
     var forLibrary: [String] {
         let choices: [(Bool?, String, String?)] = [
             (forbidsSetID, "nosuid", "suid"), (forbidsDevices, "nodev", "dev"), (forbidsPrograms, "noexec", nil),
             (isReadOnly, "ro", nil), (isSynchronous, "sync", nil), (isDirectorySynchronous, "dirsync", nil),
             (accessTimes.map { $0 == .never }, "noatime", nil),
         ]
-        // What a user mounts has no devices and no set-id programs in any case.
+        // A user's mount has no devices and no set-id programs in any case.
         let isRoot = geteuid() == 0
         return choices.compactMap { isSet, on, off in isSet.flatMap { $0 ? on : isRoot ? off : nil } }
     }

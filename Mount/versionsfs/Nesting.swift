@@ -47,7 +47,7 @@ enum Nesting {
                 + "or versionsctl forget \(outer) if that is none any more")
     }
 
-    /// What `status` says of a container that lies in another one.
+    /// The note of `status` on a container that lies in another one.
     static func note(on directory: FilePath) -> String? {
         container(above: directory).map {
             "it lies in the container \($0), which shows it as another file system would be: "

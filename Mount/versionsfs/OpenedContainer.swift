@@ -75,7 +75,7 @@ struct OpenedContainer {
         }
     }
 
-    /// How long a mount waits for the daemon of the one before, which writes down what it has in hand.
+    /// How long a mount waits for the daemon of the one before, which writes down the changes that it has in hand.
     private static let patience = Duration.seconds(20)
 
     private static func openStore(

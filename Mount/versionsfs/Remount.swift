@@ -35,7 +35,7 @@ struct Remount {
             text: "\(point): its daemon was started with -o ro and writes nothing: unmount it and mount it without")
     }
 
-    /// What the daemon does by itself has been settled when it was started.
+    /// The options that the daemon carries out by itself are settled when it is started.
     private func refuseWhatStays(
         _ table: MountTableOptions, _ point: FilePath, _ present: UInt
     ) throws(StartError) {
@@ -57,7 +57,8 @@ struct Remount {
         throw StartError(text: "\(point): cannot be remounted: \(error): \(advice)")
     }
 
-    /// Asks for what is refused in any case, and for which reason: only a request that changes something tells.
+    /// Sends a request that is refused in any case, and looks at the reason: only a request that changes something
+    /// tells.
     private func isServedReadOnly(_ point: FilePath) -> Bool {
         point.withPlatformString { linux_removexattr($0, 1, "user.versions.container") } != 0 && errno == EROFS
     }

@@ -17,7 +17,7 @@ final class SignalThread: Sendable {
         var set = mask
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
-        // A limit on sizes that somebody has set is an error of the call, as a full disk is.
+        // A limit on file sizes (RLIMIT_FSIZE) is an error of the call, as a full disk is.
         signal(SIGXFSZ, SIG_IGN)
         signal(SIGIO, SIG_IGN)
     }

@@ -5,8 +5,8 @@ import Glibc
 import SystemPackage
 import VersionModel
 
-/// The file that says what gets no versions. It counts only if nobody but the container's owner and root can have
-/// written it: others could have documents that are not theirs lose their history.
+/// The file that names the files without versions. It counts only if no user but the container's owner and root can
+/// have written it: other users could have documents that are not theirs lose their history.
 public struct IgnoreFile: Sendable {
     /// Its lines are in force.
     public var counts: Bool { objection == nil }

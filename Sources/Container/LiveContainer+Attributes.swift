@@ -245,7 +245,8 @@ extension LiveContainer {
                 }
             }
         }
-        // What it sets moves the change time, which the kernel may have kept; a notice of attributes waits for nothing.
+        // A setting request moves the change time, which the kernel may have kept; a notice of attributes waits for
+        // nothing.
         if Self.settingRequests.contains(command) { kernel.side?.invalidate(node: id, data: false) }
         return Array(bytes.prefix(outputSize))
     }

@@ -45,14 +45,14 @@ extension LiveContainer {
             PendingSave(kind: .replacing, requester: nil, isSealed: !node.hasWriters), stat: stat)
     }
 
-    /// Reads `.versionsignore` if it is what was saved, renamed, linked or removed.
+    /// Reads `.versionsignore` if it is the file that was saved, renamed, linked or removed.
     func noteIgnoreFile(_ name: FileName, in parent: Node) {
         guard parent.id == Node.rootID, name == Self.ignoreFileName else { return }
         policy.ignoreFile = IgnoreFile(name, in: root.raw)
     }
 
-    /// Reads `.versionsignore` again if it is what has another owner, mode or access list now, or the root, on whose
-    /// owner it depends whether it counts.
+    /// Reads `.versionsignore` again if it is the file that has another owner, mode or access list now; or if that is
+    /// the root, on whose owner it depends whether the file counts.
     func noteIgnoreFile(rightsOf node: Node) {
         if node.id == Node.rootID {
             if let name = Self.ignoreFileName { noteIgnoreFile(name, in: node) }

@@ -40,7 +40,7 @@ extension LiveContainer {
     }
 
     /// - Parameter flags: the open file's as they are by now; nil: as it was opened. A program may take O_APPEND away,
-    ///   or set it, at any time, and what was stored through a mapping comes without.
+    ///   or set it, at any time, and bytes that were stored through a mapping come without.
     public func write(
         _ caller: Caller, node: UInt64, handle: UInt64, _ bytes: UnsafeRawBufferPointer, offset: off_t,
         flags: Int32? = nil
@@ -51,7 +51,7 @@ extension LiveContainer {
         let flags = flags ?? file.flags
         let appends = flags & O_APPEND != 0
         if !appends { file.hasWrittenInside.store(true, ordering: .sequentiallyConsistent) }
-        // The kernel writes out what was stored through a mapping without any flags.
+        // The kernel writes out bytes that were stored through a mapping without any flags.
         let isStored = flags & O_ACCMODE == O_RDONLY
         let appending = appends && file.isAppending
         return try changing(file, appends: appending, isStored: isStored, adding: bytes.count) { () throws(Errno) in
@@ -105,7 +105,8 @@ extension LiveContainer {
         // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
         // Nor what another item's version has its content in.
         let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed) && !state.sharesContent
-        // What is stored through a mapping after a close is no part of what that has acknowledged.
+        // Bytes that are stored through a mapping after a close are no part of the content that the close has
+        // acknowledged.
         if isOwn, !state.isAppendedTo, !(isStored && file.state.withLock(\.isFlushed)) { return }
         guard !state.contentDiffers(from: try Backing.stat(file.descriptor.raw)) else { return }
         try keepCopy(&state, of: file.node, from: file.descriptor.raw, isDurable: true)
@@ -180,7 +181,7 @@ extension LiveContainer {
         settleMapping(of: closed.node, by: closed.requester)
     }
 
-    /// - Returns: whose file it was, if it was a writer's.
+    /// - Returns: the node and the program that opened it, if the handle was a writer's.
     private func closeHandle(_ handle: UInt64) -> (node: Node, requester: Requester)? {
         guard let file = openFiles.remove(handle) else { return nil }
         let isWriter = file.isWriter

@@ -25,7 +25,7 @@ final class StaleOpens: Sendable {
         }
     }
 
-    /// The thread has opened what it has looked up.
+    /// The thread has opened the file that it has looked up.
     func settled(_ thread: pid_t) { threads.withLock { if !$0.isEmpty { $0[thread] = nil } } }
 }
 
@@ -71,7 +71,7 @@ extension LiveContainer {
             do throws(Errno) {
                 return try withOwn(node) { file throws(Errno) in
                     if isWriter, !node.isForeign, kept & O_ACCMODE == O_WRONLY {
-                        // What is written is read when it is closed.
+                        // The written content is read when the file is closed.
                         let both = kept & ~O_ACCMODE | O_RDWR
                         do throws(Errno) {
                             return SharedDescriptor(try Backing.open([], in: file, flags: both))

@@ -18,7 +18,7 @@ extension LiveContainer {
         else { return false }
         if recorded.id != FileID(0), recorded.id != fileID(stat) { return true }
         guard let changed = recorded.changed, changed != stat.changed else { return false }
-        // Our own marks and chmod(2) change that time as well. What is big is not read for these.
+        // Our own marks and chmod(2) change that time as well. A big file is not read for these.
         if stat.size > Self.hashedAtOnce, let closed = store.closed, stat.changed <= closed { return false }
         return true
     }
@@ -37,7 +37,7 @@ extension LiveContainer {
             guard recorded?.id == fileID(stat), let closed = store.closed else { return true }
             return stat.changed <= closed
         }
-        // What cannot be read is not known to be another content.
+        // A file that cannot be read is not known to have another content.
         return ContentHash.sha256(of: file, size: version.size).map { $0 == known } ?? true
     }
 
@@ -47,7 +47,7 @@ extension LiveContainer {
         return ContentHash.sha256(of: file.raw, size: version.size)
     }
 
-    /// Has the catalog say what the file looks like now, so that it is no suspect the next time.
+    /// Records in the catalog how the file looks now, so that it is no suspect the next time.
     func renew(_ state: Document.State, _ stat: FileStat, wasSuspect: Bool) {
         guard !options.isReadOnly, let recorded = state.recorded, recorded.id != FileID(0),
             wasSuspect || recorded.changed == nil, let row = itemRow(state, stat)

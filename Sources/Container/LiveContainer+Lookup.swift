@@ -169,7 +169,7 @@ extension LiveContainer {
 
     /// For how long the kernel may keep attributes that were just looked at.
     private func validity(of node: Node) -> Double {
-        // Noted before it is looked who writes: who comes to write sees the note after that.
+        // Noted before the writers are looked at: a writer that comes after that sees the note.
         if !node.isRegular { return Validity.long }
         node.hasLastingAttributes.store(true, ordering: .sequentiallyConsistent)
         return node.mayChange ? Validity.none : Validity.long

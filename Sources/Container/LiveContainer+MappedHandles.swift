@@ -1,5 +1,5 @@
-// Mappings whose handle stays open behind its close: where nothing passes through the kernel keeps it until they are
-// gone, and some programs map a duplicate of their descriptor (Python does).
+// Mappings whose handle stays open behind its close: where nothing passes through, the kernel keeps the handle until
+// they are gone, and some programs map a duplicate of their descriptor (Python does).
 
 import Glibc
 import Logging
@@ -13,7 +13,7 @@ extension LiveContainer {
     private static let releaseNanoseconds: Int64 = 20_000_000
 
     /// A handle that may be mapped was closed by its opener; if it is still there a while later, a mapping or a
-    /// duplicate goes on, and what the close has acknowledged is not to change any more.
+    /// duplicate goes on, and the content that the close has acknowledged is not to change any more.
     func watchStores(of file: OpenFile) {
         let (isFirst, isPassed) = file.state.withLock { state in
             defer { state.isWatched = true }

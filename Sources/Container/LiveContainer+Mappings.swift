@@ -15,15 +15,15 @@ extension LiveContainer {
     /// How soon a file is looked at of which it seems that it is mapped. The kernel may not have closed its own
     /// descriptor yet, which happens a moment after it has told of the close.
     private static let firstLookNanoseconds: Int64 = 1_000_000
-    /// How long stores may go on before what is there becomes a version all the same.
+    /// How long stores may go on before the content becomes a version all the same.
     private static let longestNanoseconds: Int64 = 60_000_000_000
-    /// Up to this size what is mapped is copied where there is no reflink, and compared.
+    /// Up to this size a mapped file is copied where there is no reflink, and compared.
     private static let copiedMapped: UInt64 = 64 << 20
     /// The same again and again, where nothing is ever written out and so no time moves.
     private static let comparedInMemory: UInt64 = 16 << 20
 
     /// A handle that could be mapped for writing is about to be closed: nothing of the file is given up or cached until
-    /// it is known that nobody has it mapped.
+    /// it is known that no program has it mapped.
     func noteMappable(_ file: OpenFile) {
         guard file.mayBeMapped, file.state.withLock(\.isPassed) else { return }
         file.node.openings.state.withLock { $0.maybeMapped = true }
@@ -34,7 +34,7 @@ extension LiveContainer {
     func settleMapping(of node: Node, by requester: Requester?) {
         guard node.openings.state.withLock({ $0.maybeMapped && $0.writers.isEmpty }) else { return }
         let isMapped = isMapped(node)
-        // What was stored before it was opened again is looked at once more.
+        // Stores from before the file was opened again are looked at once more.
         if isMapped || mappings.isWatched(node) { return watchMapping(of: node, by: requester) }
         endMapping(of: node)
     }
@@ -75,7 +75,8 @@ extension LiveContainer {
         for node in held { forget(node.id, lookups: 1) }
     }
 
-    /// At the end of the mount, what was stored until now is a version, and kept: the mapping may go on.
+    /// At the end of the mount, the content that was stored until now becomes a version, and is kept: the mapping may
+    /// go on.
     func settleMappings() {
         for node in mappings.takeAll() {
             var look = MappingWatch.Look(requester: nil)
@@ -87,13 +88,13 @@ extension LiveContainer {
 
     /// Whether a file that no handle has open for writing may still be written to: a read lease is refused then.
     private func isMapped(_ node: Node) -> Bool {
-        // What the kernel was given for reading and writing by itself may count as a writer.
+        // A descriptor that the kernel was given for reading and writing by itself may count as a writer.
         dropRegistration(node)
         do throws(Errno) {
             let check = try openForLease(node)
             return withExtendedLifetime(check) { WritableMappings.exist(on: check.raw) }
         } catch {
-            // What is out of reach is nobody's document any more; whatever else goes wrong may be over the next time.
+            // A file that is out of reach is no document any more; any other error may be over the next time.
             return error != .noSuchFileOrDirectory && error.rawValue != ESTALE
         }
     }
@@ -102,7 +103,7 @@ extension LiveContainer {
         try names.reading { () throws(Errno) in try openOwn(node, flags: O_RDONLY) }
     }
 
-    /// Nobody has the file mapped, unless a writer has come meanwhile, who is asked at its own end.
+    /// No program has the file mapped, unless a writer has come meanwhile: then the close of that writer asks again.
     private func endMapping(of node: Node) {
         let isOver = node.openings.state.withLock { openings in
             if openings.writers.isEmpty { openings.maybeMapped = false }
@@ -116,8 +117,8 @@ extension LiveContainer {
         }
     }
 
-    /// A copy that was made before a writer could change the file is nobody's if it did not, and the document has no
-    /// rows.
+    /// A copy that was made before a writer could change the file is not needed if the writer did not, and the document
+    /// has no rows.
     func dropUnneededCopy(_ state: inout Document.State, _ node: Node) {
         guard !node.mayChange, state.isKept, !state.isRecorded, let current = state.current,
             let stat = try? statLocked(node), !state.contentDiffers(from: stat)
@@ -128,17 +129,17 @@ extension LiveContainer {
 
     // MARK: A look
 
-    /// Keeps what a mapped file holds when it is first looked at, and makes a version of what has changed since and is
-    /// quiet.
+    /// Keeps the content of a mapped file when it is first looked at, and makes a version of a content that has changed
+    /// since and is quiet.
     /// - Parameter own: the handle that the mapping was made through, if it is open still; no other writer may be.
     func capture(
         mapped node: Node, _ look: inout MappingWatch.Look, isOver: Bool, by own: OpenFile? = nil, mayWait: Bool = true
     ) throws(Errno) {
-        // What was deleted or displaced meanwhile was kept then, or is in the deleted file.
+        // The content of a file that was deleted or displaced meanwhile was kept then, or is in the deleted file.
         guard isLive(node) else { return }
         let file = try openForLease(node)
         let stat = try Backing.stat(file.raw)
-        // What survivors write to may not be known yet; a look at it finds what was changed before this mount.
+        // A file that survivors write to may not be known yet; a look at it finds changes from before this mount.
         _ = try names.reading { () throws(Errno) in try document(of: node, stat) }
         let isFirst = !isOver && !node.hasWriters(but: own) && (!look.isKept || isUnkept(node, file, own))
         if isFirst {
@@ -157,7 +158,7 @@ extension LiveContainer {
         try record(node, file, content, &look, own, mayWait: mayWait && !isOver, goesOn: !isOver)
     }
 
-    /// Whether another close has saved since what was kept, through a handle that passes through.
+    /// Whether another close has saved since the last content was kept, through a handle that passes through.
     private func isUnkept(_ node: Node, _ file: SharedDescriptor, _ own: OpenFile?) -> Bool {
         guard let own, own.state.withLock(\.isPassed), let name = nodes.location(node).name,
             let document = knownDocument(of: node)
@@ -168,7 +169,7 @@ extension LiveContainer {
     private func isInMemory(_ file: SharedDescriptor) -> Bool { linux_ordering_of(file.raw) == linux_ordering_none }
 
     private func synchronizeMapped(_ file: SharedDescriptor) throws(Errno) {
-        // What was kept of the content before lies in the same journal (see ``synchronize(node:handle:dataOnly:)``).
+        // The copy of the content before lies in the same journal (see ``synchronize(node:handle:dataOnly:)``).
         try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fdatasync(file.raw) } }
     }
 
@@ -190,7 +191,8 @@ extension LiveContainer {
         }
     }
 
-    /// What the file holds, and whether that is the current version, where no time can tell; nil: too big to be read.
+    /// The content's hash, and whether it is that of the current version, where no time can tell; nil: too big to be
+    /// read.
     private func comparable(
         _ node: Node, _ file: SharedDescriptor, upTo limit: UInt64
     ) -> (hash: [UInt8], isCurrent: Bool)? {
@@ -245,8 +247,8 @@ extension LiveContainer {
         }
     }
 
-    /// Whether a mapping has changed what a close has saved, before the handle was closed for good or released: into a
-    /// page that waits to be written already, no time tells of it.
+    /// Whether a mapping has changed the content that a close has saved, before the handle was closed for good or
+    /// released: into a page that waits to be written already, no time tells of it.
     func hasStoredUnseen(_ file: OpenFile, _ state: Document.State, _ stat: FileStat, isLast: Bool) -> Bool {
         guard file.mayBeMapped, let current = state.current, let hash = current.hash, !state.differs(from: stat),
             stat.size <= Self.hashedAtOnce, stat.size == current.size

@@ -69,7 +69,7 @@ extension LiveContainer {
         _ name: FileName, in directory: SharedDescriptor, for caller: Caller, mode: mode_t?,
         file: SharedDescriptor? = nil
     ) throws(Errno) -> FileStat {
-        // Of what has no descriptor, one is taken: nothing that comes under the name meanwhile is given away.
+        // Of a file without a descriptor, one is taken: no file that comes under the name meanwhile is given away.
         let flags = linux_O_PATH | O_NOFOLLOW
         let held = file == nil ? try Backing.open(name.bytes, in: directory.raw, flags: flags) : -1
         let file = file ?? SharedDescriptor(held)
@@ -79,7 +79,7 @@ extension LiveContainer {
         // In a set-group-id directory the file system has given it the directory's group already.
         let parent = try Backing.stat(path: ".", in: directory.raw)
         let group = parent.mode & UInt32(S_ISGID) != 0 ? gid_t.max : caller.group
-        // What is new is the daemon's own.
+        // A new file is the daemon's own.
         guard made.raw.user == geteuid() || made.key.device != rootKey.device else { throw Errno(rawValue: ESTALE) }
         try Backing.chown([], in: file.raw, user: caller.user, group: group)
         if let mode, mode & 0o6000 != 0, made.permissions & 0o6000 != 0 {

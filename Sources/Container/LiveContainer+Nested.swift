@@ -14,8 +14,8 @@ extension LiveContainer {
         }
     }
 
-    /// The directory of the container that a directory lies in, or is, within this one; nil for what is this one's own,
-    /// and on other file systems.
+    /// The directory of the container that a directory lies in, or is, within this one; nil for a directory of this
+    /// one's own, and on other file systems.
     func nestedRoot(of directory: Node) -> Node? {
         guard directory.isForeign else { return nil }
         return nodes.chain(directory).lazy.map(\.node).first(where: \.isNested)
@@ -31,7 +31,7 @@ extension LiveContainer {
     func standing(of stat: FileStat, _ name: Node.Name) -> Node.Standing {
         if stat.key.device != rootKey.device { return .otherFileSystem }
         if name.parent.isForeign, nestedRoot(of: name.parent) != nil { return .withinNested }
-        // What is known already was looked at when it was found.
+        // A directory that is known already was looked at when it was found.
         guard stat.isDirectory, nodes.node(stat.key) == nil, let directory = try? descriptor(of: name.parent),
             isNested(name.name, stat, in: directory)
         else { return .own }

@@ -225,7 +225,7 @@ extension LiveContainer {
         } else {
             return true
         }
-        // The kernel leaves it to us to take set-id bits away, and does not say so of what it passes through.
+        // The kernel leaves it to us to take set-id bits away, and does not say so of writes that it passes through.
         return stat.hasSetID
     }
 
@@ -311,7 +311,8 @@ extension LiveContainer {
     /// The same for one who was admitted among the file's writers.
     func serve(writer file: OpenFile, isMediated: Bool) -> OpenReply {
         var (reply, isPassed) = reply(for: file.node, file.descriptor, isKept: !file.mayBeMapped)
-        // What passes through goes where the file was opened to write, though O_APPEND may be taken away from it.
+        // A write that passes through goes where the file was opened to write, though O_APPEND may be taken away from
+        // it.
         let isMediated = isMediated || file.flags & O_APPEND != 0
         reply.isMediated = isPassed && isMediated
         file.state.withLock { ($0.isMediated, $0.isPassed) = (isMediated || !isPassed, isPassed) }

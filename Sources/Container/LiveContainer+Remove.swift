@@ -104,8 +104,8 @@ extension LiveContainer {
         }
     }
 
-    /// Why a directory that has entries may not go: that it is immutable or append-only, or what it lies in, comes
-    /// first.
+    /// Why a directory that has entries may not go: that it is immutable or append-only, or the directory that it lies
+    /// in, comes first.
     private func full(_ directory: Int32, in parent: Int32) -> Errno {
         linux_protection(directory, "") > 0 || linux_protection(parent, "") > 0 ? .notPermitted : .directoryNotEmpty
     }

@@ -1,5 +1,5 @@
-// What is done for a caller is done to the very file that the kernel has looked up. Its name may stand for another one
-// by now: with `-o source-open`, an old working directory or a second mount namespace programs reach the tree below.
+// A call is carried out on the very file that the kernel has looked up. Its name may stand for another one by now: with
+// `-o source-open`, an old working directory or a second mount namespace programs reach the tree below.
 
 import CLinux
 import Glibc
@@ -42,7 +42,7 @@ extension LiveContainer {
     }
 
     private func requireSame(_ stat: FileStat, as node: Node) throws(Errno) {
-        // In the state, which is nobody else's, a file may have been copied.
+        // In the state, which no other program uses, a file may have been copied.
         guard case .live = nodes.location(node).whereabouts else { return }
         let key = nodes.key(of: node)
         // Some other file systems give a file another number when it is first written to.

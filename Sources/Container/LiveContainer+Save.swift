@@ -98,8 +98,8 @@ extension LiveContainer {
         return isAppendersOwn(current, state, save.requester) || policy.isNamedQuiet(path(of: name, in: parent))
     }
 
-    /// Whether who appends goes on with what they have appended themselves: the same process, or the same program with
-    /// the same parent, as `date` in a loop. What others have appended is their version.
+    /// Whether the appending program goes on with content that it has appended itself: the same process, or the same
+    /// program with the same parent, as `date` in a loop. Content that others have appended is their version.
     private func isAppendersOwn(_ current: Version, _ state: Document.State, _ requester: Requester?) -> Bool {
         guard let requester, let actor = requester.actor, let saver = state.saver else { return false }
         if actor.ref == saver.ref { return true }
@@ -113,7 +113,7 @@ extension LiveContainer {
     ) {
         guard var version = state.current else { return }
         let former = save.isAppend && stat.size >= version.size ? version.size : .max
-        // A shell that made the file for a program has written nothing: what is in it is the program's.
+        // A shell that made the file for a program has written nothing: the content is the program's.
         if version.size == 0, let requester = save.requester { version.author = requester.author }
         version.size = stat.size
         version.modified = stat.modified
@@ -285,7 +285,7 @@ extension LiveContainer {
         }
         // What is appended from now on is appended to what was just replaced.
         if save.kind == .replacing { state.appended = nil }
-        // Who was refused, and puts a copy of it back, has still not seen it.
+        // A program that was refused, and puts a copy of the content back, has still not seen it.
         if !isRefused(state, save.requester) {
             observers.saved(current.id, of: state.item, by: save.requester?.actor, now: now)
         }

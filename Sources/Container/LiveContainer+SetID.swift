@@ -1,4 +1,4 @@
-// Set-id bits and capabilities: they go where somebody without the right to keep them chooses a file's content.
+// Set-id bits and capabilities: they go where a user without the right to keep them chooses a file's content.
 
 import CLinux
 import Glibc
@@ -7,13 +7,13 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Which permission bits survive a change by somebody who may not keep set-id bits.
+/// Which permission bits survive a change by a user without the right to keep set-id bits.
 enum SetIDRule {
     static let bits = UInt32(S_ISUID | S_ISGID)
     static let capability = Array("security.capability".utf8)
 
-    /// The set-user-id bit goes; the set-group-id bit goes where the group may execute, and elsewhere if who changes
-    /// the file is not of its group (setattr_should_drop_sgid in the kernel's fs/attr.c).
+    /// The set-user-id bit goes; the set-group-id bit goes where the group may execute, and elsewhere if the user that
+    /// changes the file is not of its group (setattr_should_drop_sgid in the kernel's fs/attr.c).
     static func afterChange(_ mode: UInt32, byStranger: Bool) -> UInt32 {
         var mode = mode & ~UInt32(S_ISUID)
         if byStranger || mode & UInt32(S_IXGRP) != 0 { mode &= ~UInt32(S_ISGID) }
@@ -27,14 +27,14 @@ extension FileStat {
 }
 
 extension LiveContainer {
-    /// Takes the set-id bits of a file away whose content somebody changes without the right to keep them.
+    /// Takes the set-id bits of a file away whose content the caller changes without the right to keep them.
     func dropSetID(_ file: Int32, _ caller: Caller) {
         guard let stat = try? Backing.stat(file), stat.hasSetID else { return }
         let kept = SetIDRule.afterChange(stat.permissions, byStranger: setIDIsBound(stat, caller))
         if kept != stat.permissions { fchmod(file, mode_t(kept)) }
     }
 
-    /// Takes them away whoever asks: the content that comes, or comes back, is another user's choice.
+    /// Takes them away for any caller: the content that comes, or comes back, is another user's choice.
     func dropSetID(_ file: Int32) throws(Errno) {
         let stat = try Backing.stat(file)
         guard stat.hasSetID else { return }
@@ -76,8 +76,8 @@ extension LiveContainer {
 
     // MARK: Content that comes back
 
-    /// Whether a file keeps its set-id bits when it gets the content of this version: root may do that with what root
-    /// or the file's owner wrote. Asked with no lock held.
+    /// Whether a file keeps its set-id bits when it gets the content of this version: root may do that with content
+    /// that root or the file's owner wrote. Asked with no lock held.
     func keepsSetID(_ version: VersionID?, at path: TreePath, as principal: Principal) -> Bool {
         guard principal.isRoot, let version, let author = try? store.version(version)?.author.userID,
             let owner = try? looking(as: .container, { try $0.document(path).stat.raw.user })
@@ -85,8 +85,8 @@ extension LiveContainer {
         return author == 0 || author == owner
     }
 
-    /// What was deleted with set-id bits or a capability does not come back with them through just anyone: it may have
-    /// been deleted for a flaw. Its owner could give it its own bit anew.
+    /// A file that was deleted with set-id bits or a capability does not come back with them through any user: it may
+    /// have been deleted for a flaw. The owner keeps the set-user-id bit, for the owner could set it anew.
     func dropRightsOfReturned(_ spot: Spot, _ requester: Requester) throws(Errno) {
         let user = requester.author.userID
         guard user != 0 else { return }

@@ -11,7 +11,7 @@ import VersionStore
 extension LiveContainer {
     /// With `refuse`, fails with ESTALE where nothing has happened yet, if the actor would replace a version that it
     /// has not seen. The kernel asks a second time with the same answer; it is told once.
-    /// - Parameter isSame: what would come is what is there; asked last.
+    /// - Parameter isSame: whether the content that would come is the current one; asked last.
     func refuseIfStale(
         _ state: inout Document.State, _ parent: Node, _ name: FileName, _ requester: Requester,
         unless isSame: (Document.State) -> Bool = { _ in false }
@@ -32,8 +32,8 @@ extension LiveContainer {
         if isRefused(state, requester) { throw Errno(rawValue: ESTALE) }
     }
 
-    /// The same for a document that is about to be renamed to a name that its actor makes up, as vim does with `f~`: it
-    /// would save under the old name what it has from a stale read, and nothing could be refused any more.
+    /// The same for a document that is about to be renamed to a name that its actor makes up, as vim does with `f~`:
+    /// the program would save content from a stale read under the old name, and no call could be refused any more.
     func refuseAwayIfStale(
         _ entry: Entry, as name: FileName, _ document: Document?, _ requester: Requester
     ) throws(Errno) {
@@ -43,8 +43,8 @@ extension LiveContainer {
         }
     }
 
-    /// Whether what is about to be renamed over a document has its current content: nothing is replaced by that. So
-    /// does vim put back a copy that it has made, once it was refused.
+    /// Whether a file that is about to be renamed over a document has its current content: that replaces nothing. In
+    /// this way vim puts back a copy that it has made, once it was refused.
     func putsBack(_ state: Document.State, _ move: Move, _ target: Entry) -> Bool {
         guard let current = state.current, move.source.stat.size == current.size, current.size <= Self.hashedAtOnce
         else { return false }
@@ -121,7 +121,7 @@ extension LiveContainer {
             guard found === document, state.current?.id == mine.id, !state.differs(from: try Backing.stat(file.raw))
             else { return }
             try keepCopy(&state, of: node, from: file.raw)
-            // Two have chosen what it holds now.
+            // Two authors have chosen the content that it has now.
             try dropSetID(file.raw)
             try replace(file, texts.mine, with: merged)
             let stat = try Backing.stat(file.raw)

@@ -8,7 +8,7 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Removes one of several names of what is neither a file nor a directory.
+    /// Removes one of several names of a symlink, FIFO, socket or device.
     func unlinkOneName(_ entry: Entry, _ requester: Requester) throws(Errno) {
         let deletion = try deletion(of: entry, nil, requester)
         let isKept = try keepStandIn(for: entry, deletion)
@@ -31,7 +31,7 @@ extension LiveContainer {
             try Backing.open(path: "staging", in: store.state.rawValue, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
         do throws(Errno) {
             try retryingWhenFull(isRecord: true) { () throws(Errno) in
-                // What an attempt before this one has left.
+                // An attempt before this one may have left a file.
                 try? Backing.unlink(name.bytes, in: staging.raw)
                 try makeStandIn(for: entry, name, in: staging)
                 try store.deletedArea.moveIn(name, of: FileDescriptor(rawValue: staging.raw), deletion)

@@ -76,7 +76,7 @@ public final class LiveContainer: Sendable {
     let timers = Scheduler()
     /// For what may take long: hashing, thinning.
     let chores = Scheduler(isPatient: true)
-    /// For what mappings change: synchronising a file may take long, and nobody's hashing may hold it up.
+    /// For files that mappings change: synchronizing a file may take long, and no hashing may hold it up.
     let watches = Scheduler()
     /// Opens that have waited for coordination go on here.
     let opens = Scheduler()

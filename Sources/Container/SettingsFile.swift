@@ -94,7 +94,7 @@ public struct SettingsFile {
     public func write(in state: Int32) throws(SettingsError) {
         let text = Array((table.convert(to: .toml) + "\n").utf8)
         do throws(Errno) {
-            // What an attempt that was cut short has left, or whoever may write here.
+            // A file of that name is from an attempt that was cut short, or from another writer of this directory.
             try? Backing.unlink(Array((Self.name + ".new").utf8), in: state)
             let file = try Backing.openRegular(
                 path: Self.name + ".new", in: state, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600)

@@ -178,6 +178,6 @@ extension WriterArbiter.State {
 }
 
 extension Node {
-    /// What a claim on its file is a claim on: its number, which is never given out again.
+    /// The identity that a claim on the node's file names: the file's number, which is never given out again.
     fileprivate var claimed: ItemID { ItemID(high: 0, low: file.number) }
 }

@@ -15,7 +15,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var framer: LineFramer
     private(set) var context: ChannelHandlerContext?
     private(set) var peer: Peer?
-    /// Who its work is done for.
+    /// The user and connection that its work is done for.
     private(set) var source: WorkSource
     /// Lines that were read and wait for their turn; reading pauses while there are any.
     private var backlog: [LineFramer.Frame] = []

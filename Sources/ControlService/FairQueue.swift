@@ -1,30 +1,30 @@
-// Work that waits for the threads of one kind, taken in turn from those who gave it.
+// Work that waits for the threads of one kind, taken in turn from the connections that gave it.
 
 import NIOPosix
 import Synchronization
 
-/// Who gave work: a connection, and its user.
+/// The source of work: a connection, and its user.
 struct WorkSource: Hashable, Sendable {
     var user: UInt32
-    /// Root, or whoever the daemon runs as.
+    /// Whether the user is root, or the user that the daemon runs as.
     var isTrusted: Bool
     /// Which connection; each has another number.
     var connection: UInt64
 }
 
-/// Keeps what waits, and hands it to a pool's threads: from each user in turn, and from each of a user's connections in
-/// turn, so that no client waits for all that another has asked for. Work of a connection may take long: one thread of
+/// Keeps waiting work, and hands it to a pool's threads: from each user in turn, and from each of a user's connections
+/// in turn, so that no client waits for all requests of another. Work of a connection may take long: one thread of
 /// several is always left for others.
 final class FairQueue: Sendable {
     typealias Work = @Sendable () -> Void
 
-    /// What one connection has waiting.
+    /// The work of one connection.
     private struct Line {
         var waiting: [Work] = []
         var running = 0
     }
 
-    /// What one user has.
+    /// The work of one user.
     private struct Queue {
         var lines: [UInt64: Line] = [:]
         /// The connections that have something waiting, the next one first.
@@ -43,7 +43,7 @@ final class FairQueue: Sendable {
 
     private let pool: NIOThreadPool
     private let threads: Int
-    /// Guards what waits and what runs; innermost, and held for a few look-ups.
+    /// Guards the waiting and the running work; innermost, and held for a few look-ups.
     private let state = Mutex(State())
 
     init(on pool: NIOThreadPool, threads: Int) {

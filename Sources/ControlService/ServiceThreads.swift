@@ -26,7 +26,7 @@ struct ServiceThreads: Sendable {
     }
 
     private let pools: [Kind: NIOThreadPool]
-    /// What waits for a pool; none for coordination, whose order counts.
+    /// The work that waits for a pool; none for coordination, whose order counts.
     private let queues: [Kind: FairQueue]
 
     init() {

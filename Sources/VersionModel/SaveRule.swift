@@ -19,8 +19,8 @@ public struct Save: Hashable, Sendable {
     public var base: VersionID?
     /// Whether N equals the current version's content.
     public var equalsCurrent: Bool
-    /// Whether the content that would lose (C's; N's for an orphan) is the base's, or that of another loser that nobody
-    /// has resolved (``SaveRule/isLeftOut(_:besides:base:)``).
+    /// Whether the content that would lose (C's; N's for an orphan) is the base's, or that of another unresolved loser
+    /// (``SaveRule/isLeftOut(_:besides:base:)``).
     public var isLoserLeftOut: Bool
     /// Whether base(B) goes back to C: what B has seen came after it (B has written to a file that had lost its name).
     public var baseFollowsCurrent: Bool
@@ -70,9 +70,9 @@ public enum SaveRule {
         }
     }
 
-    /// Whether a content loses nothing to anyone, because another version that has it says so: the base, from which the
-    /// winner's author has gone on, or a loser that is still to be resolved. An older version does not: who goes back
-    /// to its content has made an edit like any other.
+    /// Whether a content is left out, because another version that has it allows that: the base, from which the
+    /// winner's author has gone on, or a loser that is still to be resolved. An older version does not: an author that
+    /// goes back to its content has made an edit like any other.
     /// - Parameters:
     ///   - loser: the version that would lose.
     ///   - other: another version of the item, with the same content.

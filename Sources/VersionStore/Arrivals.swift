@@ -111,7 +111,7 @@ final class Arrivals: @unchecked Sendable {
 
     private func finish(_ copy: Copy) { awaitWriting(copy.file.rawValue) }
 
-    /// Runs what makes things durable behind all copies begun before, also those that another thread waits for.
+    /// Runs a call that makes files durable behind all copies begun before, also those that another thread waits for.
     func synchronizing<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
         let (due, batch) = locked {
             synchronizing += 1

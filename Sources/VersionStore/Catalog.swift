@@ -15,7 +15,8 @@ final class Catalog: Sendable {
     static let schemaVersion: Int64 = 1
 
     private let queue: DatabaseQueue
-    /// What has to be durable before the catalog is. Set once, at the opening; lock order: last, held for a look.
+    /// The contents that have to be durable before the catalog is. Set once, at the opening; lock order: last, held for
+    /// a look.
     let settling = Mutex<Settling?>(nil)
     /// Rows since the log was brought into the database last, where we do that ourselves; guarded by the queue's turn.
     private let unsettledRows = Atomic<Int>(0)
@@ -207,8 +208,8 @@ final class Catalog: Sendable {
         try? access { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
     }
 
-    /// SQLite would synchronise the log when it is long, and with it what tells of files that are not durable: where
-    /// the file system does not see to it that they are, that is done here, behind them.
+    /// SQLite would synchronize the log when it is long, and with it rows that name files which are not durable: where
+    /// the file system does not make those durable first, the daemon synchronizes the log here, behind them.
     func takeOverCheckpoints() {
         guard settling.withLock(\.self)?.isNeeded == true else { return }
         try? access { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }

@@ -40,7 +40,7 @@ extension StoreCheck {
         return try? store.contents.open(version.content)
     }
 
-    /// A file of the live tree. What has taken its name, a FIFO perhaps, is not it.
+    /// A file of the live tree. Anything else that has taken its name, such as a FIFO, is not it.
     private func openLive(_ path: TreePath) -> FileDescriptor? {
         guard let last = path.name,
             let directory = try? System.openDirectory(Array(path.names.dropLast()), in: store.root)

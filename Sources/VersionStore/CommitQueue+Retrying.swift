@@ -1,4 +1,4 @@
-// The writer while the catalog cannot be written: what was committed waits in memory, and more is refused in time.
+// The writer while the catalog cannot be written: committed rows wait in memory, and more changes are refused in time.
 
 import Glibc
 import Logging
@@ -12,7 +12,7 @@ extension CommitQueue {
         var (seen, pause) = (0, Self.firstPauseNanoseconds)
         locked {
             isUncommitted = true
-            // Who waits for the backlog to become smaller goes on.
+            // A thread that waits for the backlog to become smaller goes on.
             pthread_cond_broadcast(progress)
         }
         while true {
@@ -37,7 +37,7 @@ extension CommitQueue {
                 seen = show(calls.count, seen, isStaged: staged != nil)
                 refuseIfHopeless(failure, since: begun)
             }
-            // Held back for the labels of what is removed; the last resort before changes are refused, and at the end.
+            // Held back for the labels of removed files; the last resort before changes are refused, and at the end.
             let isLast = locked { isStopping || backlog >= Self.backlogLimit / 2 }
             if isLast, ballast?.release() == true, staged == nil {
                 staged = try? catalog.stage(calls[...])
@@ -63,7 +63,8 @@ extension CommitQueue {
         }
     }
 
-    /// Tells the readers who wait how far they can see now, or that they cannot; gives what is now seen.
+    /// Tells waiting readers how far they can see now, or that they cannot; returns the number of calls that are now
+    /// seen.
     func show(_ staged: Int, _ seen: Int, isStaged: Bool) -> Int {
         locked {
             isFailing = !isStaged

@@ -185,7 +185,8 @@ final class CommitQueue: @unchecked Sendable {
     var isStuck: Bool { locked { isUncommitted } }
     var isUncommitted = false
 
-    /// No more changes can be recorded: they are to be refused before they are made. What is under way is still taken.
+    /// No more changes can be recorded: they are to be refused before they are made. Rows of changes that are under way
+    /// are still taken.
     var isRefusing: Bool { refuses.load(ordering: .relaxed) }
     let refuses = Atomic<Bool>(false)
 

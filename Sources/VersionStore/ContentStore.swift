@@ -75,7 +75,7 @@ public final class ContentStore: Sendable {
     ///   - file: open for reading.
     ///   - isDurable: a copy is synchronised, because the file is about to be written to in place, which nothing
     ///   orders.
-    ///   - limit: how much of it is the content; what is behind was appended since.
+    ///   - limit: how much of it is the content; the bytes behind were appended since.
     public func keep(
         copying file: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = [], isDurable: Bool = false,
         upTo limit: UInt64 = .max
@@ -108,10 +108,10 @@ public final class ContentStore: Sendable {
         try shelf.settling.synchronizing { () throws(Errno) in try arrivals.synchronizing(body) }
     }
 
-    /// Whether fsync(2) of a file makes nothing else durable, not even the copy of what it was.
+    /// Whether fsync(2) of a file makes nothing else durable, not even the copy of its older content.
     public var synchronizesOneFile: Bool { shelf.settling.isNeeded }
 
-    /// Makes durable what was kept, where nothing orders that and the files it was kept of.
+    /// Makes kept contents durable, where nothing orders them and the files that they were kept of.
     public func settle() { shelf.settling.settle() }
 
     /// Whether a truncation may be durable before the copy that was made for it, if somebody has the file system make

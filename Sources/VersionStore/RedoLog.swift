@@ -120,7 +120,7 @@ final class RedoLog {
         var (calls, last): ([[VersionStore.Mutation]], UInt64) = ([], applied)
         var position = 0
         while let (number, call, next) = try? record(bytes, at: position) {
-            // Higher numbers than that nobody counts to.
+            // No daemon counts to higher numbers than that.
             guard number < mostNumber else { break }
             if number > applied {
                 calls.append(call)

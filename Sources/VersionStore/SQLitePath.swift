@@ -14,8 +14,8 @@ enum SQLitePath {
         return "/proc/self/fd/\(directory.rawValue)/\(name)"
     }
 
-    /// What is opened or removed below a descriptor is a regular file there of that very name, or nothing: a name in
-    /// the state may be a link by now, and a journal may name any file as one to remove.
+    /// SQLite opens and removes below a descriptor a regular file there of that very name, or nothing: a name in the
+    /// state may be a link by now, and a journal may name any file as one to remove.
     private static let installed: Bool = {
         guard let vfs = sqlite3_vfs_find(nil), let set = vfs.pointee.xSetSystemCall else { return false }
         typealias Lstat = @convention(c) (UnsafePointer<CChar>?, UnsafeMutablePointer<stat>?) -> Int32

@@ -71,7 +71,7 @@ final class Shelf: Sendable {
         return (place ?? directory, id.hex)
     }
 
-    /// What the entry of that name is.
+    /// The attributes of the entry of that name.
     func status(of entry: CName) throws(Errno) -> stat {
         try System.status(Self.leaf(entry), in: place(of: entry))
     }
@@ -81,7 +81,7 @@ final class Shelf: Sendable {
         try System.openRegular(Self.leaf(entry), in: place(of: entry), O_RDONLY)
     }
 
-    /// Puts a file or directory of that name here, in the place of what may be here already.
+    /// Puts a file or directory of that name here, in the place of one that may be here already.
     func take(_ name: CName, of source: FileDescriptor, as entry: CName) throws(Errno) {
         try System.rename(name, in: source, to: Self.leaf(entry), in: place(of: entry, making: true))
         settling.noteArrival()

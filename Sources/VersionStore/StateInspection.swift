@@ -17,7 +17,7 @@ struct StateInspection {
     /// At the end of a journal that names another journal, which SQLite would remove.
     private static let journalMagic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
 
-    /// The directory's owner, root, and the daemon's own user: what is theirs is trusted.
+    /// The directory's owner, root, and the daemon's own user: their files are trusted.
     private let owners: Set<UInt32>
 
     init(root: FileDescriptor) throws(StoreError) {
@@ -58,7 +58,8 @@ struct StateInspection {
         }
     }
 
-    /// That a directory which is open is nobody else's, and the state's own only its owner's.
+    /// Requires that an open directory belongs to one of the owners, and that the state's own directory is open to its
+    /// owner alone.
     func vouch(for directory: FileDescriptor, _ path: String) throws(StoreError) {
         let status: stat
         do throws(Errno) { status = try System.status(directory) } catch { throw .io(error, "looking at \(path)") }
@@ -95,7 +96,7 @@ struct StateInspection {
         try check(owner: status.st_uid, path)
     }
 
-    /// SQLite would remove the file that a journal names as the one that it belongs to, whatever that is.
+    /// SQLite would remove the file that a journal names as the one that it belongs to, whichever file that is.
     private func lookIntoJournal(_ state: FileDescriptor, _ path: String) throws(StoreError) {
         do throws(Errno) {
             let journal = try System.openRegular("catalog.sqlite-journal", in: state, O_RDONLY)
@@ -115,7 +116,7 @@ struct StateInspection {
         } catch { throw .io(error, "reading \(path)") }
     }
 
-    /// What opening a part of the state for use has failed with.
+    /// The error for a part of the state that could not be opened for use.
     static func failure(_ error: Errno, _ path: String, _ expected: String) -> StoreError {
         switch error {
         case .tooManySymbolicLinkLevels, .notDirectory, .illegalByteSequence, .isDirectory:

@@ -60,7 +60,7 @@ final class SpaceMeter: Sendable {
 
     func restore(_ bytes: Int64) {
         state.withLock { state in
-            // Whoever wrote it down: sums stay far from the end of the numbers.
+            // Another program may have written the record: sums stay far from the end of the numbers.
             state.bytes = min(max(0, bytes), 1 << 60)
             state.isComplete = true
         }

@@ -14,7 +14,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case notAContainer
     /// The directory has an entry called `.versions`, which the mount needs for itself.
     case reservedName
-    /// The state, or a part of it, is not what it should be, or not the right user's; what, and what to do about it.
+    /// The state, or a part of it, is of the wrong kind, or not the right user's; with a sentence on that, and advice.
     case untrusted(String, advice: String)
     /// A system call on the state failed; what was being done.
     case io(Errno, String)

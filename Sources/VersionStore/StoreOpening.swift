@@ -35,7 +35,7 @@ struct StoreOpening {
     private(set) var applied: UInt64 = 0
     /// When the catalog last heard of anything before a disorderly end; nil if that is not known.
     private(set) var lastChange: Timestamp?
-    /// When it was closed in order, by whoever is at the same files now; nil if it was not, or the clock was set back.
+    /// When it was closed in order; nil if it was not, if its files are a copy, or if the clock was set back.
     let closed: Timestamp?
     /// The identities before the copy, whose FileIDs the catalog still has.
     private let previous: FormatLine?

@@ -6,7 +6,7 @@ import Synchronization
 import SystemPackage
 
 /// Holds a descriptor of each subdirectory that was used. Thread-safe. A symlink in the place of one is never followed,
-/// and what was opened stays the same directory, wherever it is moved.
+/// and an opened descriptor stays that of the same directory, wherever that is moved.
 final class Subdirectories: Sendable {
     /// `objects` or `deleted`.
     private let shelf: FileDescriptor

@@ -6,7 +6,7 @@ import SystemPackage
 import VersionModel
 
 extension System {
-    /// A directory of the live tree, in steps of what a system call takes: paths may be longer.
+    /// A directory of the live tree, in steps that a system call takes: paths may be longer.
     static func openDirectory(
         _ names: [FileName], in root: FileDescriptor, _ flags: Int32 = linux_O_PATH
     ) throws(Errno) -> FileDescriptor {

@@ -41,7 +41,8 @@ enum System {
             rawValue: try call { linux_openat(directory.rawValue, name, flags | O_CLOEXEC, mode) })
     }
 
-    /// Opens what lies in a directory of the state: no symlink is followed, nothing outside is reached (openat2(2)).
+    /// Opens a file or directory of a directory of the state: no symlink is followed, nothing outside is reached
+    /// (openat2(2)).
     static func openBeneath(
         _ name: UnsafePointer<CChar>, in directory: FileDescriptor, _ flags: Int32, mode: mode_t = 0
     ) throws(Errno) -> FileDescriptor {
@@ -53,7 +54,7 @@ enum System {
         _ name: UnsafePointer<CChar>, in directory: FileDescriptor, _ flags: Int32, mode: mode_t = 0
     ) throws(Errno) -> FileDescriptor {
         let file: FileDescriptor
-        // Truncated once it is known to be what it should be.
+        // Truncated once it is known to be a regular file.
         let opening = flags & ~O_TRUNC
         do throws(Errno) {
             file = try openBeneath(name, in: directory, opening | O_NONBLOCK, mode: mode)

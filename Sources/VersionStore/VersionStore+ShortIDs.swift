@@ -1,4 +1,5 @@
-// What the first digits of an id stand for, and sums below a path: by indexes, whatever the catalog holds besides.
+// The things that the first digits of an id stand for, and sums below a path: by indexes, whatever the catalog holds
+// besides.
 
 internal import GRDB
 import VersionModel
@@ -19,7 +20,7 @@ struct IDRange {
     }
 }
 
-/// What an id stands for, as far as the catalog knows.
+/// The thing that an id stands for, as far as the catalog knows.
 public enum NamedByID: Sendable {
     case item(ItemID)
     case version(Version)
@@ -27,7 +28,7 @@ public enum NamedByID: Sendable {
 }
 
 extension VersionStore {
-    /// All whose id begins with these hex digits, at most so many of each kind.
+    /// All things with an id that begins with these hex digits, at most so many of each kind.
     public func named(byDigits hex: String, limit: Int64) throws(StoreError) -> [NamedByID] {
         guard let range = IDRange(hex) else { return [] }
         return try read { database in
@@ -37,12 +38,12 @@ extension VersionStore {
         }
     }
 
-    /// What was deleted at exactly this path, newest first.
+    /// The entries that were deleted at exactly this path, newest first.
     public func deletions(at path: TreePath) throws(StoreError) -> [Deletion] {
         try read { try Query.deletions(at: path, $0) }
     }
 
-    /// The lengths of what was deleted at a path and below it, added up.
+    /// The lengths of the entries that were deleted at a path and below it, added up.
     public func deletedBytes(within path: TreePath) throws(StoreError) -> UInt64 {
         try deletions(within: path).reduce(0) { $0 + min($1.size, .max - $0) }
     }

@@ -63,7 +63,7 @@ public final class VersionStore: Sendable {
 
     /// When the catalog last heard of anything before a disorderly end; nil if that is not known.
     let lastChange: Timestamp?
-    /// When it was closed in order the last time, a little early: what has a later `st_ctim` changed since, or was
+    /// When it was closed in order the last time, a little early: a file with a later `st_ctim` changed since, or was
     /// changed by us. nil if that is not known.
     public let closed: Timestamp?
     let options: Options
@@ -104,7 +104,8 @@ public final class VersionStore: Sendable {
 
     deinit { close() }
 
-    /// Others can tell from now on that this process only writes down what it has in hand, by a lock on `staging`.
+    /// Others can tell from now on that this process only writes down the changes that it has in hand, by a lock on
+    /// `staging`.
     public func noteEnding() { _ = linux_flock(directory.staging.rawValue, LOCK_SH | LOCK_NB) }
 
     /// Writes everything, marks an orderly end, unlocks. Nothing may be called afterwards; a second call does nothing.

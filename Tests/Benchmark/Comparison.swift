@@ -12,8 +12,8 @@ struct Comparison {
         var this: Spread
         var control: Spread
 
-        /// The median ratio that noise alone explains: what the control is off by, and two standard errors of a median
-        /// of as many ratios that spread as the control's and this build's do.
+        /// The median ratio that noise alone explains: the deviation of the control, and two standard errors of a
+        /// median of as many ratios that spread as the control's and this build's do.
         var bound: Double { 1 + abs(control.median - 1) + 2 * max(control.error, this.error) }
         var isSlower: Bool { this.median > bound }
     }

@@ -50,7 +50,7 @@ do {
         let rounds = workload.unit == .microseconds ? 3 * rounds : rounds
         // Round by round over all places, so that a noisy minute hits all of them.
         for round in 0..<rounds {
-            // Another place begins each round: the first of a round pays for what the round before has left.
+            // Another place begins each round: the first of a round pays for work that the round before has left.
             for index in places.indices.map({ ($0 + round) % places.count }) {
                 let place = places[index]
                 // What the one before has left to do in the background is not to be this one's burden.

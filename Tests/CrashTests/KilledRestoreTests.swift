@@ -36,7 +36,7 @@ struct KilledRestore {
     var call: Int
     var isBehind: Bool
 
-    /// What this process is there for, if it is such a one.
+    /// The restore that this process was started for, if it is such a process.
     static var task: KilledRestore? {
         let words = (ProcessInfo.processInfo.environment[variable] ?? "").split(separator: " ")
         guard words.count == 3, let call = Int(words[1]) else { return nil }

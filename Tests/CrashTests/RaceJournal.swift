@@ -1,4 +1,4 @@
-// What several programs that save the same names have written down, and what of it must be found afterwards.
+// The journals of several programs that save the same names, and the contents that must be found afterwards.
 
 import CrashLoad
 import Crypto
@@ -18,7 +18,7 @@ struct RaceSave {
     var inode: UInt64 = 0
     var isAcknowledged = false
 
-    /// Whether it began with an empty file; else it wrote into what was there.
+    /// Whether the save began with an empty file; else it wrote into the content that was there.
     var isWhole: Bool { way != "i" }
 
     /// Its token again and again.
@@ -36,7 +36,7 @@ struct RaceJournal {
     private(set) var saves: [String: RaceSave] = [:]
     private var lines: [(time: Int64, text: String)] = []
 
-    /// Reads what a program has written down.
+    /// Reads the journal of a program.
     mutating func read(_ path: String) throws {
         for line in try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -63,7 +63,7 @@ struct RaceJournal {
 
     var acknowledged: [RaceSave] { saves.values.filter(\.isAcknowledged) }
 
-    /// What was done to a save's name around it, by all programs.
+    /// The calls of all programs on a save's name around it.
     func story(of save: RaceSave) -> String {
         let stem = save.name.prefix { $0 != "." }
         let around = (save.opening - 5_000_000)...((save.closed ?? save.opening) + 5_000_000)
@@ -73,10 +73,10 @@ struct RaceJournal {
             .joined(separator: "\n")
     }
 
-    // MARK: What is POSIX's
+    // MARK: Saves that POSIX lets programs mix
 
     /// How long a program may do nothing to a file that it replaces before others go on with it (`WriterClaims.lapse`),
-    /// less what a busy machine takes between two steps.
+    /// less the time that a busy machine takes between two steps.
     private static let quiet: Int64 = 150_000_000
 
     /// Whether others may have overwritten a save before it was closed, as POSIX has it for programs that share a file:
@@ -92,7 +92,7 @@ struct RaceJournal {
         return pause > Self.quiet && !others.isEmpty
     }
 
-    // MARK: What must be found
+    // MARK: Contents that must be found
 
     /// The acknowledged contents that an unmounted container holds nowhere.
     /// - Parameter shared: counts those that are not, and need not be.

@@ -1,4 +1,5 @@
-// Programs that save the same names at the same time: what a close or a rename has acknowledged is found afterwards.
+// Programs that save the same names at the same time: each content that a close or a rename has acknowledged is found
+// afterwards.
 
 import CrashLoad
 import Foundation
@@ -50,7 +51,7 @@ extension Crashes {
             }
         }
 
-        /// A container in which programs race, and what must be so when they are done.
+        /// A container in which programs race, and the checks when they are done.
         private func race(_ seed: UInt64, _ name: String, _ body: (inout Race) throws -> Void) throws {
             try withContainer(named: "race", seconds: 900) { container in
                 var race = Race(container, seed)

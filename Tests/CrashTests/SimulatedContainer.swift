@@ -260,7 +260,7 @@ final class SimulatedContainer {
         container.close()
     }
 
-    /// What a check finds wrong.
+    /// The findings of a check.
     func problems() -> [String] {
         do { return try container.store.check(repair: false).map { "\($0)" } } catch { return ["\(error)"] }
     }

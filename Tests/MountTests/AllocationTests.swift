@@ -1,4 +1,5 @@
-// fallocate(2) where there is little room: what cannot succeed gives nothing up, and what statfs(2) promises succeeds.
+// fallocate(2) where there is little room: a call that cannot succeed gives nothing up, and one that statfs(2) has room
+// for succeeds.
 
 import CTestSupport
 import Foundation
@@ -25,7 +26,7 @@ import Testing
         return Int(system.f_bavail) * Int(system.f_frsize)
     }
 
-    /// fallocate(1), as whom it is asked: its exit status.
+    /// Runs fallocate(1) and returns its exit status.
     private func allocate(_ path: String, _ bytes: Int, _ options: String...) throws -> Int32 {
         try run("fallocate", options + ["-l", "\(bytes)", path], seconds: 60).status
     }
@@ -74,7 +75,7 @@ import Testing
             try withContainer(named: "shared", on: base, settings: Self.settings) { container in
                 guard container.isVersioned else { return [] }
                 try save(1, container.file("a"), megabytes: 40)
-                // In place: what is kept of each is a clone that differs by a block.
+                // In place: the kept content of each is a clone that differs by a block.
                 for number in 1...5 {
                     let place = "conv=notrunc bs=1 seek=\(number * 8192)"
                     try shell("printf \(number) | dd of=a \(place) status=none", in: container.path)
@@ -102,7 +103,7 @@ import Testing
                 let (below, promised) = (try free(base), try free(container.path))
                 var problems: [String] = []
                 if promised < below + 40 * Self.megabyte { problems.append("statfs: \(promised) for \(below)") }
-                // What describes the blocks takes some itself.
+                // The metadata of the blocks takes some itself.
                 let wanted = promised - 2 * Self.megabyte
                 let status = try allocate(container.file("big"), wanted)
                 if status != 0 { problems.append("\(wanted) of \(promised) failed") }

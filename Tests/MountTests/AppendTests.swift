@@ -1,11 +1,11 @@
-// O_APPEND is a property of an open file that a program may change at any time: what counts is what it is at the write.
+// O_APPEND is a property of an open file that a program may change at any time: its state at the write counts.
 
 import Foundation
 import Support
 import Testing
 
 @Suite struct AppendTests {
-    /// Changes the flag of open files in every way and prints what the files hold then.
+    /// Changes the flag of open files in every way and prints the contents of the files then.
     private static let script = """
         import fcntl, mmap, os, sys
         os.chdir(sys.argv[1])

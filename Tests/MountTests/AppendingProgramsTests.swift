@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    /// Plays in a container that keeps versions; says what its documents have that they should not.
+    /// Plays in a container that keeps versions; reports documents that have other versions than expected.
     private func play(
         _ expected: [String: [String]], _ story: (TestContainer) throws -> Void
     ) throws {

@@ -1,5 +1,5 @@
-// What is done to a file that the kernel has looked up, after another one has taken its name below, as a Python
-// program: arguments are the directory, its mount, and a place for a secret. It prints a line for each deed.
+// Calls on a file that the kernel has looked up, after another one has taken its name below, as a Python program:
+// arguments are the directory, its mount, and a place for a secret. It prints a line for each deed.
 
 enum ExchangedFileScript {
     static let text = #"""

@@ -1,5 +1,5 @@
-// What is done through the mount is done to the file that the kernel has looked up, whatever has taken its name below:
-// with `source-open` everybody may change names there.
+// A call through the mount is carried out on the file that the kernel has looked up, also if another file has taken its
+// name below: with `source-open` every program may change names there.
 
 import CTestSupport
 import Foundation
@@ -43,7 +43,7 @@ struct ExchangedFileTests {
             }
             #expect(try String(contentsOfFile: place.path + "/out/f", encoding: .utf8) == "secret\n")
             #expect(try FileManager.default.contentsOfDirectory(atPath: place.path + "/out") == ["f"])
-            // What was saved is synchronised at the end, as far as it is still there.
+            // Saved files are synchronized at the end, as far as they are still there.
             let ended = try place.ctl("unmount", "m", "--json")
             #expect(ended.text.contains("\"ended\" : true"), "\(ended.text) \(ended.errors)")
         }

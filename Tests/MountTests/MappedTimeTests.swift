@@ -5,8 +5,8 @@ import Support
 import Testing
 
 @Suite struct MappedTimeTests {
-    /// Prints what did not move. Only the time that is asked for is looked at, as `stat -c %Y` and `make` do: who asks
-    /// for the access time as well has all of them told anew.
+    /// Prints the times that did not move. Only the time that is asked for is looked at, as `stat -c %Y` and `make` do:
+    /// a program that asks for the access time as well has all of them told anew.
     private static let script = """
         import ctypes, mmap, os, sys
         os.chdir(sys.argv[1])

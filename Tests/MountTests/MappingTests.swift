@@ -1,5 +1,5 @@
-// Shared mappings that outlive close(2): what the close has acknowledged stays as it was, and what is stored later is a
-// version of its own.
+// Shared mappings that outlive close(2): the content that the close has acknowledged stays as it was, and content that
+// is stored later is a version of its own.
 
 import CTestSupport
 import Foundation

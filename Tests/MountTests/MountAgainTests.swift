@@ -1,4 +1,5 @@
-// `umount DIR && mount DIR`: the mount waits for the daemon before it, which writes down what it has in hand.
+// `umount DIR && mount DIR`: the mount waits for the daemon before it, which writes down the changes that it has in
+// hand.
 
 import CTestSupport
 import Foundation

@@ -1,4 +1,4 @@
-// The options that mount(8) lists for every file system are taken, and mean what they mean on others.
+// The options that mount(8) lists for every file system are taken, and mean the same as on others.
 
 import CTestSupport
 import Foundation
@@ -6,7 +6,7 @@ import Support
 import Testing
 
 @Suite(.enabled(if: getuid() == 0, "another mount to compare with takes root")) struct MountOptionTests {
-    /// What mount(8) lists, with what the table of mounts then shows.
+    /// The options that mount(8) lists, with the words that the table of mounts then shows.
     private static let listed: [(option: String, shown: String?)] = [
         ("async", nil), ("atime", "relatime"), ("auto", nil), ("noauto", nil), ("defaults", nil), ("dev", nil),
         ("nodev", "nodev"), ("diratime", nil), ("nodiratime", "nodiratime"), ("dirsync", "dirsync"), ("exec", nil),
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// What exists is EEXIST still, and what is no file of the file system may be written to.
+    /// A name that exists is EEXIST still, and a FIFO or device may be written to.
     private func expectReadOnly(_ point: String, from line: Int = #line) throws {
         let output = try run(
             "python3",

@@ -1,4 +1,4 @@
-// versionsctl purge: what it says would go, what it asks on a terminal, and what stays because it is pinned.
+// versionsctl purge: the versions that it says would go, its question on a terminal, and the pinned versions that stay.
 
 import Foundation
 import Support

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 @Suite struct UnmountedEditTests {
-    /// What is done to the file between two mounts, and takes the time of it over.
+    /// The edits of the file between two mounts; the file then gets its old time.
     private static let edits = [
         "printf TWO > f", "printf TWO | dd of=f conv=notrunc status=none", "printf TWO > new; mv new f",
         "cp -p f new; printf TWO > new; mv new f",
@@ -38,7 +38,7 @@ import Testing
             try place.mount()
             let texts = try texts("c/f", in: place)
             #expect(texts.count == 4 && texts.first == "TWO" && texts.dropFirst(2) == ["one", "one"], "\(texts)")
-            // Nobody had kept what was there, and it does not claim the bytes of another.
+            // The content before was not kept, and its version does not claim the bytes of another.
             let told = try place.ctl("history", "c/f").text
             #expect(told.contains("content lost"), "\(told)")
             #expect(try place.ctl("check", "c").status == 0)

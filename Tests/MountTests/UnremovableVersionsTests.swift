@@ -8,7 +8,7 @@ import Support
 import Testing
 
 @Suite("Nothing below .versions can be removed") struct UnremovableVersionsTests {
-    /// What there is below `.versions`, and what the tool says of it.
+    /// The files below `.versions`, and the output of the tool on them.
     private func state(_ container: TestContainer) throws -> String {
         let line = "find .versions -type f -exec md5sum {} + | sort; find .versions | sort"
         return try run("sh", ["-c", line], in: container.path).text
@@ -97,7 +97,7 @@ import Testing
             var problems = removal?.status == 0 ? ["it succeeded"] : []
             let lines = removal?.errors.split(separator: "\n").count ?? 0
             if before != "5000" || lines < 5000 { problems.append("\(before) versions, \(lines) were tried") }
-            // An optimised build takes a fraction of a second; what the bound finds is work that grows with the square.
+            // An optimized build takes a fraction of a second; the bound finds work that grows with the square.
             if time > .seconds(30) { problems.append("it took \(time)") }
             if try count() != before { problems.append("\(try count()) versions of \(before) are left") }
             return problems

@@ -1,4 +1,4 @@
-// One client cannot hold up the others: what a user asks for is served in turn with what others ask for.
+// One client cannot hold up the others: the requests of a user are served in turn with those of others.
 
 import CTestSupport
 import Foundation

@@ -1,4 +1,5 @@
-// `.versionsignore` counts only if nobody but the container's owner and root can have written it, and `status` says so.
+// `.versionsignore` counts only if no user but the container's owner and root can have written it, and `status` says
+// so.
 
 import CTestSupport
 import Foundation
@@ -73,7 +74,7 @@ private let bob: UInt32 = 65534
     @Test("A user's own daemon, over the user's directory, heeds the user's file")
     func own() throws {
         try withContainer(named: "ignore", asUser: alice) { container in
-            // Nobody but the user may enter it.
+            // No other user may enter it.
             let lines = "cd \(container.path); umask 002; echo '*.o' > .versionsignore; echo 1 > f.o; echo 2 > f.o"
             try mustRun("sh", ["-ec", lines], in: "/", asUser: alice)
             let output = try run(

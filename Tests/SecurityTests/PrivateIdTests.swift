@@ -1,4 +1,4 @@
-// Ids of what a user may not see do not answer: full ones as little as their first digits.
+// Ids of things that a user may not see do not answer: full ones as little as their first digits.
 
 import CTestSupport
 import Foundation

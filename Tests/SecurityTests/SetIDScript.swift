@@ -1,4 +1,4 @@
-// What users do with files that have set-id bits or a capability, as a Python program: it runs in a bare directory and
+// Calls of users on files that have set-id bits or a capability, as a Python program: it runs in a bare directory and
 // in a container, as root, and prints a line for each case.
 
 enum SetIDScript {

@@ -1,5 +1,5 @@
-// Set-id bits and capabilities go where somebody without the right to keep them chooses a file's content: as on a bare
-// ext4 for what programs do, and by every way that content comes back.
+// Set-id bits and capabilities go where a user without the right to keep them chooses a file's content: as on a bare
+// ext4 for calls of programs, and by every way that content comes back.
 
 import Foundation
 import Support
@@ -18,7 +18,7 @@ import Testing
             guard mkdir(base + "/bare", 0o755) == 0 else { throw Failure.call("mkdir") }
             let expected = try outcomes(in: base + "/bare")
             #expect(expected.count > 45, "\(expected)")
-            // Nothing could be seen of what never goes.
+            // A script that never shows the bits could not show that they go.
             #expect(expected.contains { $0.contains(" 6775 ") && $0.contains("capability 20 ") }, "\(expected)")
             try withContainer(named: "set-id", on: base, seconds: 240) { container in
                 let found = try outcomes(in: container.path)

@@ -1,9 +1,9 @@
 // Traps that another user may plant in the state directory of a container, for root's daemon to run into.
 
-/// One trap: lines of bash, run in a container's directory. `$OUT` has what must stay as it is: a file `victim`, and a
-/// directory `room`.
+/// One trap: lines of bash, run in a container's directory. `$OUT` has a file `victim` and a directory `room`, which
+/// must stay as they are.
 struct StateTrap: Sendable {
-    /// What the daemon has to name.
+    /// The words that the daemon's message must contain.
     var name: String
     var lines: String
 

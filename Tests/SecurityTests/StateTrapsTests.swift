@@ -1,4 +1,4 @@
-// A state directory is not trusted because it is there: what is wrong in it is named, and nothing is changed.
+// A state directory is not trusted because it is there: each wrong part of it is named, and nothing is changed.
 
 import CTestSupport
 import Foundation

@@ -88,7 +88,7 @@ import Testing
     func theOldContentAgain() throws {
         try noConflict(files: ["X": "one\ntwo\n", "Y": "another\n"]) { container in
             let people = try ["mover", "editor", "saver", "other"].map { try ActorProcess($0, in: container.path) }
-            // Nobody has hashed it so far.
+            // The daemon has not hashed it so far.
             try people[1].load("X")
             try people[0].must("rename", "X", "Y")
             try people[2].save("new\n", to: "X")

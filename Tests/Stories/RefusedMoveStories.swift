@@ -7,7 +7,7 @@ import Testing
 @Suite struct RefusedMoveStories {
     static let ways: [String] = ConflictStories.waysOfVim + ["backup backupcopy=no", "backupcopy=no backupdir=."]
 
-    /// A container that refuses stale writes, in which somebody else has saved `X` since `stale` has read it.
+    /// A container that refuses stale writes, in which another program has saved `X` since `stale` has read it.
     private func play(
         reading: (TestContainer) throws -> Void, _ story: (TestContainer) throws -> [String]
     ) throws {
@@ -121,7 +121,7 @@ import Testing
             guard container.isVersioned else { return [] }
             try vim.load("X")
             try vim.must("rename", "X", "X~")
-            // A name that anybody may give a document is one.
+            // `Y.old` is a name that any program may give a document.
             try code.must("rename", "Y", "Y.old")
             let names = try container.names()
             return names == ["X~", "Y.old"] ? [] : ["names: \(names)"]

@@ -22,7 +22,7 @@ struct Vim {
         try type(edit, write: "silent w!", sign: "saved")
     }
 
-    /// The same for a write that may fail: returns what the screen shows then, the last message of an error included.
+    /// The same for a write that may fail: returns the text of the screen then, the last message of an error included.
     func trySave(_ edit: String, with write: String = "w!") throws -> String {
         try type(edit, write: "let v:errmsg=''|silent! \(write)", sign: "tried", telling: ".' '.v:errmsg")
         return terminal.screen.text

@@ -88,7 +88,8 @@ struct FullDiskTests {
         observation.cancel()
     }
 
-    /// Nobody waits with locks held for a catalog that cannot be written: more is refused before it is done.
+    /// No thread waits with locks held for a catalog that cannot be written: more changes are refused before they are
+    /// made.
     @Test func whatCannotBeRecordedIsRefused() throws {
         let fixture = try Fixture()
         let store = try fixture.store()
@@ -100,7 +101,7 @@ struct FullDiskTests {
         let rows = (0..<1000).map {
             VersionStore.Mutation.setting(key: "\($0)", value: [UInt8](repeating: 1, count: 50))
         }
-        // Much more than may wait; what is under way is taken all the same.
+        // Many more rows than may wait; rows of changes under way are taken all the same.
         for call in 0..<(2 * CommitQueue.backlogLimit / 1000) {
             if call == 3 { #expect(!store.isWritingRefused) }
             store.commit(rows)

@@ -1,4 +1,5 @@
-// Records of a strange hand: numbers that no file, container or call of ours has are refused, or held to what can be.
+// Records that the daemon did not write: numbers that no file, container or call of ours has are refused, or brought
+// into range.
 
 import Glibc
 import Testing

@@ -1,4 +1,4 @@
-// Answers to requests that give up for good, and say what has gone or would go.
+// Answers to requests that give versions and deleted files up for good, and say which have gone or would go.
 
 import Container
 import ControlProtocol
@@ -33,7 +33,7 @@ extension ContainerBackend {
         }
     }
 
-    /// Who only asks may do so of a container that is mounted read-only, too.
+    /// A dry run is answered for a container that is mounted read-only, too.
     private func purging(
         _ dryRun: Bool?, _ body: (_ dryRun: Bool) throws -> RemovalOutcome
     ) throws(ControlError) -> Removed {
@@ -41,7 +41,7 @@ extension ContainerBackend {
         return try answering { removed(try body(true)) }
     }
 
-    /// Where something was deleted; an id stands for its own entry, and a directory's for what was in it as well.
+    /// Where something was deleted; an id stands for its own entry, and a directory's for its entries as well.
     private func deletedPlace(_ target: Target, _ call: ControlCall) throws -> (path: TreePath?, entry: DeletionID?) {
         if case .path(let path) = target {
             let tree = try tree(path)

@@ -8,7 +8,7 @@ import VersionModel
 import VersionStore
 
 extension ContainerBackend: QueryBackend {
-    /// It is asked of every entry: what is longer would keep others waiting.
+    /// A predicate is asked of every entry: a longer one would keep other clients waiting.
     private static let longestPredicate = 64 << 10
 
     func query(_ request: QueryRequest, peer: Peer) throws(ControlError) -> any RunningQuery {

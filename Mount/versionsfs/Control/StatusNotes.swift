@@ -67,7 +67,7 @@ struct StatusNotes {
         ]
     }
 
-    /// The patterns of `.versionsignore` that are in force, if whoever asks may read it.
+    /// The patterns of `.versionsignore` that are in force, if the caller may read it.
     private var filePatterns: [String] {
         guard let file = container.ignoreFile, file.isPublic || container.knowsAll(principal) else { return [] }
         return file.patterns

@@ -1,4 +1,4 @@
-// Opening the very file that was looked at: a name may stand for another one by now, where somebody reaches the tree
+// Opening the very file that was looked at: a name may stand for another one by now, where a program reaches the tree
 // below.
 
 import CLinux

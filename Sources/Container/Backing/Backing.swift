@@ -240,7 +240,7 @@ enum CText {
 }
 
 /// An open descriptor that several threads may use; closed when the last of them lets go. Take the number only from a
-/// variable that holds this: of what a call returns nothing is left once the number has been read.
+/// variable that holds this: a descriptor that a call returns is gone once the number has been read.
 final class SharedDescriptor: Sendable {
     let raw: Int32
     private let isOwned: Bool

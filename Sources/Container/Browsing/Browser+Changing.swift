@@ -1,5 +1,5 @@
-// What may be changed under `.versions`: losers are chosen, deleted things come back. The rest is EROFS; above all,
-// nothing is removed, so that no cleanup settles a conflict or empties anything.
+// The changes that are allowed under `.versions`: losers are chosen, deleted things come back. The rest is EROFS; above
+// all, nothing is removed, so that no cleanup settles a conflict or empties anything.
 
 import CLinux
 import Glibc

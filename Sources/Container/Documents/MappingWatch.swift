@@ -4,11 +4,11 @@ import Synchronization
 
 /// Which files are looked at again and again until nothing is mapped any more. Lock order: last.
 final class MappingWatch: Sendable {
-    /// What one look leaves to the next.
+    /// The facts that one look leaves to the next.
     struct Look: Sendable {
-        /// Who has made the mapping; nil: it is from before this mount.
+        /// The process that has made the mapping; nil: it is from before this mount.
         var requester: Requester?
-        /// What the file holds has been kept since it is watched.
+        /// The content of the file has been kept since it is watched.
         var isKept = false
         /// The file when it was synchronised last: as long as it is so, no page of it waits to be written.
         var synchronised: Stamp?

@@ -70,7 +70,8 @@ extension LiveContainer {
         document.state.withLock { $0.siblings.add(all: versions) }
     }
 
-    /// Whether a version that would lose has the content of what the winner's author had seen, or of another loser.
+    /// Whether a version that would lose has the content of the version that the winner's author had seen, or of
+    /// another loser.
     func isLeftOut(_ loser: Version, base: VersionID, _ state: Document.State) -> Bool {
         guard let hash = loser.hash, state.siblings.mayHave(hash, size: loser.size) != false,
             let versions = try? store.versions(of: loser.item)

@@ -33,13 +33,13 @@ final class Node: @unchecked Sendable {
     let type: UInt32
     /// Lies on another file system than the container, or in a container within it: passed through without versions.
     var isForeign: Bool { standing != .own }
-    /// The directory of a container within this one, whose state does not exist for anyone.
+    /// The directory of a container within this one, whose state does not exist for any caller.
     var isNested: Bool { standing == .nested }
 
     /// Whether it is the container's own.
     enum Standing: Sendable {
         case own, otherFileSystem
-        /// The directory of another container, and what lies in it.
+        /// The directory of another container, and the nodes that lie in it.
         case nested, withinNested
     }
 
@@ -67,7 +67,7 @@ final class Node: @unchecked Sendable {
     /// was made through the mount has none until it is given one.
     let mayHaveCapability = Atomic<Bool>(true)
 
-    /// Whether the kernel may go by what it was told of the file's attributes until it is told otherwise.
+    /// Whether the kernel may go by the attributes that it was told until it is told otherwise.
     let hasLastingAttributes = Atomic<Bool>(false)
 
     /// For a directory: the table's layout in which the catalog had the rows of itself and of all above it.
@@ -87,7 +87,7 @@ final class Node: @unchecked Sendable {
     /// Who has the file open for writing.
     var writers: [OpenFile] { openings.state.withLock(\.writers) }
     var hasWriters: Bool { openings.state.withLock { !$0.writers.isEmpty } }
-    /// Whether anybody has it open for writing but through a handle.
+    /// Whether a handle other than `own` has it open for writing.
     func hasWriters(but own: OpenFile?) -> Bool {
         openings.state.withLock { state in state.writers.contains { $0 !== own } }
     }

@@ -157,7 +157,8 @@ final class NodeTable: Sendable {
     /// The node of something in the deleted area.
     func node(_ deletion: DeletionID) -> Node? { state.withLock { $0.byDeletion[deletion] } }
 
-    /// Takes a name away; `whereabouts` says where the file is now if that was the last, `document` what it was then.
+    /// Takes a name away; `whereabouts` says where the file is now if that was the last, `document` which document it
+    /// was then.
     func removeName(
         _ name: FileName, in parent: Node, of node: Node, now whereabouts: Node.Whereabouts, _ document: Document? = nil
     ) {

@@ -1,9 +1,9 @@
-// What an id stands for, as far as the caller may see it.
+// The things that ids stand for, as far as the caller may see them.
 
 import VersionModel
 import VersionStore
 
-/// What an id stands for.
+/// The thing that an id stands for.
 public enum Identified: Sendable {
     case item(DocumentRecord)
     case version(Version, DocumentRecord)
@@ -16,8 +16,8 @@ extension LiveContainer {
     /// So many of each kind are looked at: with more, there are too few digits.
     private static let mostCandidates: Int64 = 64
 
-    /// What an id, or the first digits of one (at least 4), stands for. What the caller may not see does not answer: it
-    /// is as if there was no such id.
+    /// The thing that an id, or the first digits of one (at least 4), stands for. A thing that the caller may not see
+    /// does not answer: it is as if there was no such id.
     public func identified(by digits: String, as principal: Principal) throws(OperationError) -> Identified {
         try operation {
             let digits = try Self.digits(digits)

@@ -23,7 +23,7 @@ extension LiveContainer {
         do {
             try makeRoom(for: size, in: live.raw)
             if let kept { OverwriteMark(content: kept).set(on: live.raw) }
-            // The mark is there, and what was kept, before anything of the old content goes.
+            // The mark and the kept copy are there before any byte of the old content goes.
             try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(live.raw) } }
         } catch {
             end(&state, live, as: before)
@@ -56,7 +56,7 @@ extension LiveContainer {
         }
     }
 
-    /// The end comes last: nothing of what was set aside is given back before it is written.
+    /// The end is set last: no block that was set aside is given back before it is written.
     private func fill(_ file: Int32, from source: Int32, size: UInt64) throws(Errno) {
         if !store.contents.canReflink || linux_clone_file(file, source) != 0 {
             try StagedFile.copy(from: source, to: file, size: size)
@@ -65,7 +65,7 @@ extension LiveContainer {
     }
 
     /// The file has its old content again. If not even that can be done, the mark stays, and the next save makes a
-    /// version of what is there.
+    /// version of the present content.
     private func undo(
         _ state: inout Document.State, _ live: SharedDescriptor, as before: FileStat, _ kept: ContentID?
     ) {
@@ -82,7 +82,7 @@ extension LiveContainer {
         end(&state, live, as: before)
     }
 
-    /// The file is what it was, with its times.
+    /// The file is as it was, with its times.
     private func end(_ state: inout Document.State, _ live: SharedDescriptor, as before: FileStat) {
         OverwriteMark.remove(from: live.raw)
         // Blocks behind the end go.

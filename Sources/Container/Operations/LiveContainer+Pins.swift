@@ -1,10 +1,10 @@
-// Pinning what is to stay, and what stays because of that.
+// Pinning versions, and the deleted entries that stay because of pinned versions.
 
 import Synchronization
 import VersionModel
 import VersionStore
 
-/// What of the deleted area is held by pinned versions.
+/// The entries of the deleted area that pinned versions hold.
 struct PinnedEntries {
     var entries: Set<DeletionID> = []
     /// How many pinned versions hold them.

@@ -30,7 +30,7 @@ public struct RemovalOutcome: Hashable, Sendable {
 extension LiveContainer {
     /// Removes versions of a document for good: one, or all but the current one, unresolved losers and their bases.
     /// - Parameters:
-    ///   - dryRun: only say what would go.
+    ///   - dryRun: only say which would go.
     ///   - force: pinned versions, too.
     public func purge(
         _ document: DocumentRecord, _ version: Version?, dryRun: Bool = false, force: Bool = false,
@@ -66,7 +66,7 @@ extension LiveContainer {
         return version
     }
 
-    /// What a document may lose, and how many of its versions are kept by their pins.
+    /// The versions that a document may lose, and how many of its versions are kept by their pins.
     private func others(of document: DocumentRecord, force: Bool) throws -> (going: [Version], pinned: Int) {
         let bases = Set(document.conflicts.compactMap(\.base))
             .union(MergeBase.ofConflicts(in: document.versions).values)
@@ -188,15 +188,15 @@ extension LiveContainer {
 
     // MARK: The deleted area
 
-    /// Removes entries of the deleted area for good, with the history of documents that are nowhere else. What the
-    /// caller may not remove stays, and so does what has pinned versions, with the directories that it was in.
+    /// Removes entries of the deleted area for good, with the history of documents that are nowhere else. An entry that
+    /// the caller may not remove stays, and so does an entry with pinned versions, with the directories that it was in.
     ///
     /// - Parameters:
-    ///   - before: only what was deleted before this moment; nil: all.
-    ///   - path: only what was deleted there or below; nil: all.
+    ///   - before: only entries that were deleted before this moment; nil: all.
+    ///   - path: only entries that were deleted there or below; nil: all.
     ///   - entry: only this one.
-    ///   - dryRun: only say what would go.
-    ///   - force: what has pinned versions, too.
+    ///   - dryRun: only say which would go.
+    ///   - force: entries with pinned versions, too.
     public func purgeDeleted(
         before: Timestamp?, within path: TreePath? = nil, entry: DeletionID? = nil, dryRun: Bool = false,
         force: Bool = false, as principal: Principal, report: (_ done: Int, _ of: Int) throws -> Void = { _, _ in }

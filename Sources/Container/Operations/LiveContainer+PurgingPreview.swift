@@ -1,4 +1,4 @@
-// What a purge would take, for people who want to know before.
+// The versions and entries that a purge would remove, for people who ask before.
 
 import SystemPackage
 import VersionModel
@@ -16,7 +16,7 @@ extension LiveContainer {
         }
     }
 
-    /// What would go with entries of the deleted area.
+    /// The versions and bytes that would go with entries of the deleted area.
     func wouldRemove(_ going: [Deletion]) throws -> RemovalOutcome {
         let gone = Set(going.map(\.id))
         var outcome = RemovalOutcome(deleted: going.count, entries: going)

@@ -1,4 +1,4 @@
-// How much room could be made: asked before anything is given up, so that nothing goes for what cannot succeed.
+// How much room could be made: asked before anything is given up, so that nothing goes for a call that cannot succeed.
 
 import CLinux
 import Glibc
@@ -8,7 +8,7 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// What could be given up on a full file system, in bytes.
+/// The bytes that could be given up on a full file system.
 struct Reclaimable {
     /// At most: as much as their sizes say.
     var possible: UInt64 = 0
@@ -89,7 +89,7 @@ extension LiveContainer {
         else { return 0 }
         defer { Glibc.close(file) }
         guard store.contents.canReflink else {
-            // ext4 has moments at which what it has just found blocks for has none.
+            // ext4 has moments at which a file that it has just found blocks for has none.
             return lseek(file, 0, linux_SEEK_HOLE) < off_t(clamping: stat.size) ? blocks : whole
         }
         let own = linux_allocated(file, 0, off_t(clamping: stat.size), 1)
@@ -99,7 +99,7 @@ extension LiveContainer {
     // MARK: fallocate(2)
 
     /// Refuses an allocation that cannot succeed, before anything is kept or given up for it, and makes room for one
-    /// that can: what fails halfway would have taken the room that is left.
+    /// that can: an allocation that fails halfway would have taken the room that is left.
     /// - Returns: the bytes that it needs beyond what the file has.
     func requireRoom(_ file: OpenFile, mode: Int32, offset: off_t, length: off_t) throws(Errno) -> UInt64 {
         let lacking = Self.lacking(file.descriptor.raw, mode: mode, offset: offset, length: length)
@@ -118,7 +118,7 @@ extension LiveContainer {
         return lacking
     }
 
-    /// What is copied before the file changes.
+    /// The size of the content that is copied before the file changes.
     private func sizeToKeep(_ file: OpenFile) -> UInt64 {
         guard !store.contents.canReflink, let document = knownDocument(of: file.node) else { return 0 }
         return document.state.withLock { state in
@@ -129,7 +129,7 @@ extension LiveContainer {
         }
     }
 
-    /// The bytes of a range that have no blocks yet. Of what the file system does not tell as few as may be: those
+    /// The bytes of a range that have no blocks yet. Where the file system does not tell, as few as may be: those
     /// behind the end of the file.
     private static func lacking(_ file: Int32, mode: Int32, offset: off_t, length: off_t) -> UInt64 {
         guard offset >= 0, length > 0, mode & ~linux_FALLOC_FL_KEEP_SIZE == 0 else { return 0 }

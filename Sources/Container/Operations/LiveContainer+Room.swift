@@ -17,7 +17,7 @@ final class RoomState: Sendable {
         var protected: UInt64 = 0
         /// Bytes of contents that are kept already while they are current, then.
         var ahead: UInt64 = 0
-        /// Bytes of what may be given up that stay all the same, then: a clone shares them.
+        /// Bytes of contents that may be given up, but stay all the same, then: a clone shares them.
         var shared: UInt64 = 0
         /// Which was the last change then (nil: it could not be done), and how long it took; nil: to be added up anew.
         var addedUp: (sequence: UInt64?, nanoseconds: Int64)?
@@ -29,7 +29,7 @@ final class RoomState: Sendable {
         var last: Shortage?
         /// Uptime until which it is in vain to look for more.
         var vainUntil: Int64 = 0
-        /// What could be given up, when it was counted last.
+        /// The bytes that could be given up, when they were counted last.
         var reclaimable: Reclaimable?
         /// The file system when it was asked last, by ``Scheduler/now``; only while much of it is free.
         var recent: (room: (total: UInt64, free: UInt64), time: Int64)?
@@ -44,7 +44,7 @@ final class RoomState: Sendable {
     }
 
     let state = Mutex(State())
-    /// How often the catalog was walked for what may be given up.
+    /// How often the catalog was walked for contents that may be given up.
     let walks = Atomic<Int>(0)
     /// More history is kept than may be, by more than one version: whoever has added it gives some up before it is
     /// answered.

@@ -14,7 +14,7 @@ public struct SpaceOutcome: Hashable, Sendable {
     public var deleted: UInt64 = 0
     /// Everything in the tree was counted; false if there was no time for all of it.
     public var isComplete = true
-    /// Directories that are containers of their own: what lies in them is not counted.
+    /// Directories that are containers of their own: their files are not counted.
     public var nested: [TreePath] = []
     /// More than that are not listed.
     static let mostNested = 16

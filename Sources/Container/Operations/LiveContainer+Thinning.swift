@@ -65,8 +65,8 @@ extension LiveContainer {
         return (surplus + excess).compactMap { byID[$0.version] }
     }
 
-    /// The entries of the deleted area that are too old, or too much for its share, oldest first; what pinned versions
-    /// hold is not among them.
+    /// The entries of the deleted area that are too old, or too much for its share, oldest first; entries that pinned
+    /// versions hold are not among them.
     private func outlived(_ clock: RetentionClock) throws -> [Deletion] {
         let newestFirst = try store.deletions(within: nil).sorted { $0.deleted > $1.deleted }
         let limit = bound(settings.deletedShare)

@@ -1,5 +1,5 @@
-// Files that somebody goes on writing to beneath the mount: the kernel keeps nothing of them, and what is written
-// becomes a version as what is stored through a mapping does.
+// Files that a program goes on writing to beneath the mount: the kernel keeps nothing of them, and written content
+// becomes a version as content that is stored through a mapping does.
 
 import Glibc
 import Logging
@@ -29,7 +29,7 @@ extension LiveContainer {
         return withExtendedLifetime(file) { WritableMappings.exist(on: file.raw) }
     }
 
-    /// Finds the files that survivors write to, as far as they are recorded, though nobody looks at them: each is
+    /// Finds the files that survivors write to, as far as they are recorded, though no program looks at them: each is
     /// looked up once as the kernel would.
     func lookForSurvivors() {
         let files = survivors.candidates

@@ -1,4 +1,4 @@
-// A mark on files that get new content in place: what they held is kept, and comes back if the end comes before the
+// A mark on files that get new content in place: the old content is kept, and comes back if a crash comes before the
 // new content is whole.
 
 import CLinux
@@ -33,13 +33,14 @@ struct OverwriteMark: Equatable {
 }
 
 extension CrashRecovery {
-    /// A file that was getting new content in place when the end came has the old one again. That is asked first: its
-    /// size and time may be those that it had.
+    /// A file that was getting new content in place at the crash has the old one again. That is asked first: its size
+    /// and time may be those that it had.
     ///
-    /// - Returns: what was done, in a word; nil if nothing had to be.
+    /// - Returns: the step that was taken, in a word; nil if none was needed.
     func undoOverwriting(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         guard let mark = OverwriteMark(of: live.file.raw) else { return nil }
-        // A mark of a content that is not current tells of what is over; without a whole copy nothing had been changed.
+        // A mark of a content that is not current is from an overwrite that is over; without a whole copy nothing had
+        // been changed.
         guard mark.content == current.content, store.isWhole(current) else {
             OverwriteMark.remove(from: live.file.raw)
             return nil

@@ -35,13 +35,13 @@ public struct ThinRequest: ControlRequest {
     public static let method = "thin"
     public static let isLong = true
     public typealias Reply = Removed
-    /// Only say what would go.
+    /// Only say which would go.
     public var dryRun: Bool
     public init(dryRun: Bool) { self.dryRun = dryRun }
 }
 
-/// Removes versions of a document for good: one, or all but the current one and unresolved losers. What is pinned
-/// stays.
+/// Removes versions of a document for good: one, or all but the current one and unresolved losers. Pinned versions
+/// stay.
 public struct PurgeRequest: ControlRequest {
     public static let method = "purge"
     public static let isLong = true
@@ -49,7 +49,7 @@ public struct PurgeRequest: ControlRequest {
     public var target: Target
     /// A version's id or its first digits; nil: all other versions.
     public var version: String?
-    /// Only say what would go.
+    /// Only say which would go.
     public var dryRun: Bool?
     /// Pinned versions, too.
     public var force: Bool?
@@ -61,18 +61,18 @@ public struct PurgeRequest: ControlRequest {
     }
 }
 
-/// Empties the deleted area. What has pinned versions stays.
+/// Empties the deleted area. Entries with pinned versions stay.
 public struct PurgeDeletedRequest: ControlRequest {
     public static let method = "purgeDeleted"
     public static let isLong = true
     public typealias Reply = Removed
-    /// Only what was deleted there or below, or the one entry of an id; nil: all.
+    /// Only entries that were deleted there or below, or the one entry of an id; nil: all.
     public var target: Target?
     /// Only what was deleted before this moment; nil: all.
     public var before: Timestamp?
-    /// Only say what would go.
+    /// Only say which would go.
     public var dryRun: Bool?
-    /// What has pinned versions, too.
+    /// Entries with pinned versions, too.
     public var force: Bool?
     public init(_ target: Target? = nil, before: Timestamp?, dryRun: Bool? = nil, force: Bool? = nil) {
         self.target = target

@@ -26,7 +26,7 @@ public struct ContainerStatus: Hashable, Sendable, Codable {
     public var version: String
     /// What each file system below can do; more than the fixed fields.
     public var fileSystems: [FileSystem]
-    /// The file at the root that says what gets no versions; nil if there is none.
+    /// The file at the root that names the files without versions; nil if there is none.
     public var ignoreFile: IgnoreFile?
     /// Sentences that people should read: files too large for versions, patterns ignored, a clock that jumped.
     public var notes: [String]

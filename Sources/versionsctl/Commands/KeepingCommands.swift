@@ -1,4 +1,4 @@
-// Commands about what is kept: pin, unpin, thin.
+// Commands about kept versions: pin, unpin, thin.
 
 import ArgumentParser
 import ControlProtocol

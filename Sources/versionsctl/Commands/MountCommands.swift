@@ -59,7 +59,7 @@ struct MountCommand: AsyncParsableCommand {
             beneath: beneath.map { .init(pid: $0.id, program: $0.program) }))
     }
 
-    /// The daemon's program changes a mount, too, and says what it cannot change.
+    /// The daemon's program changes a mount, too, and says which options it cannot change.
     private func remount() throws {
         let arguments = [directory.path] + (mountpoint.map { [$0.path] } ?? [])
             + o.flatMap { [Path("-o"), Path(bytes: ArgumentBytes.bytes($0))] }

@@ -37,7 +37,7 @@ struct PurgeCommand: AsyncParsableCommand {
         if dryRun { return try report(try await purge(session, dryRun: true), session) }
         if !yes, Question.canAsk {
             let going = try await purge(session, dryRun: true)
-            // What is nothing needs no answer.
+            // An empty purge needs no answer.
             guard let amount = statusText().amount(going) else { return try report(going, session) }
             let question = "This removes \(amount)\(place(session)), for good.\n" + statusText().pinned(going)
             guard try Question.confirm(question.dropLast().description) else { throw ExitCode(1) }

@@ -90,7 +90,7 @@ struct StatusText: Sendable {
         return parts.isEmpty ? nil : "\(parts.joined(separator: " and ")), \(Words.size(removed.bytes))"
     }
 
-    /// What stays because it is pinned, as a line; nothing if nothing does.
+    /// The pinned versions that stay, as a line; empty if none does.
     func pinned(_ removed: Removed) -> String {
         guard let count = removed.pinnedCount else { return "" }
         return "\(Words.count(count, "pinned version")) \(count == 1 ? "stays" : "stay"): purge --force removes "

@@ -1,4 +1,4 @@
-// Pinned versions stay, whoever purges or thins; and what a purge would take is told before.
+// Pinned versions stay at a purge and at thinning; and the versions that a purge would remove are told before.
 
 import Testing
 import VersionModel

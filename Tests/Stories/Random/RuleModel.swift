@@ -204,7 +204,7 @@ struct RuleModel {
         return item.versions[current]?.content
     }
 
-    /// Whether a content that would lose is the base's, or that of a loser that nobody has resolved.
+    /// Whether a content that would lose is the base's, or that of an unresolved loser.
     private func isLeftOut(_ content: String, of id: Int, besides version: Int?, base: Int) -> Bool {
         items[id]?.versions.values.contains {
             $0.id != version && $0.content == content && ($0.id == base || $0.kind == .conflict)
@@ -220,7 +220,7 @@ struct RuleModel {
             return install(version, in: id, by: process, way)
         }
         if old.content == content {
-            // Who was refused, and puts a copy of it back, has still not seen it.
+            // A process that was refused, and puts a copy of the content back, has still not seen it.
             if setting != .refuse || item.refused[process] != current { observe(process, id, current) }
             return
         }

@@ -128,7 +128,7 @@ extension RuleModel {
 
     private mutating func tryMove(_ process: Int, _ from: String, _ to: String) -> Outcome {
         guard !refusesAway(process, from, to: to) else { return .refused }
-        // What has the same content replaces nothing.
+        // A file with the same content replaces nothing.
         guard names[to] == nil || content(from) == content(to) || !refuses(process, to) else { return .refused }
         move(process, from, to)
         return .done
