@@ -19,7 +19,7 @@ struct Negotiation {
     static let maximumWrite = 1 << 20
     private static let wanted: InitFlags = [
         .asyncRead, .atomicTruncate, .bigWrites, .dontMask, .directoryControl, .readDirectoryPlus,
-        .readDirectoryPlusAuto, .asyncDirectIO, .parallelDirectoryOperations, .accessLists, .cacheSymlinks,
+        .readDirectoryPlusAuto, .parallelDirectoryOperations, .accessLists, .cacheSymlinks,
         .explicitInvalidate, .killPrivileges, .extended, .directIOMap,
     ]
     /// Locks are better kept by the kernel; the others contradict what we want.

@@ -20,6 +20,8 @@ func takeName() {
 }
 
 func run() -> Int32 {
+    // The state alone keeps some five hundred directories open, and a session often allows a thousand files.
+    linux_raise_descriptors()
     let words = (1..<max(1, Int(CommandLine.argc))).compactMap { index -> [UInt8]? in
         guard let word = CommandLine.unsafeArgv[index] else { return nil }
         return UnsafeBufferPointer(start: word, count: strlen(word)).map { UInt8(bitPattern: $0) }

@@ -5,6 +5,7 @@
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <sys/resource.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <sched.h>
@@ -195,6 +196,14 @@ int linux_mknodat(int directory, const char *name, mode_t mode, unsigned major, 
 }
 
 uint64_t linux_makedev(unsigned major, unsigned minor) { return makedev(major, minor); }
+void linux_raise_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    rlim_t most = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
+    if (limit.rlim_cur >= most) return;
+    limit.rlim_cur = most;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
 int linux_gettid(void) { return (int)syscall(SYS_gettid); }
 int linux_fuse_control(void) {
     int context = fsopen("fusectl", FSOPEN_CLOEXEC);

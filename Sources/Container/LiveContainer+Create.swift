@@ -31,6 +31,7 @@ extension LiveContainer {
             }
             return Creation(found: found, reply: reply)
         }
+        staleOpens.settled(caller.thread)
         let reply = serve(writer: file, isMediated: isNearlyFull || mode & S_ISUID != 0 || mode & S_ISGID != 0)
         if !file.node.isForeign, !isLive(file.node) { adoptWriter(of: file.node, hasChanged: true) }
         var found = made

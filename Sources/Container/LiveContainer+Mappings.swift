@@ -109,10 +109,15 @@ extension LiveContainer {
             if openings.writers.isEmpty { openings.maybeMapped = false }
             return openings.writers.isEmpty
         }
-        guard isOver else { return }
+        guard isOver, !mappings.isWatched(node) else {
+            // Another release may have found a mapping meanwhile.
+            if mappings.isWatched(node) { node.openings.state.withLock { $0.maybeMapped = true } }
+            return
+        }
         if survivors.remove(node.file, nodes.key(of: node)) { kernel.side?.invalidate(node: node.id, data: true) }
         _ = try? withLiveDocument(of: node) { (state, _, _) throws(Errno) in
             state.mayBeMapped = false
+            state.provisional = nil
             dropUnneededCopy(&state, node)
         }
     }
@@ -243,7 +248,8 @@ extension LiveContainer {
                     amends: provisional ?? own?.state.withLock(\.saved), isSealed: true),
                 stat: stat)
             own?.state.withLock { $0.saved = saved }
-            if goesOn { try keepCopy(&state, of: node, from: file.raw, isDurable: true) }
+            guard goesOn, store.contents.canReflink || stat.size <= Self.copiedMapped else { return }
+            try keepCopy(&state, of: node, from: file.raw, isDurable: true)
         }
     }
 

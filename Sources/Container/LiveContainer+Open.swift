@@ -72,6 +72,7 @@ extension LiveContainer {
             let (item, places, version) = try observed(node)
             if let version { observers.read(version, of: item, at: places, by: actor, now: now) }
         }
+        staleOpens.settled(caller.thread)
         return try serve(reader: node, flags)
     }
 
@@ -272,7 +273,7 @@ extension LiveContainer {
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.
     private func openBelow(_ node: Node, _ flags: Int32) throws(Errno) -> SharedDescriptor {
-        let kept = flags & (O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
+        let kept = flags & (O_SYNC | O_DSYNC) | quietly
         return try names.reading { () throws(Errno) in
             try withOwn(node) { file throws(Errno) in
                 do throws(Errno) {

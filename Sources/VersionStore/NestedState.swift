@@ -19,7 +19,9 @@ public enum NestedState {
             return false
         }
         defer { System.close(state) }
-        guard let bytes = try? System.contents(of: "format", in: state, limit: 4096),
+        // A user of a shared directory must not make it another user's container.
+        guard let around = try? System.status(directory), let own = try? System.status(state),
+            [around.st_uid, 0, geteuid()].contains(own.st_uid), let bytes = try? System.contents(of: "format", in: state, limit: 4096),
             case .known(let line) = FormatLine.read(String(decoding: bytes, as: UTF8.self)),
             let location = try? StateDirectory.location(of: state)
         else { return false }

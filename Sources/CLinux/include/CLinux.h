@@ -57,6 +57,7 @@ void linux_be_batch(void);                             // the calling thread: SC
 void linux_be_aside(const char *name);                  // the same, with that name, and on every processor
 void linux_limit_arenas(int arenas);                   // of malloc(3)
 void linux_return_memory(void);                        // what malloc(3) holds and nobody uses
+void linux_raise_descriptors(void);                     // the soft limit of open files, to 65536 where allowed
 int linux_pidfd_open(int process);
 int linux_fuse_control(void);                            // fusectl's root directory, mounted nowhere; needs root
 int linux_flock(int file, int operation);

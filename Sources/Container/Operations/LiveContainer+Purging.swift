@@ -126,7 +126,7 @@ extension LiveContainer {
         store.commit(versions.map { .removeVersion($0.id) } + rows(versions) + events)
         for heir in heirs { tellParents(of: heir.id, mayWait: mayWait) }
         return try Set(versions.map(\.content)).reduce(into: 0) { bytes, content in
-            bytes += try lettingGo.withLock { _ in try letGo(content, of: gone) }
+            bytes.addCapped(try lettingGo.withLock { _ in try letGo(content, of: gone) })
         }
     }
 
@@ -216,8 +216,8 @@ extension LiveContainer {
                     try remove(deletion)
                 }
                 outcome.deleted += 1
-                outcome.bytes += removed.bytes
-                outcome.bytes += try cut(Set(removed.versions.map(\.content)))
+                outcome.bytes.addCapped(removed.bytes)
+                outcome.bytes.addCapped(try cut(Set(removed.versions.map(\.content))))
                 outcome.versions += removed.versions.map { ($0, deletion.path) }
             }
             return outcome

@@ -12,7 +12,7 @@ extension LiveContainer {
             let place = store.contents.name(of: content)
             guard let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) else { return }
             let longest = try store.versions(sharing: content).filter { !gone.contains($0.id) }.map(\.size).max() ?? 0
-            bytes += stat.size - min(stat.size, longest)
+            bytes.addCapped(stat.size - min(stat.size, longest))
         }
     }
 
@@ -24,14 +24,14 @@ extension LiveContainer {
         for deletion in going {
             let place = store.deletedArea.name(of: deletion.id)
             if deletion.type == .file, let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) {
-                outcome.bytes += stat.size
+                outcome.bytes.addCapped(stat.size)
             }
             guard let item = deletion.item, items.insert(item).inserted, try store.item(item)?.places.isEmpty == true,
                 try store.deletions(of: item).allSatisfy({ gone.contains($0.id) })
             else { continue }
             outcome.versions += try store.versions(of: item).map { ($0, deletion.path) }
         }
-        outcome.bytes += try wouldFree(outcome.versions.map(\.version))
+        outcome.bytes.addCapped(try wouldFree(outcome.versions.map(\.version)))
         return outcome
     }
 }

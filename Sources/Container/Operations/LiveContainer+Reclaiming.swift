@@ -49,6 +49,9 @@ extension LiveContainer {
         do { try count(&result, certainly: certainly) } catch {
             logger.warning("what may be given up cannot be counted: \(error)")
         }
+        // A count that takes long holds for longer, or each failing call would count again.
+        let now = options.clock.uptime()
+        result.end = now + max(Self.countNanoseconds, 10 * (now - time))
         roomState.state.withLock { $0.reclaimable = result }
         return result
     }
@@ -65,11 +68,11 @@ extension LiveContainer {
             switch candidate.kind {
             case .history(let version):
                 guard !staying.contains(version.content), seen.insert(version.content).inserted else { continue }
-                result.possible += Occupied.whole(version.size)
-                if certainly { certain += freed(by: store.contents.name(of: version.content)) }
+                result.possible.addCapped(Occupied.whole(version.size))
+                if certainly { certain.addCapped(freed(by: store.contents.name(of: version.content))) }
             case .deleted(let deletion):
-                result.possible += Occupied.whole(deletion.size)
-                if certainly { certain += freed(by: store.deletedArea.name(of: deletion.id)) }
+                result.possible.addCapped(Occupied.whole(deletion.size))
+                if certainly { certain.addCapped(freed(by: store.deletedArea.name(of: deletion.id))) }
             }
         }
         if certainly { result.certain = certain }

@@ -239,7 +239,7 @@ extension LiveContainer {
             let isNew = state.shortage == nil
             var shortage = state.shortage ?? RoomState.Shortage(since: now)
             shortage.contents += given.count
-            shortage.bytes += given.bytes
+            shortage.bytes.addCapped(given.bytes)
             shortage.isExhausted = isExhausted
             (state.shortage, state.last) = (shortage, shortage)
             return isNew
@@ -318,7 +318,7 @@ extension LiveContainer {
                     candidates = candidates.dropFirst(versions.count)
                     let going = versions.filter { isStillHistory($0) }
                     guard !going.isEmpty else { continue }
-                    given.bytes += try giveUp(going, mayWait: mayWait)
+                    given.bytes.addCapped(try giveUp(going, mayWait: mayWait))
                     given.count += going.count
                 case .deleted(let deletion):
                     candidates = candidates.dropFirst()
@@ -341,7 +341,7 @@ extension LiveContainer {
         for candidate in candidates.prefix(mostAtOnce) {
             guard bytes < missing, case .history(let version) = candidate.kind else { break }
             versions.append(version)
-            if contents.insert(version.content).inserted { bytes += min(Occupied.whole(version.size), missing) }
+            if contents.insert(version.content).inserted { bytes.addCapped(min(Occupied.whole(version.size), missing)) }
         }
         return versions
     }
@@ -363,7 +363,7 @@ extension LiveContainer {
                     )
                 }
             }
-            let bytes = protected.values.reduce(0, +)
+            let bytes = protected.values.cappedSum
             roomState.state.withLock { $0.protected = bytes }
         }
         if deleted {

@@ -88,6 +88,6 @@ extension LiveContainer {
             let current = document.state.withLockIfAvailable { $0.isKept ? $0.current : nil }
             if let current = current ?? nil { kept[current.content] = current.size }
         }
-        return kept.values.reduce(0, +)
+        return kept.values.cappedSum
     }
 }

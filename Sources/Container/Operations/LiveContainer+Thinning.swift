@@ -35,7 +35,7 @@ extension LiveContainer {
             let going = surplus(all, clock)
             let deletions = try outlived(clock)
             if dryRun {
-                let bytes = (going.map(\.size) + deletions.map(\.size)).reduce(0, +)
+                let bytes = (going.map(\.size) + deletions.map(\.size)).cappedSum
                 return try outcome(going, deleted: deletions.count, bytes: bytes)
             }
             var bytes: UInt64 = 0
@@ -43,9 +43,11 @@ extension LiveContainer {
             for start in stride(from: 0, to: going.count, by: Self.mostAtOnce) {
                 try report(start, going.count)
                 let piece = Array(going[start..<min(start + Self.mostAtOnce, going.count)])
-                bytes += try giveUp(piece.filter { isStillHistory($0) })
+                bytes.addCapped(try giveUp(piece.filter { isStillHistory($0) }))
             }
-            for deletion in deletions { bytes += try names.writing { () throws in try remove(deletion).bytes } }
+            for deletion in deletions {
+                bytes.addCapped(try names.writing { () throws in try remove(deletion).bytes })
+            }
             return try outcome(going, deleted: deletions.count, bytes: bytes)
         }
     }

@@ -174,7 +174,8 @@ public struct WriterClaims: Sendable {
     /// Time has passed.
     public mutating func tick(now: Int64) -> [Resumption] {
         var resumptions: [Resumption] = []
-        for item in Array(queues.keys) {
+        // The files of the other items were not looked at: an open does so before it asks.
+        for item in contestedItems {
             dropLapsed(item, now: now)
             resumptions += serve(item, now: now)
         }
