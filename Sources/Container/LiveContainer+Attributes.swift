@@ -178,7 +178,7 @@ extension LiveContainer {
             try Backing.check { ftruncate(descriptor.raw, size) }
             state.isAppendedTo = false
             if let open {
-                open.state.withLock { $0.hasChanged = true }
+                open.state.withLock { ($0.hasChanged, $0.begun) = (true, $0.begun + 1) }
                 if size == 0 {
                     open.state.withLock { $0.isReplacing = true }
                     if let claim = open.claim { arbiter.truncated(claim, node, open.requester.actor) }

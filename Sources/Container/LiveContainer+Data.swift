@@ -73,7 +73,10 @@ extension LiveContainer {
         _ file: OpenFile, appends: Bool = false, isStored: Bool = false, adding count: Int, mustSucceed: Bool = false,
         _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
-        file.state.withLock { ($0.changes, $0.hasChanged) = ($0.changes + 1, true) }
+        file.state.withLock {
+            ($0.changes, $0.begun) = ($0.changes + 1, $0.begun + 1)
+            $0.hasChanged = true
+        }
         defer { file.state.withLock { $0.changes -= 1 } }
         try willChange(file, appends: appends, isStored: isStored)
         return try retryingWhenFull(wanted: UInt64(max(0, count)), mayWait: true, mustSucceed: mustSucceed, body)
@@ -248,6 +251,7 @@ extension LiveContainer {
     ) throws(Errno) {
         var requester = requester
         let others = file.node.writers.filter { $0 !== file }
+        let finished = file.state.withLock(\.finished)
         // What is under way now may reach the file before it is looked at, or after.
         // What was appended goes on as one version for a minute: no copy is made of it on mere suspicion.
         let isWrittenUnseen = others.contains { file.isAppending ? goesOnUnseen($0) : mayWriteUnseen($0) }
@@ -280,6 +284,7 @@ extension LiveContainer {
         }
         // close(2) returns before its release: what changed since the save at the close is another opening's if that
         // has had the saved content kept or given up, only appends to it, or has saved since.
+        if file.isDone, !others.isEmpty, state.differs(from: stat) { return }
         let own = file.state.withLock(\.saved)
         let isGivenUp = state.current?.flags.contains(.contentLost) ?? false
         let isOthers = state.isKept || isGivenUp || state.isAppendedTo && !file.isAppending || own != state.current?.id
@@ -296,6 +301,7 @@ extension LiveContainer {
             requester: requester, amends: isOverwritten ? before : own, isSealed: isLast)
         let saved = try save(
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
+        file.state.withLock { $0.settled = max($0.settled, finished) }
         if saved != before || before == nil || isOverwritten { file.state.withLock { $0.saved = saved } }
         // Who has written nothing leaves the version to its writer. Else it is this one's from now on: what another
         // writes is not a part of it.

@@ -111,6 +111,23 @@ import Testing
         }
     }
 
+    @Test("The last close of a program that has written nothing since another appended")
+    func closingLate() throws {
+        try play(["f": ["one: a\n", "two: a\nb\n", "one: a\nb\nc\n"]]) { container in
+            let actors = try ["one", "two"].map { try ActorProcess($0, in: container.path) }
+            for (actor, text) in zip(actors, ["a", "b"]) {
+                try actor.must("open", "h", "f", "w+creat+append")
+                try actor.must("write", "h", text + "\n")
+                // close(2) of a duplicate saves, and the file stays open.
+                try actor.must("dup", "h", "d")
+                try actor.must("close", "d")
+            }
+            try actors[0].must("write", "h", "c\n")
+            try actors[1].must("close", "h")
+            try actors[0].must("close", "h")
+        }
+    }
+
     private func append(_ text: String, to file: String, _ actor: ActorProcess) throws {
         try actor.must("open", "append", file, "w+creat+append")
         try actor.must("write", "append", text + "\n")

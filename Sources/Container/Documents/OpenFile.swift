@@ -35,6 +35,12 @@ final class OpenFile: Sendable {
         var changes = 0
         /// Something was changed through it, as far as that came to us.
         var hasChanged = false
+        /// How many changes have begun.
+        var begun = 0
+        /// How many of them its last save has found in the file.
+        var settled = 0
+        /// The changes that a look at the file from now on finds: none that is under way counts.
+        var finished: Int { changes == 0 ? begun : settled }
         /// What the file holds may be its doing.
         var isOfItsContent: Bool { isReplacing || hasChanged || saved != nil }
     }
@@ -74,6 +80,12 @@ final class OpenFile: Sendable {
     var isWriter: Bool { node.writers.contains { $0 === self } }
     /// Whether all that was written through it was appended, as far as that came to us.
     var isAppending: Bool { flags & O_APPEND != 0 && !hasWrittenInside.load(ordering: .sequentiallyConsistent) }
+
+    /// Whether each of its changes comes to us, and its last save at a close(2) has found all of them: what has changed
+    /// in the file since then is another's.
+    var isDone: Bool {
+        !mayBeMapped && state.withLock { $0.isFlushed && $0.isMediated && $0.saved != nil && $0.begun == $0.settled }
+    }
 
     /// Whether it was closed a moment ago, and its release is nearly always on its way. A handle that is there longer
     /// belongs to somebody who has a duplicate of it, and may go on.
