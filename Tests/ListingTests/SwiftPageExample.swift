@@ -30,7 +30,7 @@ final class NoteEditor: NSObject, NSFilePresenter, @unchecked Sendable {
         }
     }
 
-    // Somebody is going to read the file: what has not been saved yet is written first.
+    // Another program is about to read the file: unsaved changes are written first.
     func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         guard hasChanges, let url = presentedItemURL else { return completionHandler(nil) }
         var (error, failure): (NSError?, (any Error)?)
@@ -41,11 +41,11 @@ final class NoteEditor: NSObject, NSFilePresenter, @unchecked Sendable {
         completionHandler(error ?? failure)
     }
 
-    // Somebody else has changed it: an editor, a script, a coding agent, whoever it is.
+    // Another program has changed the file: an editor, a script, a coding agent.
     func presentedItemDidChange() { if !hasChanges { load() } }
 
-    // A save made from stale content: its loser waits for somebody to choose.
+    // Two programs have saved the file from the same content: the other version waits for a choice.
     func presentedItemDidGain(_ version: NSFileVersion) {
-        if version.isConflict { print("also saved by \(version.localizedNameOfSavingComputer ?? "somebody"): \(version.url)") }
+        if version.isConflict { print("conflict with another version: \(version.url.path)") }
     }
 }
