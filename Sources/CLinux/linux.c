@@ -9,6 +9,7 @@
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -188,7 +189,15 @@ int linux_start_writing(int file) { return sync_file_range(file, 0, 0, SYNC_FILE
 int linux_await_writing(int file) {
     return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 }
-int linux_set_lease(int file, int type) { return fcntl(file, F_SETLEASE, type); }
+// The kernel sends SIGIO where another program opens a file with a lease, and by default SIGIO ends the process.
+static void ignore_broken_leases(void) {
+    struct sigaction action;
+    if (sigaction(SIGIO, NULL, &action) == 0 && action.sa_handler == SIG_DFL) signal(SIGIO, SIG_IGN);
+}
+int linux_set_lease(int file, int type) {
+    if (type != F_UNLCK) ignore_broken_leases();
+    return fcntl(file, F_SETLEASE, type);
+}
 int linux_ioctl(int file, unsigned long request, void *argument) { return ioctl(file, request, argument); }
 
 int linux_mknodat(int directory, const char *name, mode_t mode, unsigned major, unsigned minor) {

@@ -48,7 +48,7 @@ int linux_keeps_modes(int file);                     // not where all files have
 int linux_synchronize_all(int file);                 // syncfs(2): everything on its file system
 int linux_start_writing(int file);                   // of all dirty pages: allocates their blocks, does not wait
 int linux_await_writing(int file);                   // the same, and waits until they are written
-int linux_set_lease(int file, int type);             // F_SETLEASE: F_RDLCK, F_UNLCK
+int linux_set_lease(int file, int type);             // F_SETLEASE: F_RDLCK, F_UNLCK; ignores SIGIO
 int linux_ioctl(int file, unsigned long request, void *argument);
 int linux_mknodat(int directory, const char *name, mode_t mode, unsigned major, unsigned minor);
 uint64_t linux_makedev(unsigned major, unsigned minor);
