@@ -22,7 +22,7 @@ extension QueryParser {
             return .number(number)
         case .moment:
             guard let written, let time = moment(written) else {
-                throw unexpected("expected a time such as 2026-11-21T10:33:00Z, \"2026-11-21 10:33\" or 2h")
+                throw unexpected("expected a time such as 10m, yesterday, \"yesterday 17:00\" or \"2026-11-21 10:33\"")
             }
             try advance()
             return .moment(time)

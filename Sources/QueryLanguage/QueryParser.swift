@@ -86,7 +86,9 @@ struct QueryParser {
         }
         try advance()
         if try take(keyword: "NOT") {
-            guard isKeyword("LIKE") || isKeyword("IN") else { throw unexpected("expected LIKE or IN") }
+            guard isKeyword("LIKE") || isKeyword("IN") || isKeyword("WITHIN") else {
+                throw unexpected("expected LIKE, IN or WITHIN")
+            }
             return .not(try test(of: attribute))
         }
         return try test(of: attribute)
@@ -104,8 +106,15 @@ struct QueryParser {
             let ignoresCase = try caseOption(attribute)
             return .test(QueryTest(attribute, .oneOf(try list(of: attribute)), ignoresCase: ignoresCase))
         }
+        if isKeyword("WITHIN") {
+            guard attribute.kind == .moment else {
+                throw unexpected("WITHIN is for times, and \(attribute.rawValue) is none")
+            }
+            try advance()
+            return .comparison(attribute, .greaterOrEqual, try value(of: attribute), ignoringCase: false)
+        }
         guard case .sign(let sign) = token.kind, let relation = QueryTest.Relation(rawValue: sign) else {
-            throw unexpected("expected =, !=, <, <=, >, >=, LIKE, NOT LIKE, IN or NOT IN")
+            throw unexpected("expected =, !=, <, <=, >, >=, LIKE, NOT LIKE, IN, NOT IN, WITHIN or NOT WITHIN")
         }
         if case .word = attribute.kind, relation != .equal, relation != .notEqual {
             throw unexpected("\(attribute.rawValue) is compared with = and != alone")

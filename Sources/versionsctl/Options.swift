@@ -21,14 +21,18 @@ struct TypedPath: ExpressibleByArgument, Hashable, Sendable {
 
 /// A moment as typed: TIME of DESIGN 3.3.
 struct TypedTime: Hashable, Sendable {
-    /// What may be typed, for people.
-    static let forms = "RFC 3339, '2026-11-21 10:33' (local) or an age such as 2h"
+    /// Some forms, for the help of an option.
+    static let examples = "2h, yesterday 17:00 or 2026-11-21 10:33"
+    /// All of them.
+    static let forms = """
+        10m, 5 minutes ago, yesterday, yesterday 17:00, monday, 17:00, 2026-11-21, 2026-11-21 10:33 or RFC 3339
+        """
 
     var moment: Timestamp
 
     static func parse(_ argument: String) throws -> TypedTime {
         guard let time = TimeText.parse(argument, now: Words.now().nanoseconds) else {
-            throw ValidationError("a time is \(forms)")
+            throw ValidationError("a time is written as \(forms)")
         }
         return TypedTime(moment: Timestamp(nanoseconds: time))
     }

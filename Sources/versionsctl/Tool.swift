@@ -10,8 +10,8 @@ struct Tool: AsyncParsableCommand {
         commandName: "versionsctl",
         abstract: "Lists, compares, resolves and restores the versions that VersionsFS keeps.",
         discussion: """
-            The container is found through the path, else through the current directory. TIME is RFC 3339, \
-            '2026-11-21 10:33' (local) or an age such as 2h. ID is a version's or item's id or its first digits.
+            The container is found through the path, else through the current directory. ID is the id of a version or \
+            an item, or its first digits. TIME is \(TypedTime.forms).
             """,
         version: toolVersion,
         groupedSubcommands: [

@@ -27,6 +27,9 @@ struct QueryMeaningTests {
             ("name IN[c] ('x', 'BEACH.sicd')", true), ("modified > 2026-11-21T10:32:59Z", true),
             ("modified <= \"2026-11-21T11:33:00+01:00\"", true), ("user = anna OR FALSE", true),
             ("NOT (size < 3000)", false), ("!size < 3000 || conflicts=2 && versions=5", true),
+            ("modified WITHIN 2026-11-21T10:33:00Z", true), ("modified within 2026-11-21T10:33:01Z", false),
+            ("modified NOT WITHIN 2026-11-21T10:33:00Z", false), ("saved within 1970-01-01T00:00:00Z", false),
+            ("modified WITHIN '2026-11-21T10:00:00Z' AND size > 1", true),
             // AND before OR, NOT before both.
             ("TRUE OR FALSE AND FALSE", true), ("(TRUE OR FALSE) AND FALSE", false), ("NOT FALSE AND FALSE", false),
             // What the entry has not got equals nothing and is different from everything.
@@ -84,7 +87,9 @@ struct QueryMeaningTests {
             ("name = a b", 10, "b", "expected AND, OR or the end"), ("name = 'a", 8, "'a", "expected ' at the end"),
             ("name = 'a\\q'", 10, "\\q", "no such escape"), ("name LIKE '\\*'", 12, "\\*", "a star itself"),
             ("name = 'é' ;; x", 12, ";;", "expected AND, OR or the end"), ("name IN 'a'", 9, "'a'", "expected ("),
-            ("name NOT = 'a'", 10, "=", "expected LIKE or IN"), ("name = AND", 8, "AND", "expected a text"),
+            ("name NOT = 'a'", 10, "=", "expected LIKE, IN or WITHIN"),
+            ("size within 3", 6, "within", "WITHIN is for times"),
+            ("modified within many", 17, "many", "expected a time"), ("name = AND", 8, "AND", "expected a text"),
             ("size = 9223372036854775807KiB", 8, "9223372036854775807KiB", "expected a whole number"),
             ("name = 'x\\xg0'", 10, "\\xg0", "two hex digits"), ("name @ 'x'", 6, "@", "expected =, !="),
             ("name & 'x'", 6, "&", "this sign means nothing"), ("name LIKE 'a\\\\'", 11, "'a\\\\'", "ends in a backslash"),

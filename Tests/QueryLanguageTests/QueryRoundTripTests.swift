@@ -100,7 +100,7 @@ struct QueryRoundTripTests {
         let seed = Self.seed()
         var generator = QueryGenerator(random: SeededGenerator(state: seed))
         let words = [
-            "name", "size", "type", "modified", "LIKE", "IN", "AND", "OR", "NOT", "(", ")", ",", "=", "!=", "<", "<=", "[c]",
+            "name", "size", "type", "modified", "LIKE", "IN", "WITHIN", "AND", "OR", "NOT", "(", ")", ",", "=", "!=", "<", "<=", "[c]",
             "'a'", "\"b\\x4", "10KiB", "-", "--1", "99999999999999999999", "2h", "file", "TRUE", "!", "&&", "|", "\\", "[", "é",
         ]
         for _ in 0..<(Self.isFull ? 200_000 : 20_000) {

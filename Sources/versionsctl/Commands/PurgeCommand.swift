@@ -17,7 +17,7 @@ struct PurgeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only this version.", valueName: "id")) var version: String?
     @Flag(help: "Empty the deleted area, or what of it was deleted at this path.") var deleted = false
     @Option(
-        help: ArgumentHelp("Only what was deleted before this TIME: \(TypedTime.forms).", valueName: "time"),
+        help: ArgumentHelp("Only what was deleted before this TIME: \(TypedTime.examples).", valueName: "time"),
         transform: TypedTime.parse)
     var olderThan: TypedTime?
     @Flag(help: "Only say what would go.") var dryRun = false

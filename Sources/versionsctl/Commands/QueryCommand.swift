@@ -17,16 +17,17 @@ struct QueryCommand: AsyncParsableCommand {
             PREDICATE compares attributes, for example
 
               versionsctl query 'name LIKE "*.sicd" AND conflicts > 0'
-              versionsctl query 'type = file AND size >= 10MiB AND NOT modified > 30d' Pictures
+              versionsctl query 'type = file AND size >= 10MiB AND modified NOT WITHIN 30d' Pictures
+              versionsctl query 'modified within 10m'
               versionsctl query --live 'program LIKE "vim*" OR path LIKE[c] "*/readme*"'
 
             Attributes:
             \(Self.attributes)
-            Comparisons: = != < <= > >=, LIKE with * for any characters and ? for one, IN (A, B), NOT LIKE, NOT IN; \
+            Comparisons: = != < <= > >=, LIKE with * for any characters and ? for one, IN (A, B), WITHIN, NOT; \
             =[c], LIKE[c] and IN[c] take no notice of case. AND, OR, NOT and parentheses join them. Texts stand in \
             quotes where they hold more than letters, digits and the like; \\" \\\\ \\n \\t \\xHH in them stand for a \
-            character. Sizes may have KiB, MiB, GiB or TiB behind them; times are RFC 3339, "2026-11-21 10:33" (local) \
-            or an age such as 2h. docs/query.md says more.
+            character. Sizes may have KiB, MiB, GiB or TiB behind them. WITHIN takes an age, as find -mmin does. Times are \
+            10m, yesterday, "yesterday 17:00", "2026-11-21 10:33" and so on. docs/query.md says more.
             """)
 
     @Argument(help: "What to list; everything without it.") var predicate: TypedPredicate?

@@ -11,7 +11,7 @@ struct RestoreCommand: AsyncParsableCommand {
     @Argument(help: "The document, or the directory.") var path: TypedPath
     @Option(help: ArgumentHelp("The version to bring back.", valueName: "id")) var version: String?
     @Option(
-        help: ArgumentHelp("Bring the directory back as of this TIME: \(TypedTime.forms).", valueName: "time"),
+        help: ArgumentHelp("Bring the directory back as of this TIME: \(TypedTime.examples).", valueName: "time"),
         transform: TypedTime.parse)
     var at: TypedTime?
     @Option(help: ArgumentHelp("Put it here instead.", valueName: "path")) var to: TypedPath?
