@@ -29,8 +29,10 @@ struct Arguments {
     /// A command line that cannot be understood; the text says why.
     struct UsageError: Error { var text: String }
 
+    static let synopsis = "versionsfs DIR [MOUNTPOINT] [-o OPTIONS] [-f] [-d] [-V] [-h]"
+
     static let usage = """
-        usage: versionsfs DIR [MOUNTPOINT] [-o OPTIONS] [-f] [-d] [-V] [-h]
+        usage: \(synopsis)
 
         Turns DIR into a container, where every save is a version, and mounts it over itself or on MOUNTPOINT.
 
@@ -65,15 +67,15 @@ struct Arguments {
             case "--ready": readyDescriptor = rest.popFirst().flatMap { Int32(String(decoding: $0, as: UTF8.self)) }
             case "-n", "-s", "-v": break
             case "-o":
-                guard let value = rest.popFirst() else { throw UsageError(text: "-o needs options behind it") }
+                guard let value = rest.popFirst() else { throw UsageError(text: "missing options after -o") }
                 add(options: value)
             case let text where text.hasPrefix("-o"): add(options: Array(word.dropFirst(2)))
             case let text: throw UsageError(text: "unknown option \(text)")
             }
         }
         guard mode == .mount || mode == .offline else { return }
-        guard let first = names.first, !first.isEmpty else { throw UsageError(text: "which directory?") }
-        guard names.count <= 2 else { throw UsageError(text: "one directory and one mountpoint at most") }
+        guard let first = names.first, !first.isEmpty else { throw UsageError(text: "missing argument DIR") }
+        guard names.count <= 2 else { throw UsageError(text: "too many arguments: one directory and one mount point") }
         directory = first
         if names.count == 2, names[1] != first { mountpoint = names[1] }
         if mode == .mount, table.isRemount { mode = .remount }

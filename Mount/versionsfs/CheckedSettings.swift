@@ -87,12 +87,17 @@ struct CheckedSettings {
         look(at: whole)
     }
 
-    /// What is wrong in sentences, with the file's path and what to do, for a container that is not mounted.
-    func complaints(_ directory: FilePath) -> [String] {
+    /// What is wrong, with the file's path and what to do, for a container that is not mounted.
+    func complaints(_ directory: FilePath) -> [Diagnostic] {
         wrong.map { error in
-            let file = "\(directory.appending(".versionsfs"))/"
-            if error.key.isEmpty { return "\(file)\(error.text): mend the file, or remove it for the defaults" }
-            return "\(file)config.toml: \(error.text): versionsctl config --container \(directory) \(error.key) VALUE"
+            let file = directory.appending(".versionsfs").appending("config.toml")
+            if error.key.isEmpty {
+                let text = error.text.trimmingPrefix("config.toml").trimmingPrefix(", ").trimmingPrefix(" ")
+                return Diagnostic("\(file)", String(text), hint: "correct the file, or remove it for the defaults")
+            }
+            return Diagnostic(
+                "\(file)", error.text,
+                hint: "run `versionsctl config --container \(directory) \(error.key) VALUE`")
         }
     }
 

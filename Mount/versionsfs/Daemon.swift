@@ -11,9 +11,19 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Why the daemon cannot go on, in one line for people.
+/// Why the daemon cannot go on.
 struct StartError: Error {
-    var text: String
+    var diagnostic: Diagnostic
+
+    init(_ diagnostic: Diagnostic) { self.diagnostic = diagnostic }
+
+    /// - Parameters:
+    ///   - subject: the path or option that it is about.
+    ///   - text: what happened, a clause.
+    ///   - hint: the next command.
+    init(_ subject: some CustomStringConvertible, _ text: String, hint: String?) {
+        diagnostic = Diagnostic("\(subject)", text, hint: hint)
+    }
 }
 
 /// One container, served until it is unmounted or a signal ends it.
@@ -75,12 +85,12 @@ struct Daemon {
     private func checkOthers() throws(StartError) {
         let option = arguments.options.first { $0 == "allow_other" || $0 == "allow_root" }
         if arguments.table.forbidsSymlinks == true, geteuid() != 0 {
-            throw StartError(text: "nosymfollow: only root may use it: leave it out")
+            throw StartError("nosymfollow", "an option for root alone", hint: "leave it out")
         }
         guard let option, !MountedSession.mayLetOthersIn else { return }
         throw StartError(
-            text: "\(option): only root may use it, as /etc/fuse.conf has no line user_allow_other: "
-                + "have root add that, or leave the option out")
+            option, "an option for root alone, for /etc/fuse.conf has no line user_allow_other",
+            hint: "have root add that line, or leave the option out")
     }
 
     private func mount(
@@ -95,17 +105,19 @@ struct Daemon {
                 fileSystem: fileSystem, mountpoint: mountpoint, fsname: path, options: options,
                 usesRing: !arguments.has("no-ring"))
         } catch {
-            throw StartError(text: "\(mountpoint): cannot be mounted: \(Self.reason(error))")
+            let (reason, hint) = Self.reason(error)
+            throw StartError(mountpoint, "cannot be mounted: \(reason)", hint: hint)
         }
     }
 
-    private static func reason(_ error: Errno) -> String {
+    private static func reason(_ error: Errno) -> (reason: String, hint: String) {
         let said = MountedSession.complaint
         if error == .invalidArgument, said.contains("unknown option") {
-            return said + ": leave it out, or see versionsfs -h and mount(8)"
+            return (said, "leave it out; `versionsfs -h` and mount(8) list the options")
         }
-        let advice = geteuid() == 0 ? "see dmesg" : "it must be your directory, and fusermount3 be installed"
-        return (said.isEmpty ? "\(error)" : said) + ": " + advice
+        let hint = geteuid() == 0
+            ? "the kernel's log (`dmesg`) may say more" : "mount a directory of your own, and install fuse3"
+        return (said.isEmpty ? "\(error)" : said, hint)
     }
 
     /// Where the control socket is to be made. The mount must not cover that: nobody serves it yet.
@@ -117,8 +129,7 @@ struct Daemon {
             runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
         guard FilePath(place.directory).starts(with: mountpoint) else { return place }
         throw StartError(
-            text: "\(mountpoint): the control socket lies in \(place.directory), which would be covered: "
-                + "mount it elsewhere")
+            mountpoint, "the mount would cover the control socket in \(place.directory)", hint: "mount it elsewhere")
     }
 
     private func serveControl(
@@ -143,7 +154,7 @@ struct Daemon {
             container.socketPath = place.path
             return server
         } catch {
-            throw StartError(text: "\(error)")
+            throw StartError(path, "the control socket cannot be made: \(error)", hint: "see df and dmesg")
         }
     }
 }

@@ -1,6 +1,7 @@
 // Becoming a daemon: the command starts itself again in a session of its own and waits until the mount answers.
 
 import CLinux
+import ControlProtocol
 import Glibc
 
 /// The two ends of a start: the command that waits, and the daemon that says when it is ready.
@@ -58,7 +59,7 @@ enum Detaching {
     }
 
     private static func fail(_ text: String) -> Int32 {
-        complain(text)
+        complain(Diagnostic(nil, text, hint: "try again when less is running"))
         return 1
     }
 }

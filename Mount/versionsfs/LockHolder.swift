@@ -2,6 +2,7 @@
 
 import CFuse3
 import CLinux
+import ControlProtocol
 import Dispatch
 import Glibc
 import SystemPackage
@@ -92,26 +93,33 @@ extension LockHolder {
         return isFree.wait(timeout: .now() + Double(seconds) + Double(rest) * 1e-18) == .success
     }
 
-    /// What is the case where a container cannot be opened for its lock, and what to do.
-    static func sentence(_ path: FilePath, _ root: FileDescriptor) -> String {
+    /// Why a container cannot be opened for its lock, and what to do.
+    static func diagnostic(_ path: FilePath, _ root: FileDescriptor) -> Diagnostic {
+        func say(_ what: String, _ hint: String) -> Diagnostic { Diagnostic("\(path)", what, hint: hint) }
         guard let holder = LockHolder(of: root) else {
-            return "\(path): \(StoreError.inUse), which cannot be told from here: a daemon that is just ending, or one "
-                + "on another machine or in another process namespace: try again in a moment"
+            return say(
+                "\(StoreError.inUse): a daemon that is ending, or one on another machine or in another process namespace",
+                "try again in a moment")
         }
-        let start = "\(path): \(StoreError.inUse), \(holder.program) (\(holder.process))"
-        if holder.isOffline { return start + ": versionsctl is at work on it unmounted: try again when that is done" }
+        let name = "\(holder.program) (\(holder.process))"
+        if holder.isOffline {
+            return say("in use by \(name), which serves a versionsctl command", "try again when that is done")
+        }
         if holder.isEnding {
-            return start + ": it is not mounted any more, and its daemon is ending: try again when that is done"
+            return say("in use by \(name): it is unmounted, and its daemon is ending", "try again when that is done")
         }
         if let point = FileSystemsBelow.points(of: path).last {
             let shown = String(decoding: point, as: UTF8.self)
-            return start + ": it is mounted already, at \(shown): versionsctl status \(shown) shows it"
+            return say("already mounted at \(shown) by \(name)", "`versionsctl status \(shown)` shows the mount")
         }
         if let point = FileSystemsBelow.points(of: path, seenBy: holder.process).last {
-            return start + ": it is mounted at \(String(decoding: point, as: UTF8.self)) in another mount namespace: "
-                + "unmount it there, or kill \(holder.process)"
+            let shown = String(decoding: point, as: UTF8.self)
+            return say(
+                "mounted at \(shown) in another mount namespace by \(name)",
+                "unmount it there, or run `kill \(holder.process)`")
         }
-        return start + ": it is not mounted here: a daemon is starting or ending, or serves who has files open since: "
-            + "try again in a moment, or kill \(holder.process)"
+        return say(
+            "in use by \(name), which is not mounted here: it is starting, ending, or has files open",
+            "try again in a moment, or run `kill \(holder.process)`")
     }
 }

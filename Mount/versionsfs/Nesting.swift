@@ -15,25 +15,24 @@ enum Nesting {
         let path = directory.bytes
         let objection = MountPlace.objection(
             to: Path(bytes: mountpoint.bytes), for: Path(bytes: path), isSame: areOneDirectory)
-        if let objection { throw StartError(text: "\(mountpoint): \(objection.reason): \(objection.advice)") }
+        if let objection { throw StartError(mountpoint, objection.reason, hint: objection.advice) }
         for mount in FileSystemsBelow.ours {
             for inner in [mount.point, mount.directory] where lies(inner, in: path) {
                 throw StartError(
-                    text: "\(directory): \(shown(inner)) in it is a container of its own, and mounted: "
-                        + "versionsctl unmount \(shown(mount.point)) first, "
-                        + "and versionsctl forget it if it is to be part of this one")
+                    directory, "it contains the mounted container \(shown(inner))",
+                    hint: "run `versionsctl unmount \(shown(mount.point))` first; `versionsctl forget` makes it a part "
+                        + "of this one")
             }
             for outer in [mount.point, mount.directory] where lies(path, in: outer) {
                 if let foreign = FileSystemsBelow.foreignPoint(of: path, in: outer) {
                     throw StartError(
-                        text: "\(directory): on another file system, mounted at \(shown(foreign)) "
-                            + "in the container \(shown(outer)): no versions are kept there, "
-                            + "and no container may lie in another: mount that file system elsewhere")
+                        directory, "it lies on another file system, mounted at \(shown(foreign)) in the container "
+                            + "\(shown(outer)), and no container may lie in another",
+                        hint: "mount it elsewhere: on another file system in a container it has no versions")
                 }
                 throw StartError(
-                    text: "\(directory): it lies in the container \(shown(outer)), which is mounted: "
-                        + "its files have versions there, or if it is a container of its own, "
-                        + "unmount that one first")
+                    directory, "it lies in the container \(shown(outer)), which is mounted",
+                    hint: "its files have versions there; if it is a container of its own, unmount that one first")
             }
         }
         try refuseWithin(directory)
@@ -43,8 +42,8 @@ enum Nesting {
     static func refuseWithin(_ directory: FilePath) throws(StartError) {
         guard let outer = container(above: directory), !isContainer(directory) else { return }
         throw StartError(
-            text: "\(directory): it lies in the container \(outer): versionsctl mount \(outer), "
-                + "or versionsctl forget \(outer) if that is none any more")
+            directory, "it lies in the container \(outer)",
+            hint: "run `versionsctl mount \(outer)`, or `versionsctl forget \(outer)` if that is no container any more")
     }
 
     /// The note of `status` on a container that lies in another one.

@@ -17,7 +17,7 @@ enum Offline {
             try serve(arguments, logger)
             return true
         } catch {
-            let line = Wire.line(failing: ControlError(.failed, error.text), to: nil)
+            let line = Wire.line(failing: ControlError(error.diagnostic), to: nil)
             _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
             return false
         }
@@ -45,7 +45,7 @@ enum Offline {
                     return sentences(about: marks)
                 },
                 notes: {
-                    CheckedSettings(in: opened.store.state).complaints(opened.path)
+                    CheckedSettings(in: opened.store.state).complaints(opened.path).map(\.line)
                         + [Nesting.note(on: opened.path)].compactMap { $0 }
                 },
                 fileSystems: {
@@ -53,6 +53,12 @@ enum Offline {
                         opened.path, probe, canReflink: opened.store.contents.canReflink, passesThrough: false)
                 }, state: Path(bytes: opened.path.bytes + Array("/.versionsfs".utf8))))
         OfflineService.run(backend: backend)
+    }
+}
+
+extension ControlError {
+    fileprivate init(_ diagnostic: Diagnostic) {
+        self.init(.failed, diagnostic.error, path: diagnostic.subject.map { Path($0) }, advice: diagnostic.hint)
     }
 }
 

@@ -28,41 +28,41 @@ struct OpenedContainer {
         } catch {
             if error as? Errno == .socketNotConnected {
                 throw StartError(
-                    text: "\(path): the daemon of this mount is gone: versionsctl mount \(path) mounts it again")
+                    path, "the daemon of this mount is gone", hint: "`versionsctl mount \(path)` mounts it again")
             }
-            throw StartError(text: "\(path): \(error): give a directory that you may read")
+            throw StartError(path, "\(error)", hint: "give a directory that you may read")
         }
         let tree = MountFlags.tree(of: opened, arguments.table, logger)
         if tree != nil { try? opened.close() }
         root = tree ?? opened
         // Through a mount of ours the state does not exist, and must not be made.
         guard fgetxattrCount(root.rawValue, "user.versions.container") < 0 else {
-            throw StartError(text: "\(path): it is mounted already: versionsctl status shows it")
+            throw StartError(path, "already mounted", hint: "`versionsctl status \(path)` shows the mount")
         }
         do {
             store = try Self.openStore(
                 path, root, .init(clock: SystemClock(), logger: logger, readOnly: isReadOnly),
                 waits: arguments.mode == .mount)
         } catch {
-            if error == .inUse { throw StartError(text: LockHolder.sentence(path, root)) }
-            throw StartError(text: Self.sentence(path, error, isReadOnly: isReadOnly))
+            if error == .inUse { throw StartError(LockHolder.diagnostic(path, root)) }
+            throw Self.failure(path, error, isReadOnly: isReadOnly)
         }
         if store.identity.wasCopied {
             logger.notice("this container is a copy: it has a new device id")
             // Whoever waits for the start hears it too.
             if arguments.readyDescriptor != nil {
-                complain("\(path): the directory was copied: it has a new device id")
+                note("\(path) is a copy of another container and has a new device id.")
             }
         }
         if store.identity.rebuilt { logger.warning("the catalog was rebuilt from what is kept") }
         let checked = CheckedSettings(in: store.state)
         if !toleratesSettings, let complaint = checked.complaints(path).first {
             store.close()
-            throw StartError(text: complaint)
+            throw StartError(complaint)
         }
         for text in toleratesSettings ? [] : checked.ignored {
             logger.warning("\(text)")
-            if arguments.readyDescriptor != nil { complain("\(path): \(text)") }
+            if arguments.readyDescriptor != nil { note("\(path): \(text)") }
         }
         do {
             container = try LiveContainer(
@@ -71,7 +71,9 @@ struct OpenedContainer {
                     clock: SystemClock(), logger: logger, settings: checked.settings, servesOthers: geteuid() == 0,
                     isReadOnly: isReadOnly))
         } catch {
-            throw StartError(text: "\(path): the container cannot be used: \(error): versionsctl check may mend it")
+            throw StartError(
+                path, "the container cannot be used: \(error)",
+                hint: "`versionsctl check --repair --container \(path)` may repair it")
         }
     }
 
@@ -92,20 +94,22 @@ struct OpenedContainer {
         }
     }
 
-    private static func sentence(_ path: FilePath, _ error: StoreError, isReadOnly: Bool) -> String {
-        switch error {
-        case .unknownFormat: "\(path): \(error): it was made by a newer version, update this one"
-        case .damagedFormat:
-            "\(path): \(error): empty it and mount again, which gives the container new ids and keeps all versions"
-        case .reservedName: "\(path): \(error): rename it first"
-        case .untrusted(let what, let advice): "\(path): \(what): \(advice)"
-        case .notAContainer where isReadOnly: "\(path): \(error) yet: mount it once without -o ro"
-        case .catalog(14, _) where isReadOnly: "\(path): it was not unmounted in order: mount it once without -o ro"
-        case .io(.readOnlyFileSystem, _): "\(path): the file system is read-only: mount it with -o ro"
-        case .io(.permissionDenied, _), .io(.notPermitted, _):
-            "\(path): \(error): it is another user's: ask them, or root"
-        default: "\(path): \(error): see df and dmesg for the file system's state"
-        }
+    private static func failure(_ path: FilePath, _ error: StoreError, isReadOnly: Bool) -> StartError {
+        if case .untrusted(let what, let advice) = error { return StartError(path, what, hint: advice) }
+        let (text, hint): (String, String) =
+            switch error {
+            case .unknownFormat: ("\(error), made by a newer version", "update VersionsFS")
+            case .damagedFormat:
+                ("\(error)", "empty it and mount again; the container gets new ids and keeps all versions")
+            case .reservedName: ("\(error)", "rename it first")
+            case .notAContainer where isReadOnly: ("\(error) yet", "mount it once without -o ro")
+            case .catalog(14, _) where isReadOnly: ("it was not unmounted cleanly", "mount it once without -o ro")
+            case .io(.readOnlyFileSystem, _): ("the file system is read-only", "mount it with -o ro")
+            case .io(.permissionDenied, _), .io(.notPermitted, _):
+                ("\(error)", "the directory belongs to another user: ask them, or root")
+            default: ("\(error)", "`df` and `dmesg` show the state of the file system")
+            }
+        return StartError(path, text, hint: hint)
     }
 }
 
@@ -117,8 +121,8 @@ func absolutePath(_ bytes: [UInt8]) throws(StartError) -> FilePath {
     let text = bytes.map { CChar(bitPattern: $0) } + [0]
     guard let resolved = realpath(text, nil) else {
         let shown = String(decoding: bytes, as: UTF8.self)
-        let advice = errno == ENOENT ? "mkdir it first" : "give a directory that you may enter"
-        throw StartError(text: "\(shown): \(String(cString: strerror(errno))): \(advice)")
+        let advice = errno == ENOENT ? "make it with `mkdir`" : "give a directory that you may enter"
+        throw StartError(shown, String(cString: strerror(errno)), hint: advice)
     }
     defer { free(resolved) }
     return FilePath(platformString: resolved)

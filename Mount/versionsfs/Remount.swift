@@ -13,10 +13,11 @@ struct Remount {
     func run() throws(StartError) {
         let point = try absolutePath(arguments.mountpoint ?? arguments.directory)
         guard FileSystemsBelow.isOurs(point.bytes) else {
-            throw StartError(text: "\(point): not mounted: leave remount out, or see versionsctl status")
+            throw StartError(point, "not mounted", hint: "leave out remount; `versionsctl status \(point)` shows more")
         }
         guard let present = MountFlags.present(at: point) else {
-            throw StartError(text: "\(point): \(Errno(rawValue: errno)): versionsctl mount mounts it again")
+            throw StartError(
+                point, "\(Errno(rawValue: errno))", hint: "`versionsctl mount \(point)` mounts it again")
         }
         var table = arguments.table
         table.inherit(present)
@@ -26,13 +27,15 @@ struct Remount {
         table.isSynchronous = table.isSynchronous ?? isSynchronous
         try refuseWhatStays(table, point, present)
         guard geteuid() == 0 else {
-            throw StartError(text: "\(point): only root may change a mount: unmount it, and mount it as it is to be")
+            throw StartError(
+                point, "only root may change a mount", hint: "unmount it, and mount it with the new options")
         }
         try change(point, table.flags)
         guard !table.isReadOnly, isServedReadOnly(point) else { return }
         try change(point, table.flags | 1)
         throw StartError(
-            text: "\(point): its daemon was started with -o ro and writes nothing: unmount it and mount it without")
+            point, "the daemon was started with -o ro and writes nothing",
+            hint: "unmount it, and mount it without -o ro")
     }
 
     /// The options that the daemon carries out by itself are settled when it is started.
@@ -47,14 +50,16 @@ struct Remount {
             } else if table.isSynchronous != (present & 16 != 0) { "sync" } else { nil }
         guard let stays else { return }
         throw StartError(
-            text: "\(point): \(stays) cannot be changed while it is mounted: unmount it, and mount it as it is to be")
+            point, "\(stays) cannot be changed while it is mounted",
+            hint: "unmount it, and mount it with the new options")
     }
 
     private func change(_ point: FilePath, _ flags: UInt) throws(StartError) {
         guard point.withPlatformString({ mount(nil, $0, nil, MountFlags.remount | flags, nil) }) != 0 else { return }
         let error = Errno(rawValue: errno)
-        let advice = error == .resourceBusy ? "something is open for writing: fuser -m \(point) shows it" : "see dmesg"
-        throw StartError(text: "\(point): cannot be remounted: \(error): \(advice)")
+        let advice = error == .resourceBusy ? "close the files that are open for writing; `fuser -m \(point)` lists them"
+            : "the kernel's log (`dmesg`) may say more"
+        throw StartError(point, "cannot be remounted: \(error)", hint: advice)
     }
 
     /// Sends a request that is refused in any case, and looks at the reason: only a request that changes something

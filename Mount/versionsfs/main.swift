@@ -5,11 +5,6 @@ import ControlProtocol
 import Glibc
 import Logging
 
-/// Says on standard error what is wrong.
-func complain(_ text: String) {
-    let line = Array("versionsfs: \(text.replacing("\n", with: " "))\n".utf8)
-    _ = write(2, line, line.count)
-}
 
 /// Started again from `/proc/self/exe` the kernel would call us `exe`: pgrep and ps should find us by our name.
 func takeName() {
@@ -30,7 +25,7 @@ func run() -> Int32 {
     do {
         arguments = try Arguments(words)
     } catch {
-        complain("\(error.text): versionsfs -h shows how it is called")
+        complain(Diagnostic(nil, error.text, hint: "`versionsfs -h` explains the options", usage: Arguments.synopsis))
         return 64
     }
     switch arguments.mode {
@@ -51,7 +46,7 @@ func run() -> Int32 {
             try Remount(arguments).run()
             return 0
         } catch {
-            complain(error.text)
+            complain(error.diagnostic)
             return 1
         }
     case .mount:
@@ -65,7 +60,7 @@ func run() -> Int32 {
             try Daemon(arguments: arguments, logger: .daemon(arguments)).run()
             return 0
         } catch {
-            complain(error.text)
+            complain(error.diagnostic)
             return 1
         }
     }

@@ -91,9 +91,8 @@ public struct ContainerPlace: Hashable, Sendable {
         else { return nil }
         return ControlError(
             .noContainer,
-            "on another file system, mounted at \(mount.point) in the container \(outer.point): "
-                + "no versions are kept there",
-            path: typed, advice: "move it into the container, or mount that file system elsewhere")
+            "it lies on another file system, mounted at \(mount.point) in the container \(outer.point)",
+            path: typed, advice: "move it to the container's own file system: on another one it has no versions")
     }
 
     /// Whether a directory of that name is a container's, and not just called so: one may be made below the root.

@@ -1,4 +1,4 @@
-// The commands, and what becomes of their errors: one line, and an exit status (DESIGN 3.3).
+// The commands, and what becomes of their errors: two lines, and an exit status (DESIGN 3.3).
 
 import ArgumentParser
 import ControlProtocol
@@ -11,9 +11,9 @@ struct Tool: AsyncParsableCommand {
         abstract: "Lists, compares, resolves and restores the versions that VersionsFS keeps.",
         discussion: """
             The container is found through the path, else through the current directory. ID is the id of a version or \
-            an item, or its first digits. TIME is \(TypedTime.forms).
+            an item, or its first digits. TIME is \(TypedTime.forms). `versionsctl --version` prints the program's \
+            version.
             """,
-        version: toolVersion,
         groupedSubcommands: [
             CommandGroup(name: "Containers:", subcommands: [
                 MountCommand.self, UnmountCommand.self, StatusCommand.self, ForgetCommand.self, CheckCommand.self,
@@ -34,9 +34,15 @@ struct Tool: AsyncParsableCommand {
 
     /// Runs a command line; gives the exit status.
     static func run(_ arguments: [String]) async -> Int32 {
+        Printer.prepare(for: arguments)
         if let word = DashedWords.unknown(arguments) {
-            Printer.note(DashedWords.message(word, arguments))
+            Printer.error(DashedWords.diagnostic(word, arguments))
             return 64
+        }
+        // Not the parser's own: it would list it beside `--version ID` in the help of every command.
+        if arguments == ["--version"] {
+            try? Files.write(Array((toolVersion + "\n").utf8), to: 1, path: nil)
+            return 0
         }
         do {
             var command = try parseAsRoot(arguments)
@@ -48,7 +54,7 @@ struct Tool: AsyncParsableCommand {
             return 0
         } catch let error as ControlError {
             Printer.endProgress()
-            try? Files.write(Array((Printer.line(error) + "\n").utf8), to: 2, path: nil)
+            Printer.error(Diagnostic(error))
             return failureStatus(arguments)
         } catch let code as ExitCode {
             return code.rawValue
@@ -65,12 +71,21 @@ struct Tool: AsyncParsableCommand {
             let commands = configuration.groupedSubcommands.flatMap { group in
                 group.subcommands.compactMap { command in command.configuration.commandName }
             }
-            Printer.note(printable(UsageLine.of(message(for: error), text, commands: commands)))
+            Printer.error(UsageLine.of(printable(message(for: error)), text, commands: commands))
             return 64
         }
         let bytes = text.isEmpty ? [] : ArgumentBytes.bytes(text) + [10]
         try? Files.write(bytes, to: status.isSuccess ? 1 : 2, path: nil)
         return status.isSuccess ? 0 : 1
+    }
+
+    /// How the words of a command go.
+    static func usage(_ arguments: [String]) -> String {
+        let commands = configuration.groupedSubcommands.flatMap(\.subcommands)
+        let command = commands.first { $0.configuration.commandName == arguments.first }
+        guard let command else { return UsageLine.general }
+        let text = usageString(for: command)
+        return text.split(separator: "\n").first.map { String($0.trimmingPrefix("Usage: ")) } ?? UsageLine.general
     }
 
     private static func printable(_ text: String) -> String {

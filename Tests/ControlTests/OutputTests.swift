@@ -1,4 +1,4 @@
-// What people see: aligned text, words for sizes and times, one line for an error.
+// What people see: aligned text, words for sizes and times, two lines for an error.
 
 import ControlProtocol
 import Testing
@@ -59,7 +59,7 @@ struct OutputTests {
         (.init(.denied, "no", advice: "its own"), "its own"),
     ] as [(ControlError, String)])
     func advice(error: ControlError, words: String) {
-        #expect(Printer.line(error).hasPrefix("versionsctl: no: \(words)"))
+        #expect(Diagnostic(error).hint?.hasPrefix(words) == true)
     }
 
     @Test("status says everything on lines of its own")
@@ -102,11 +102,41 @@ struct OutputTests {
         #expect(Words.size(bytes) == words)
     }
 
-    @Test("an error is one line: path, what, what to do")
+    @Test("an error is two lines: the path and what happened, and what to do")
     func error() {
         let error = ControlError(.notFound, "no version 12\n34", path: Path("a\u{7}b"), advice: "try another")
-        #expect(Printer.line(error) == #"versionsctl: a\x07b: no version 12 34: try another"#)
-        #expect(Printer.line(ControlError(.failed, "no")) == "versionsctl: no")
+        #expect(Diagnostic(error).text(columns: 80) == "error: a\\x07b: no version 12 34\nhint: try another")
+        #expect(Diagnostic(nil, "no").text(columns: 80) == "error: no")
+    }
+
+    @Test("messages are wrapped at words, paths and commands are not")
+    func wrapped() {
+        let error = Diagnostic(
+            "a file with a long name.txt", "no such file or directory",
+            hint: "run `versionsctl deleted docs`, or look at 'another name' of it", usage: "x FILE [--json]")
+        #expect(error.text(columns: 40) == """
+            error: a file with a long name.txt: no
+                   such file or directory
+            hint: run `versionsctl deleted docs`, or
+                  look at 'another name' of it
+            usage: x FILE [--json]
+            """)
+        #expect(error.text(columns: 10).contains("error: a file with a long name.txt:\n       no\n"))
+        #expect(WrappedText.lines("it isn't what's 'a b' (\"c d\")", label: "", columns: 9) == """
+            it isn't
+            what's
+            'a b'
+            ("c d")
+            """)
+    }
+
+    @Test("a slip of the hand is recognized, another word is not", arguments: [
+        ("hist", ["history"]), ("histroy", ["history"]), ("stauts", ["status"]), ("un", ["unmount", "undelete", "unpin"]),
+        ("xyz", []), ("", []), ("resotre", ["restore"]), ("deletd", ["deleted"]), ("dff", ["diff"]),
+    ] as [(String, [String])])
+    func likeness(word: String, likely: [String]) {
+        let names = ["history", "status", "unmount", "undelete", "unpin", "restore", "deleted", "diff", "show"]
+        #expect(Likeness.nearest(to: word, among: names) == likely)
     }
 
     @Test("paths are said as they were typed", arguments: [

@@ -40,7 +40,8 @@ func runTool(bytes: [[UInt8]], in directory: String, environment: [String: Strin
         "sh",
         [Path("-c"), Path("cd \"$0\" && exec \"$@\""), Path(directory), Path(toolPath())]
             + bytes.map { Path(bytes: $0) },
-        environment: environment.map { ($0.key, Path($0.value)) }, standard: [0: input, 1: files[0], 2: files[1]])
+        environment: ["COLUMNS": "10000"].merging(environment) { $1 }.map { ($0.key, Path($0.value)) },
+        standard: [0: input, 1: files[0], 2: files[1]])
     return ToolRun(
         status: status, output: String(decoding: try Files.content(Path(place + "/output")), as: UTF8.self),
         errors: String(decoding: try Files.content(Path(place + "/errors")), as: UTF8.self))

@@ -1,4 +1,4 @@
-// The built versionsctl: exit statuses, its one line of error, and the commands against a served socket.
+// The built versionsctl: exit statuses, its two lines of error, and the commands against a served socket.
 
 import ControlProtocol
 import Foundation
@@ -25,22 +25,39 @@ struct ToolTests {
     func usage(arguments: [String]) throws {
         let run = try runTool(arguments)
         #expect(run.status == 64 && run.output.isEmpty)
-        #expect(run.errors.hasPrefix("versionsctl: ") && run.errors.filter(\.isNewline) == "\n", "\(run.errors)")
+        let labels = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+        #expect(labels.first == "error" && labels.last == "usage" && labels.count <= 3, "\(run.errors)")
     }
 
-    @Test("words that are no command are answered with one line: what is wrong, and how they go")
+    @Test("words that are no command are answered with what is wrong, and how they go")
     func usageLines() throws {
-        for (arguments, line) in [
-            (["hist"], "there is no command 'hist', did you mean history?: versionsctl --help lists the commands"),
-            (["log"], "there is no command 'log': versionsctl --help lists the commands"),
-            (["un"], "there is no command 'un', did you mean unmount or unpin or undelete?: versionsctl --help lists the commands"),
-            (["--nonsense"], "unknown option '--nonsense': versionsctl --help lists the commands"),
-            (["history"], "missing expected argument '<file>': versionsctl history <file> [--json] [--container <path>]"),
-            (["history", "a\nb", "c\u{1b}"], "unexpected argument 'c\\x1b': versionsctl history <file> [--json] [--container <path>]"),
+        let list = "`versionsctl --help` lists the commands.\nusage: versionsctl COMMAND [ARGUMENT...]"
+        let history = "usage: versionsctl history <file> [--json] [--container <path>]"
+        for (arguments, lines) in [
+            (["histroy"], "error: no command 'histroy'\nhint: did you mean `history`? \(list)"),
+            (["xyzzy"], "error: no command 'xyzzy'\nhint: \(list)"),
+            (["un"], "error: no command 'un'\nhint: did you mean `unmount` or `unpin` or `undelete`? \(list)"),
+            (["--nonsense"], "error: unknown option '--nonsense'\nhint: \(list)"),
+            (["history"], "error: missing expected argument '<file>'\n\(history)"),
+            (["history", "a\nb", "c\u{1b}"], "error: unexpected argument 'c\\x1b'\n\(history)"),
         ] {
             let run = try runTool(arguments)
-            #expect(run.errors == "versionsctl: \(line)\n", "\(arguments): \(run.errors)")
+            #expect(run.errors == "\(lines)\n", "\(arguments): \(run.errors)")
         }
+    }
+
+    @Test("with --json errors are JSON on standard error, too, and without a terminal lines have 80 columns")
+    func forms() throws {
+        let directory = try temporaryDirectory()
+        defer { remove(directory) }
+        let failed = try runTool(["history", "x.txt", "--json"], in: directory)
+        let error = try JSONDecoder().decode([String: String].self, from: Data(failed.errors.utf8))
+        #expect(failed.status == 1 && error.keys.sorted() == ["error", "hint"] && failed.output.isEmpty)
+        let wrong = try runTool(["history", "--json"], in: directory)
+        let usage = try JSONDecoder().decode([String: String?].self, from: Data(wrong.errors.utf8))
+        #expect(wrong.status == 64 && usage.keys.sorted() == ["error", "hint", "usage"])
+        let narrow = try runTool(["purge", "--older-than", "never"], in: directory, environment: ["COLUMNS": ""])
+        #expect(narrow.errors.split(separator: "\n").allSatisfy { $0.count <= 80 } && narrow.errors.contains("\n       "))
     }
 
     @Test("a word with one dash and several letters is no bundle: it is an unknown option, whatever letters it has")
@@ -51,16 +68,16 @@ struct ToolTests {
             for command in [["history"], ["diff"], ["undelete"], ["purge"], ["query", "TRUE"], ["mount"]] {
                 let run = try runTool(command + [word], in: directory)
                 #expect(run.status == 64 && run.output.isEmpty, "\(command) \(word): \(run)")
-                let line = "versionsctl: unknown option \(word): put -- before names that begin with a dash\n"
-                #expect(run.errors == line)
+                let lines = "error: unknown option \(word)\nhint: put -- before names that begin with a dash\nusage: "
+                #expect(run.errors.hasPrefix(lines + "versionsctl \(command[0]) "), "\(run.errors)")
             }
             let named = try runTool(["history", "--", word], in: directory)
             #expect(named.status == 1 && named.errors.contains("\(word): not in a container"), "\(named)")
         }
         let claimed = try runTool(["coordinate", "read", "-hello", "x.txt", "--", "ls", "-la"])
-        #expect(claimed.status == 64 && claimed.errors.contains("unknown option -hello: write ./ before"), "\(claimed)")
+        #expect(claimed.status == 64 && claimed.errors.contains("unknown option -hello\nhint: write ./ before"), "\(claimed)")
         let bytes = try runTool(bytes: [Array("history".utf8), [0x2D, 0xFF, 0x68]], in: directory)
-        #expect(bytes.status == 64 && bytes.errors.hasPrefix("versionsctl: unknown option -"))
+        #expect(bytes.status == 64 && bytes.errors.hasPrefix("error: unknown option -"))
         // Those that there are go on.
         for arguments in [["-h"], ["history", "-h"], ["-help"], ["history", "x.txt", "-h"]] {
             let run = try runTool(arguments)
@@ -77,23 +94,23 @@ struct ToolTests {
         for (arguments, message) in [
             (["read", "--for-deleting", "f", "--", "true"], "unknown option --for-deleting"),
             (["read", "f", "--for-moving=x", "--", "true"], "unknown option --for-moving=x"),
-            (["write", "--json", "f", "--", "true"], "unknown option --json"),
+            (["write", "--stat", "f", "--", "true"], "unknown option --stat"),
             (["write", "f", "--for-deleting", "--", "true"], "options come before the files: --for-deleting"),
             (["read", "f", "--container=c", "--", "true"], "options come before the files: --container=c"),
             (["read", "f", "--without-changes", "--", "true"], "options come before the files: --without-changes"),
         ] {
             let run = try runTool(["coordinate"] + arguments)
-            #expect(run.status == 64 && run.errors.hasPrefix("versionsctl: \(message): "), "\(arguments): \(run.errors)")
+            #expect(run.status == 64 && run.errors.hasPrefix("error: \(message)\nusage: "), "\(arguments): \(run.errors)")
         }
     }
 
-    @Test("outside a container everything fails with one line and 1")
+    @Test("outside a container everything fails with an error, a hint and 1")
     func outside() throws {
         let directory = try temporaryDirectory()
         defer { remove(directory) }
         let run = try runTool(["history", "x.txt"], in: directory)
         #expect(run.status == 1)
-        #expect(run.errors == "versionsctl: x.txt: not in a container: versionsctl mount DIR makes a directory one\n")
+        #expect(run.errors == "error: x.txt: not in a container\nhint: versionsctl mount DIR makes a directory one\n")
     }
 
     @Test("an unmounted container says how to mount it")
@@ -103,7 +120,7 @@ struct ToolTests {
         for name in ["/.versionsfs", "/.versionsfs/objects"] { mkdir(directory + name, 0o700) }
         let run = try runTool(["history", "x.txt"], in: directory)
         #expect(run.status == 1)
-        #expect(run.errors == "versionsctl: \(directory): not mounted: versionsctl mount \(directory)\n")
+        #expect(run.errors == "error: \(directory): not mounted\nhint: versionsctl mount \(directory)\n")
         #expect(try runTool(["conflicts", "--exit-code"], in: directory).status == 2)
     }
 
@@ -140,7 +157,7 @@ struct ToolTests {
         let run = try runTool(["undelete", "0123456789ab", "--container", world.tree], in: "/")
         #expect(run.status == 1)
         #expect(world.backend.log.contains("undelete id 0123456789ab"))
-        #expect(run.errors.contains("exists: --to PATH puts it elsewhere"))
+        #expect(run.errors.contains("exists\nhint: --to PATH puts it elsewhere"))
     }
 
     @Test("show prints the content, with --json the version")
@@ -151,7 +168,7 @@ struct ToolTests {
         #expect(try world.run(["show", "doc.txt", "--json"]).output.contains("\"kind\" : \"current\""))
         let missing = try world.run(["show", "doc.txt", "--version", "ffff"])
         #expect(missing.status == 1)
-        #expect(missing.errors == "versionsctl: doc.txt: no version ffff: versionsctl history lists them\n")
+        #expect(missing.errors == "error: doc.txt: no version ffff\nhint: versionsctl history lists them\n")
     }
 
     @Test("diff compares the loser with the current version")
@@ -186,7 +203,7 @@ struct ToolTests {
         let run = try world.run(["resolve", "doc.txt", "--merge"])
         #expect(run.status == 1)
         #expect(
-            run.errors.hasPrefix("versionsctl: doc.txt: the edits of 000000020000 and of the current version overlap: ")
+            run.errors.hasPrefix("error: doc.txt: the edits of 000000020000 and of the current version overlap\nhint: ")
         )
         #expect(try world.read("doc.txt") == "one current\ntwo\nthree\n")
         let tool = world.directory + "/merger"
@@ -198,7 +215,7 @@ struct ToolTests {
         // Closed without saving: 0 alone says nothing. What it wrote counts, even if it is the same.
         let asked = world.backend.log.count { $0.hasPrefix("resolve") }
         let idle = try world.run(["resolve", "doc.txt", "--tool", "true"])
-        #expect(idle.status == 1 && idle.errors.contains("true has not written the merged file; nothing was changed: "))
+        #expect(idle.status == 1 && idle.errors.contains("true has not written the merged file; nothing was changed\nhint: "))
         #expect(world.backend.log.count { $0.hasPrefix("resolve") } == asked)
         #expect(try world.run(["resolve", "doc.txt", "--tool", #"cp "$LOCAL" "$MERGED""#]).status == 0)
         #expect(world.backend.log.count { $0.hasPrefix("resolve") } == asked + 1)
@@ -223,7 +240,7 @@ struct ToolTests {
         #expect(
             none.status == 1
                 && none.errors
-                    == "versionsctl: doc.txt: there is no conflict to resolve: versionsctl conflicts lists the documents that have one\n"
+                    == "error: doc.txt: there is no conflict to resolve\nhint: versionsctl conflicts lists the documents that have one\n"
         )
     }
 
@@ -237,7 +254,7 @@ struct ToolTests {
         #expect(try world.run(["restore", "doc.txt", "--version", "00000002", "--to", outside]).status == 0)
         #expect(try String(contentsOfFile: outside, encoding: .utf8) == "one\ntwo\nthree loser\n")
         let again = try world.run(["restore", "doc.txt", "--version", "00000002", "--to", outside])
-        #expect(again.status == 1 && again.errors == "versionsctl: \(outside): exists: choose another name\n")
+        #expect(again.status == 1 && again.errors == "error: \(outside): exists\nhint: choose another name\n")
     }
 
     @Test("check is 0 when clean, 1 for findings, 2 when it fails")
@@ -268,7 +285,7 @@ struct ToolTests {
         #expect(try world.run(["config"]).output == "stale-writes  = \"keep\"\n")
         #expect(try world.run(["config", "stale-writes"]).output == "\"keep\"\n")
         let bad = try world.run(["config", "stale-writes", "maybe"])
-        #expect(bad.status == 1 && bad.errors == "versionsctl: stale-writes cannot be maybe: keep, merge or refuse\n")
+        #expect(bad.status == 1 && bad.errors == "error: stale-writes cannot be maybe\nhint: keep, merge or refuse\n")
     }
 
     @Test("watch prints one object per line at once")
@@ -289,7 +306,7 @@ struct ToolTests {
         let world = try ToolWorld()
         defer { world.stop() }
         let run = try world.run(["forget", world.tree])
-        #expect(run.status == 1 && run.errors.contains("mounted: versionsctl unmount it first"))
+        #expect(run.status == 1 && run.errors.contains("mounted\nhint: versionsctl unmount it first"))
     }
 
     @Test("unmounted, status speaks with a daemon that serves it offline")

@@ -29,13 +29,6 @@ import Testing
         try run(Workplace.daemon, arguments, in: place, seconds: 60)
     }
 
-    /// It failed with status 1 and this one line on standard error.
-    private func expectLine(_ output: Output, _ words: String..., from line: Int = #line) {
-        #expect(output.status == 1, "line \(line): status \(output.status): \(output.errors)")
-        #expect(!output.errors.contains("\n"), "line \(line): more than one line: \(output.errors)")
-        for word in words { #expect(output.errors.contains(word), "line \(line): no \"\(word)\" in: \(output.errors)") }
-    }
-
     private func mustMount(_ name: String, options: String = "defaults", in place: String) throws -> Output {
         let output = try ctl("mount", name, "-o", options, in: place)
         guard output.status == 0 else { throw Failure("mount \(name): \(output.errors)") }
@@ -53,13 +46,13 @@ import Testing
     func secondDaemon() throws {
         try withPlace { place in
             _ = try mustMount("c", in: place)
-            expectLine(try daemon("c", "-f", in: place), "mounted already", "versionsctl status")
-            expectLine(try ctl("mount", "c", in: place), "already mounted")
+            expectError(try daemon("c", "-f", in: place), "already mounted", "versionsctl status")
+            expectError(try ctl("mount", "c", in: place), "already mounted")
             mkdir(place + "/beside", 0o755)
             try mustRun("mount", ["--bind", place, place + "/beside"])
-            expectLine(
-                try daemon("beside/c", "-f", in: place), "in use by another process, versionsfs (",
-                "mounted already, at \(place)/c")
+            expectError(
+                try daemon("beside/c", "-f", in: place), "by versionsfs (",
+                "already mounted at \(place)/c")
             try mustRun("umount", [place + "/beside"])
             #expect(text(place + "/c/f") == "one\n")
             try mustUnmount("c", in: place)
@@ -75,7 +68,8 @@ import Testing
             try mustUnmount("c", in: place)
             try mustRun("cp", ["-a", "c", "d"], in: place)
             let mounted = try mustMount("d", in: place)
-            #expect(mounted.errors.contains("copied") && mounted.errors.contains("new device id"), "\(mounted.errors)")
+            let words = ["is a copy of another container", "new device id"]
+            #expect(words.allSatisfy { mounted.errors.contains($0) }, "\(mounted.errors)")
             let after = try ctl("status", "d", "--json", in: place).text
             #expect(after.contains("the directory was copied"))
             #expect(before != after)
@@ -103,8 +97,8 @@ import Testing
             _ = try Mounts.wait(.after(seconds: 20), watching: child) { $0.contains { $0.path == place + "/c" } }
             try shell("echo two > f", in: place + "/c")
             child.kill()
-            expectLine(try ctl("status", "c", in: place), "daemon of this mount is gone", "versionsctl mount")
-            expectLine(try ctl("history", "c/f", in: place), "daemon of this mount is gone")
+            expectError(try ctl("status", "c", in: place), "daemon of this mount is gone", "versionsctl mount")
+            expectError(try ctl("history", "c/f", in: place), "daemon of this mount is gone")
             let again = try mustMount("c", in: place)
             #expect(again.errors.contains("dead mount was detached"), "\(again.errors)")
             #expect(text(place + "/c/f") == "two\n")
@@ -116,7 +110,7 @@ import Testing
     @Test("Mounted read-only a container shows everything and changes nothing")
     func readOnly() throws {
         try withPlace { place in
-            expectLine(try ctl("mount", "c", "-o", "ro", in: place), "not a container yet", "without -o ro")
+            expectError(try ctl("mount", "c", "-o", "ro", in: place), "not a container yet", "without -o ro")
             _ = try mustMount("c", in: place)
             try shell("echo two > c/f; echo x > c/gone; rm c/gone", in: place)
             let history = Data(try ctl("history", "c/f", "--json", in: place).stdout)
@@ -135,7 +129,7 @@ import Testing
                 ["restore", "c/f", "--version", oldest], ["undelete", "c/gone"], ["purge", "c/f"],
                 ["purge", "--deleted", "--container", "c"],
                 ["config", "stale-writes", "merge", "--container", "c"], ["pin", "c/f", "--version", oldest],
-            ] { expectLine(try run(Workplace.control, words, in: place), "read-only", "without -o ro") }
+            ] { expectError(try run(Workplace.control, words, in: place), "read-only", "without -o ro") }
             #expect(try ctl("status", "c", in: place).text.contains("read-only"))
             try mustUnmount("c", in: place)
             let after = try shell(
@@ -154,7 +148,7 @@ import Testing
             mkdir(place + "/fixed", 0o755)
             try mustRun("mount", ["--bind", place + "/c", place + "/fixed"])
             try mustRun("mount", ["-o", "remount,ro,bind", place + "/fixed"])
-            expectLine(try ctl("mount", "fixed", in: place), "read-only", "-o ro")
+            expectError(try ctl("mount", "fixed", in: place), "read-only", "-o ro")
             _ = try mustMount("fixed", options: "ro", in: place)
             #expect(text(place + "/fixed/f") == "two\n")
             #expect(try ctl("history", "fixed/f", in: place).text.contains("2 versions"))
@@ -176,7 +170,7 @@ import Testing
             #expect(rename(place + "/c/sub/g", place + "/c/g") != 0 && errno == EXDEV)
             #expect(link(place + "/c/f", place + "/c/sub/f") != 0 && errno == EXDEV)
             try shell("mv c/f c/sub/f; mv c/sub/f c/f", in: place)
-            expectLine(try ctl("history", "c/sub/g", in: place), "another file system, without versions")
+            expectError(try ctl("history", "c/sub/g", in: place), "another file system, without versions")
             let status = try ctl("status", "c", in: place).text
             #expect(status.contains("sub") && status.contains("tmpfs: no versions"), "\(status)")
             #expect(try ctl("check", "--container", "c", in: place).status == 0)
@@ -198,17 +192,17 @@ import Testing
                 ["mount", "c/sub/d"], ["history", "c/sub/none"],
             ] {
                 let output = try run(Workplace.control, words, in: place)
-                expectLine(
+                expectError(
                     output, "another file system", "mounted at \(place)/c/sub in the container \(place)/c",
-                    "no versions are kept there", "elsewhere")
+                    "it has no versions")
             }
-            expectLine(try ctl("mount", "c/own", in: place), "its files have versions there")
+            expectError(try ctl("mount", "c/own", in: place), "its files have versions there")
             try mustRun("umount", [place + "/c/sub"])
             try mustUnmount("c", in: place)
             // Mounted before, it is seen through the container.
             try mustRun("mount", ["-t", "tmpfs", "none", place + "/c/sub"])
             _ = try mustMount("c", in: place)
-            expectLine(try ctl("mount", "c/sub", in: place), "another file system", "no versions are kept there")
+            expectError(try ctl("mount", "c/sub", in: place), "another file system", "it has no versions")
             try mustUnmount("c", in: place)
         }
     }
@@ -260,15 +254,15 @@ import Testing
         try withPlace { place in
             _ = try mustMount("c", in: place)
             try shell("echo two > c/f; echo x > c/gone; rm c/gone", in: place)
-            expectLine(try ctl("forget", "c", "--yes", in: place), "mounted", "unmount it first")
+            expectError(try ctl("forget", "c", "--yes", in: place), "mounted", "unmount it first")
             try mustUnmount("c", in: place)
-            expectLine(try ctl("forget", "c", in: place), "3 versions of 2 documents", "1 deleted entry", "--yes")
+            expectError(try ctl("forget", "c", in: place), "3 versions of 2 documents", "1 deleted entry", "--yes")
             #expect(access(place + "/c/.versionsfs", F_OK) == 0)
             let gone = try ctl("forget", "c", "--yes", in: place)
             #expect(gone.status == 0 && gone.text.contains("ordinary directory again"), "\(gone.errors)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: place + "/c") == ["f"])
             #expect(text(place + "/c/f") == "two\n")
-            expectLine(try ctl("forget", "c", "--yes", in: place), "not in a container")
+            expectError(try ctl("forget", "c", "--yes", in: place), "not in a container")
         }
     }
 

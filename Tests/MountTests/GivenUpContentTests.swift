@@ -22,13 +22,13 @@ import Testing
             #expect(text.contains("content lost") && text.contains("says why"), "\(text)")
             for words in [["show"], ["diff"], ["restore"]] {
                 let output = try run(Workplace.control, words + ["c/big", "--version", lost.id], in: place.path)
-                expectOneLine(output, "was not kept", "history.max-file (1048576)", "2000000 bytes")
+                expectError(output, "was not kept", "history.max-file (1048576)", "2000000 bytes")
             }
             #expect(try place.ctl("status", "c").text.contains("over history.max-file"))
             let opened = try run("cat", [lost.file])
             #expect(opened.errors.contains("No data available"), "\(opened.errors)")
             // There is nothing that could be compared.
-            expectOneLine(try place.ctl("diff", "c/big"), "no other version")
+            expectError(try place.ctl("diff", "c/big"), "no other version")
             try place.unmount()
         }
     }

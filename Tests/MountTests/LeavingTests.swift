@@ -18,10 +18,10 @@ import Testing
                 (["forget", "c", "--yes"], 1),
             ] as [([String], Int32)] {
                 let output = try run(Workplace.control, words, in: place.path)
-                expectOneLine(
-                    output, "in use by another process, versionsfs (\(daemon.pid))", "not mounted here",
+                expectError(
+                    output, "in use by versionsfs (\(daemon.pid))", "not mounted here",
                     "kill \(daemon.pid)", status: status)
-                #expect(!output.errors.contains("mounted already"), "\(output.errors)")
+                #expect(!output.errors.contains("already mounted"), "\(output.errors)")
             }
             try actor.must("cd", "/")
             #expect(try daemon.wait(.after(seconds: 30)) == 0)
@@ -48,9 +48,9 @@ import Testing
             #expect(write(input[1], line, line.count) == line.count)
             var byte: UInt8 = 0
             #expect(read(output[0], &byte, 1) == 1)
-            expectOneLine(
-                try place.ctl("mount", "c"), "in use by another process, versionsfs (\(child.pid))",
-                "at work on it unmounted", "try again")
+            expectError(
+                try place.ctl("mount", "c"), "in use by versionsfs (\(child.pid))",
+                "serves a versionsctl command", "try again")
             close(input[1])
             #expect(try child.wait(.after(seconds: 30)) == 0)
             try place.mount()
@@ -76,7 +76,7 @@ import Testing
                 let holder = try ActorProcess("holder", in: place.path, asUser: user)
                 try holder.must("cd", place.path + "/c")
                 let busy = try place.ctl("unmount", "c")
-                expectOneLine(busy, "in use by holder (\(holder.pid))")
+                expectError(busy, "in use by holder (\(holder.pid))")
                 #expect(!busy.errors.contains("versionsfs ("), "\(busy.errors)")
                 try holder.must("cd", "/")
                 let unmounted = try json ? place.ctl("unmount", "c", "--json") : place.ctl("unmount", "c")

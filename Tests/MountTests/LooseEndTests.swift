@@ -79,7 +79,7 @@ import Testing
             try shell("mkdir x", in: place.path)
             try place.mount()
             let output = try place.ctl("mount", "x", "c")
-            expectOneLine(output, "already mounted")
+            expectError(output, "already mounted")
             #expect(output.errors.contains("c: already mounted"), "\(output.errors)")
         }
     }
@@ -103,7 +103,7 @@ import Testing
             try shell("chmod 755 . c", in: place.path)
             try place.mount("c", "allow_other")
             try shell("echo 1 > c/secret; chmod 600 c/secret; echo 2 > c/secret", in: place.path)
-            expectOneLine(try place.ctl("history", "c/secret", asUser: 65534), "permission denied")
+            expectError(try place.ctl("history", "c/secret", asUser: 65534), "permission denied")
         }
     }
 
@@ -130,7 +130,7 @@ import Testing
             let output = try place.ctl("undelete", "0123456789ab", in: "c")
             #expect(output.status == 0 && output.text.contains("0123456789ab"), "\(output.errors)")
             #expect(try shell("cat c/0123456789ab", in: place.path).text == "1")
-            expectOneLine(try place.ctl("undelete", "0123456789ac", in: "c"), "no version, item or deletion")
+            expectError(try place.ctl("undelete", "0123456789ac", in: "c"), "no version, item or deletion")
         }
     }
 
@@ -138,7 +138,7 @@ import Testing
     func wrongTimes() throws {
         try Place.with { place in
             try place.mount()
-            expectOneLine(try place.ctl("restore", "c/f", "--at", "2h"), "not a directory", "--version")
+            expectError(try place.ctl("restore", "c/f", "--at", "2h"), "not a directory", "--version")
             let wrong = try place.ctl("restore", "c", "--at", "yesterday")
             #expect(wrong.status == 64 && wrong.errors.contains("RFC 3339"), "\(wrong.errors)")
             #expect(try place.ctl("restore", "--help").text.contains("RFC 3339"))

@@ -38,7 +38,7 @@ import Testing
             #expect(
                 try first(["resolve", "c/sub/a.tar.gz", "--keep", "all"], "")
                     == "Resolved c/sub/a.tar.gz; written: c/sub/a 2.tar.gz.")
-            expectOneLine(try place.ctl("history", "c/sub/nope/x"), "versionsctl: c/sub/nope/x: no such file")
+            expectError(try place.ctl("history", "c/sub/nope/x"), "error: c/sub/nope/x: no such file")
             try place.unmount()
         }
     }
@@ -49,11 +49,11 @@ import Testing
             try place.mount()
             let actor = try ActorProcess("holder", in: place.path + "/c")
             let output = try place.ctl("unmount", "c")
-            expectOneLine(output, "in use by ", "holder (\(actor.pid))")
+            expectError(output, "in use by ", "holder (\(actor.pid))")
             #expect(!output.errors.contains("versionsfs (") && !output.errors.contains("exe ("), "\(output.errors)")
             let daemons = try run("pgrep", ["-x", "versionsfs", "-a"]).text
             #expect(daemons.contains(place.path + "/c"), "\(daemons)")
-            expectOneLine(try place.ctl("unmount", "c", asUser: 65534), "mounted by root", "ask them")
+            expectError(try place.ctl("unmount", "c", asUser: 65534), "mounted by root", "ask them")
             #expect(try place.ctl("unmount", "--lazy", "c").status == 0)
         }
     }
@@ -62,30 +62,30 @@ import Testing
     func errors() throws {
         try Place.with { place in
             try shell("mkdir c/d; mkdir -m 700 c/closed; echo x > c/closed/f", in: place.path)
-            expectOneLine(try place.ctl("unmount", "c"), "not in a container", "versionsctl mount")
+            expectError(try place.ctl("unmount", "c"), "not in a container", "versionsctl mount")
             try place.mount()
             try shell("echo two > c/f", in: place.path)
-            expectOneLine(try place.ctl("history", "c/nope"), "no such file or directory")
-            expectOneLine(try place.ctl("history", "c/f/x"), "versionsctl: c/f/x: ")
-            expectOneLine(try place.ctl("history", "c/closed/f", asUser: 65534), "ermission denied", "ask its owner")
-            expectOneLine(try place.ctl("history", "c/d"))
-            expectOneLine(try place.ctl("show", "c/f", "--version", "ffffffff"), "no version ffffffff")
-            expectOneLine(try place.ctl("undelete", "c/f"))
-            expectOneLine(try place.ctl("resolve", "c/f", "--newest"), "no conflict")
-            expectOneLine(try place.ctl("purge", "c/nope"), "no such file")
-            expectOneLine(try place.ctl("conflicts", "c/nope"), "no such file or directory")
-            expectOneLine(try place.ctl("conflicts", "c/nope", "--exit-code"), "no such file", status: 2)
+            expectError(try place.ctl("history", "c/nope"), "no such file or directory")
+            expectError(try place.ctl("history", "c/f/x"), "error: c/f/x: ")
+            expectError(try place.ctl("history", "c/closed/f", asUser: 65534), "ermission denied", "ask its owner")
+            expectError(try place.ctl("history", "c/d"))
+            expectError(try place.ctl("show", "c/f", "--version", "ffffffff"), "no version ffffffff")
+            expectError(try place.ctl("undelete", "c/f"))
+            expectError(try place.ctl("resolve", "c/f", "--newest"), "no conflict")
+            expectError(try place.ctl("purge", "c/nope"), "no such file")
+            expectError(try place.ctl("conflicts", "c/nope"), "no such file or directory")
+            expectError(try place.ctl("conflicts", "c/nope", "--exit-code"), "no such file", status: 2)
             #expect(try place.ctl("conflicts", "c/d", "--exit-code").status == 0)
             try place.unmount()
-            expectOneLine(try place.ctl("unmount", "c"), "not mounted", "versionsctl mount")
-            expectOneLine(try place.ctl("history", "c/f"), "not mounted", "versionsctl mount")
+            expectError(try place.ctl("unmount", "c"), "not mounted", "versionsctl mount")
+            expectError(try place.ctl("history", "c/f"), "not mounted", "versionsctl mount")
             try shell(
                 "mv c/.versionsfs/format c/.versionsfs/was; echo 'versionsfs 99' > c/.versionsfs/format", in: place.path
             )
             for command in ["status", "forget"] {
-                expectOneLine(try place.ctl(command, "c"), "unknown container format", "newer version")
+                expectError(try place.ctl(command, "c"), "unknown container format", "newer version")
             }
-            expectOneLine(try place.ctl("check", "--container", "c"), "unknown container format", status: 2)
+            expectError(try place.ctl("check", "--container", "c"), "unknown container format", status: 2)
             try shell("mv c/.versionsfs/was c/.versionsfs/format", in: place.path)
             let gone = try place.ctl("forget", "c", "--yes")
             #expect(gone.status == 0 && gone.errors.isEmpty, "\(gone.errors)")
@@ -98,8 +98,8 @@ import Testing
             try shell("chown -R 65534:65534 c", in: place.path)
             let mounted = try place.ctl("mount", "c", asUser: 65534)
             #expect(mounted.status == 0, "\(mounted.errors)")
-            expectOneLine(try place.ctl("status", "c"), "who alone may enter it", "ask them")
-            expectOneLine(try place.ctl("mount", "c"))
+            expectError(try place.ctl("status", "c"), "who alone may enter it", "ask them")
+            expectError(try place.ctl("mount", "c"))
             #expect(try place.ctl("status", "c", asUser: 65534).status == 0)
             try place.unmount()
         }
@@ -136,7 +136,7 @@ import Testing
             let status = try place.ctl("status", "c")
             #expect(status.status == 0 && status.text.contains("at \(place.path)/m"), "\(status.errors)")
             #expect(try place.ctl("history", "c/f").text.hasPrefix("c/f  2 versions"))
-            expectOneLine(try place.ctl("mount", "c"), "mounted already")
+            expectError(try place.ctl("mount", "c"), "already mounted")
             try place.unmount("c")
             #expect(try !Mounts.all().contains { $0.path.hasPrefix(place.path) })
         }
@@ -205,11 +205,11 @@ import Testing
                 ]
                 for command in commands {
                     let output = try run(Workplace.control, command + ["--to", to], in: place.path)
-                    expectOneLine(output, "versionsctl: \(to): ", words)
+                    expectError(output, "error: \(to): ", words)
                 }
             }
-            expectOneLine(try place.ctl("undelete", "c/x", "--to", "c/.versions"), ": c/.versions: ", "is reserved")
-            expectOneLine(try place.ctl("query", "TRUE", "c/.versions"), ": c/.versions: the name .versions is ")
+            expectError(try place.ctl("undelete", "c/x", "--to", "c/.versions"), ": c/.versions: ", "is reserved")
+            expectError(try place.ctl("query", "TRUE", "c/.versions"), ": c/.versions: the name .versions is ")
             try place.unmount()
         }
     }
@@ -229,16 +229,16 @@ import Testing
                 guard set.status == 0 else { return }
                 defer { _ = try? run("chattr", ["-\(flag)", "c/f"], in: place.path) }
                 try place.mount()
-                expectOneLine(
+                expectError(
                     try place.ctl("restore", "c/f", "--version", old),
-                    "versionsctl: c/f: it is \(word): chattr -\(flag)")
+                    "error: c/f: it is \(word)\nhint: chattr -\(flag)")
                 try place.unmount()
             }
             try shell("chattr +i c/d", in: place.path)
             defer { _ = try? run("chattr", ["-i", "c/d"], in: place.path) }
             try place.mount()
-            expectOneLine(try place.ctl("undelete", "c/d/x"), "c/d/x: its directory is immutable: chattr -i")
-            expectOneLine(
+            expectError(try place.ctl("undelete", "c/d/x"), "c/d/x: its directory is immutable\nhint: chattr -i")
+            expectError(
                 try place.ctl("restore", "c/f", "--version", old, "--to", "c/d/y"), "c/d/y: its directory is immutable")
             try place.unmount()
         }

@@ -67,11 +67,12 @@ struct Place {
     }
 }
 
-/// It failed with this status and one line on standard error that has these words; a line says what, why and what to
-/// do, so it has three parts.
-func expectOneLine(_ output: Output, _ words: String..., status: Int32 = 1, from line: Int = #line) {
+/// It failed with this status and two lines on standard error, `error: …` and `hint: …`, that have these words; wrong
+/// usage has a line `usage: …`, too, or instead.
+func expectError(_ output: Output, _ words: String..., status: Int32 = 1, from line: Int = #line) {
     #expect(output.status == status, "line \(line): status \(output.status): \(output.errors)")
-    #expect(!output.errors.contains("\n"), "line \(line): more than one line: \(output.errors)")
-    #expect(output.errors.split(separator: ": ").count >= 3, "line \(line): no advice: \(output.errors)")
+    let labels = output.errors.split(separator: "\n").map { String($0.prefix { $0 != ":" }) }
+    let isUsage = status == 64 && (labels == ["error", "usage"] || labels == ["error", "hint", "usage"])
+    #expect(labels == ["error", "hint"] || isUsage, "line \(line): not an error and a hint: \(output.errors)")
     for word in words { #expect(output.errors.contains(word), "line \(line): no \"\(word)\" in: \(output.errors)") }
 }

@@ -21,7 +21,7 @@ import Testing
     func value() throws {
         try with("replace-wait = 5\nstale-writes = \"maybe\"\nunknown = 1\n[history]\nshare = \"lots\"\n") {
             place, file in
-            expectOneLine(try place.ctl("mount", "c"), file, "stale-writes is", "versionsctl config")
+            expectError(try place.ctl("mount", "c"), file, "stale-writes is", "versionsctl config")
             let status = try place.ctl("status", "c")
             #expect(status.status == 0 && status.errors.isEmpty, "\(status.errors)")
             for word in [file, "stale-writes is", "history.share is", "replace-wait is"] {
@@ -32,7 +32,7 @@ import Testing
             #expect(
                 shown.status == 0 && shown.text.contains("# wrong: stale-writes is"), "\(shown.errors) \(shown.text)")
             let mend = { (key: String, value: String) in try place.ctl("config", key, value, in: "c") }
-            expectOneLine(try mend("stale-writes", "perhaps"), "\"keep\"", "perhaps")
+            expectError(try mend("stale-writes", "perhaps"), "\"keep\"", "perhaps")
             for (key, value) in [("stale-writes", "merge"), ("history.share", "5%"), ("replace-wait", "1s")] {
                 let set = try mend(key, value)
                 #expect(set.status == 0 && set.errors.isEmpty, "\(key): \(set.errors)")
@@ -49,9 +49,9 @@ import Testing
     func syntax() throws {
         let text = "stale-writes = \"keep\"\nreplace-wait = = 2\n"
         try with(text) { place, file in
-            expectOneLine(try place.ctl("mount", "c"), file, "line 2", "mend the file")
-            expectOneLine(try place.ctl("config", in: "c"), file, "line 2", "mend the file")
-            expectOneLine(try place.ctl("config", "stale-writes", "merge", in: "c"), file, "line 2")
+            expectError(try place.ctl("mount", "c"), file, "line 2", "correct the file")
+            expectError(try place.ctl("config", in: "c"), file, "line 2", "correct the file")
+            expectError(try place.ctl("config", "stale-writes", "merge", in: "c"), file, "line 2")
             #expect(try place.ctl("check", "--container", "c").text.contains("clean"))
             let status = try place.ctl("status", "c")
             #expect(status.status == 0 && status.text.contains("line 2"), "\(status.errors)")
@@ -102,7 +102,7 @@ import Testing
                 ("packages.extensions", "[\"a/b\"]", "not \"a/b\""),
                 ("packages.extensions", "[1]", "list of texts"), ("conflicts.quiet", "[\"\"]", "patterns"),
                 ("actors.boundaries", "[\"/usr/bin/tmux\"]", "names of programs"),
-            ] { expectOneLine(try place.ctl("config", key, value, in: "c"), words) }
+            ] { expectError(try place.ctl("config", key, value, in: "c"), words) }
             #expect(try place.ctl("config", "replace-wait", in: "c").text == "\"2s\"")
         }
     }

@@ -90,18 +90,18 @@ import Testing
     func oneLine() throws {
         try Place.with { place in
             try shell("echo x > file; mkdir -m 700 private; mkdir c/.versions", in: place.path)
-            expectOneLine(try place.ctl("mount", "c"), ".versions", "rename it first")
+            expectError(try place.ctl("mount", "c"), ".versions", "rename it first")
             try shell("rmdir c/.versions", in: place.path)
             for options in ["bogus", "ro,bogus=1"] {
-                expectOneLine(try place.ctl("mount", "c", "-o", options), "bogus", "leave it out")
+                expectError(try place.ctl("mount", "c", "-o", options), "bogus", "leave it out")
             }
-            expectOneLine(try place.ctl("mount", "file"), "Not a directory")
-            expectOneLine(try place.ctl("mount", "none"), "No such file or directory", "mkdir it first")
-            expectOneLine(try place.ctl("mount", "c", "none"), "No such file or directory", "mkdir it first")
-            expectOneLine(try place.ctl("mount", "private", asUser: 65534), "ermission denied")
-            expectOneLine(try place.daemon("c", "-f", "-o", "bogus"), "bogus", "leave it out")
-            expectOneLine(try place.daemon(), "which directory", "versionsfs -h", status: 64)
-            expectOneLine(try place.daemon("c", "--nonsense"), "--nonsense", "versionsfs -h", status: 64)
+            expectError(try place.ctl("mount", "file"), "Not a directory")
+            expectError(try place.ctl("mount", "none"), "No such file or directory", "mkdir")
+            expectError(try place.ctl("mount", "c", "none"), "No such file or directory", "mkdir")
+            expectError(try place.ctl("mount", "private", asUser: 65534), "ermission denied")
+            expectError(try place.daemon("c", "-f", "-o", "bogus"), "bogus", "leave it out")
+            expectError(try place.daemon(), "missing argument DIR", "versionsfs -h", status: 64)
+            expectError(try place.daemon("c", "--nonsense"), "--nonsense", "versionsfs -h", status: 64)
         }
     }
 
@@ -111,18 +111,18 @@ import Testing
             mkdir(place.path + "/m", 0o755)
             mkdir(place.path + "/c/inner", 0o755)
             try place.mount()
-            expectOneLine(try place.ctl("mount", "."), place.path + "/c", "container of its own", "unmount")
-            expectOneLine(try place.daemon(".", "-f"), place.path + "/c", "container of its own", "unmount")
-            expectOneLine(try place.ctl("mount", "c/inner"), "in the container \(place.path)/c", "which is mounted")
+            expectError(try place.ctl("mount", "."), place.path + "/c", "contains the mounted container", "unmount")
+            expectError(try place.daemon(".", "-f"), place.path + "/c", "contains the mounted container", "unmount")
+            expectError(try place.ctl("mount", "c/inner"), "in the container \(place.path)/c", "which is mounted")
             try place.unmount()
             // Mounted elsewhere, and left open in its own place.
             let elsewhere = try place.ctl("mount", "c", "m", "-o", "source-open")
             #expect(elsewhere.status == 0, "\(elsewhere.errors)")
-            expectOneLine(try place.ctl("mount", "."), "container of its own")
-            expectOneLine(try place.ctl("mount", "c/inner"), "in the container", "which is mounted")
+            expectError(try place.ctl("mount", "."), "contains the mounted container")
+            expectError(try place.ctl("mount", "c/inner"), "in the container", "which is mounted")
             try place.unmount("m")
-            expectOneLine(try place.ctl("mount", "c/inner"), "in the container \(place.path)/c", "forget")
-            expectOneLine(try place.ctl("mount", "c", "c/inner"), "in \(place.path)/c itself")
+            expectError(try place.ctl("mount", "c/inner"), "in the container \(place.path)/c", "forget")
+            expectError(try place.ctl("mount", "c", "c/inner"), "in \(place.path)/c itself")
             // Nothing was left behind by those that were refused.
             for name in [".versionsfs", "c/inner/.versionsfs"] {
                 #expect(access(place.path + "/" + name, F_OK) != 0, "\(name)")
@@ -174,7 +174,7 @@ import Testing
                         "unshare", ["-m", "--propagation", "private", "bash", "-c", script], in: place.path,
                         environment: ["CTL": Workplace.control])
                 }
-                expectOneLine(output, option, "/etc/fuse.conf", "user_allow_other", "leave the option out")
+                expectError(output, option, "/etc/fuse.conf", "user_allow_other", "leave the option out")
             }
         }
     }

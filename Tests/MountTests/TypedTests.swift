@@ -17,7 +17,7 @@ import Testing
                 }
             }
             let elsewhere = try place.ctl("config")
-            expectOneLine(elsewhere, "the current directory is not in a container", "--container")
+            expectError(elsewhere, "the current directory is not in a container", "--container")
             try place.unmount()
             for command in ["status", "check"] {
                 #expect(try place.ctl(command, "c/d").status == 0, "\(command) unmounted")
@@ -29,7 +29,7 @@ import Testing
     func watching() throws {
         try Place.with { place in
             try place.mount()
-            expectOneLine(try place.ctl("watch", "c/nope"), "c/nope", "no such file or directory", "its directory")
+            expectError(try place.ctl("watch", "c/nope"), "c/nope", "no such file or directory", "its directory")
             let again = try run("timeout", ["1", Workplace.control, "watch", "c/nope", "--after", "0"], in: place.path)
             #expect(again.status == 124, "\(again.errors)")
             try place.unmount()
@@ -63,7 +63,7 @@ import Testing
                 "mkdir -p c/e/sub; echo 1 > c/e/a; echo 2 > c/e/sub/b; rm -r c/e; mkdir c/e; echo new > c/e/new",
                 in: place.path)
             // The directory itself cannot: its name is taken.
-            expectOneLine(try place.ctl("undelete", "c/e"), "c/e", "--to")
+            expectError(try place.ctl("undelete", "c/e"), "c/e", "--to")
             for name in ["c/e/a", "c/e/sub"] {
                 let output = try place.ctl("undelete", name)
                 #expect(output.status == 0, "\(name): \(output.errors)")

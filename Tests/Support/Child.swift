@@ -84,7 +84,8 @@ public final class Child: Sendable {
         if let directory = start.directory { posix_spawn_file_actions_addchdir_np(&actions, directory) }
         posix_spawn_file_actions_addclosefrom_np(&actions, next)
 
-        var environment = environmentNow()
+        // Messages in one line each, whatever their length; a terminal has its own width.
+        var environment = environmentNow().merging(["COLUMNS": "10000"]) { _, new in new }
         environment.merge(start.environment) { _, new in new }
         var argv = words.map { strdup($0) } + [nil]
         var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]

@@ -308,7 +308,7 @@ extension ContainerBackend {
                     throw ControlError(.invalidValue, error.text, advice: "versionsctl config shows what is set")
                 }
                 let first = surroundings.mountpoint == nil ? "" : "unmount and "
-                let advice = first + "mend the file, or remove it for the defaults"
+                let advice = first + "correct the file, or remove it for the defaults"
                 throw ControlError(.invalidValue, "\(surroundings.state)/\(error.text)", advice: advice)
             }
         }

@@ -60,7 +60,8 @@ final class Walk {
         }
         let parent = try directory(above)
         guard !parent.isForeign else {
-            throw OperationError(.invalid, "on another file system, without versions", path: path)
+            throw OperationError(.invalid, "on another file system, without versions", path: path,
+                advice: "`versionsctl status` lists the file systems")
         }
         let found = try child(name, of: parent)
         return Spot(
@@ -74,7 +75,8 @@ final class Walk {
         guard let node = spot.node, let stat = spot.stat else { throw OperationError.missing(path) }
         guard node.isRegular else { throw notADocument(path, node.isDirectory) }
         guard !node.isForeign else {
-            throw OperationError(.invalid, "on another file system, without versions", path: path)
+            throw OperationError(.invalid, "on another file system, without versions", path: path,
+                advice: "`versionsctl status` lists the file systems")
         }
         return (spot, node, stat)
     }

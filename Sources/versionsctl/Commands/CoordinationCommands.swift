@@ -128,7 +128,7 @@ struct CommandUnderClaim: ParsableArguments {
             claim = try await self.claim(mode, options, session)
         } catch {
             Printer.endProgress()
-            report(error)
+            Printer.error(Diagnostic(error))
             throw ExitCode(125)
         }
         let display = session.display
@@ -175,12 +175,8 @@ struct CommandUnderClaim: ParsableArguments {
             return try SupervisedCommand.run(
                 command[0].description, Array(command.dropFirst()), environment: [(Self.purposeVariable, Path(purpose))])
         } catch {
-            report(error)
+            Printer.error(Diagnostic(error))
             return error.errno == ENOENT ? 127 : 126
         }
-    }
-
-    private func report(_ error: ControlError) {
-        try? Files.write(Array((Printer.line(error) + "\n").utf8), to: 2, path: nil)
     }
 }

@@ -38,7 +38,7 @@ struct MountCommand: AsyncParsableCommand {
         let arguments =
             [source] + (mountpoint == nil ? [] : [point])
             + o.flatMap { [Path("-o"), Path(bytes: ArgumentBytes.bytes($0))] }
-        let status = try Subprocess.run(Daemon.program(), arguments)
+        let status = try Subprocess.run(Daemon.program(), arguments, environment: Self.messages)
         // It has said itself why.
         if status == 1 { throw ExitCode(1) }
         guard status == 0 else {
@@ -59,11 +59,14 @@ struct MountCommand: AsyncParsableCommand {
             beneath: beneath.map { .init(pid: $0.id, program: $0.program) }))
     }
 
+    /// The daemon says itself what is wrong, in the form that was asked for.
+    private static var messages: [(String, Path)] { Printer.isJSON ? [("VERSIONSFS_MESSAGES", Path("json"))] : [] }
+
     /// The daemon's program changes a mount, too, and says which options it cannot change.
     private func remount() throws {
         let arguments = [directory.path] + (mountpoint.map { [$0.path] } ?? [])
             + o.flatMap { [Path("-o"), Path(bytes: ArgumentBytes.bytes($0))] }
-        let status = try Subprocess.run(Daemon.program(), arguments)
+        let status = try Subprocess.run(Daemon.program(), arguments, environment: Self.messages)
         if status != 0 { throw ExitCode(status) }
     }
 

@@ -3,10 +3,23 @@
 import ControlProtocol
 import FoundationEssentials
 import Glibc
+import Synchronization
 import VersionsClient
 
 /// Standard output and error.
 enum Printer {
+    /// Whether errors and notes are JSON, too.
+    private static let printsJSON = Atomic(false)
+
+    /// Looks for `--json` among the words, before the parser does: its own errors are to be JSON, too.
+    static func prepare(for arguments: [String]) {
+        let isAsked = arguments.prefix { $0 != "--" }.contains("--json")
+        printsJSON.store(isAsked, ordering: .sequentiallyConsistent)
+    }
+
+    /// Whether `--json` was asked for.
+    static var isJSON: Bool { printsJSON.load(ordering: .sequentiallyConsistent) }
+
     static func text(_ text: String) throws(ControlError) {
         try Files.write(Array(text.utf8), to: 1, path: nil)
     }
@@ -29,19 +42,29 @@ enum Printer {
     /// a program that the signal for that ends.
     static func stop(_ error: any Error) -> Never {
         guard let error = error as? ControlError, error.errno != EPIPE else { exit(128 + SIGPIPE) }
-        note(String(line(error).dropFirst("versionsctl: ".count)))
+        self.error(Diagnostic(error))
         exit(1)
     }
 
-    /// `versionsctl: …` on standard error.
+    /// `note: …` on standard error, for what went otherwise than expected and is no failure.
     static func note(_ text: String) {
-        try? Files.write(Array("versionsctl: \(text)\n".utf8), to: 2, path: nil)
+        guard !isJSON else { return errorLine(["note": text]) }
+        let lines = WrappedText.lines(text, label: "note: ", columns: TerminalWidth.ofStandardError())
+        try? Files.write(Array((lines + "\n").utf8), to: 2, path: nil)
     }
 
-    /// `versionsctl: PATH: what went wrong: what to do`.
-    static func line(_ error: ControlError) -> String {
-        (["versionsctl"] + [error.path.map { Style.printable($0) }, error.message, error.whatToDo].compactMap { $0 })
-            .map { $0.replacing("\n", with: " ") }.joined(separator: ": ")
+    /// `error: …` and `hint: …` on standard error.
+    static func error(_ diagnostic: Diagnostic) {
+        guard !isJSON else { return errorLine(diagnostic) }
+        let text = diagnostic.text(columns: TerminalWidth.ofStandardError())
+        try? Files.write(Array((text + "\n").utf8), to: 2, path: nil)
+    }
+
+    private static func errorLine(_ value: some Encodable) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let line = try? encoder.encode(value) else { return }
+        try? Files.write(Array(line) + [10], to: 2, path: nil)
     }
 
     /// Shows how far a long call is, on one line that is overwritten; nothing if standard error is no terminal.

@@ -1,5 +1,7 @@
 // Columns that line up, and fit the terminal if there is one.
 
+import ControlProtocol
+
 /// Rows of cells, padded to their columns' widths.
 struct Table {
     struct Cell: ExpressibleByStringInterpolation {
@@ -106,14 +108,5 @@ struct Table {
         }
     }
 
-    /// Characters as a terminal counts them, nearly: wide ones count two.
-    private static func width(_ text: String) -> Int {
-        text.reduce(0) { sum, character in
-            guard let scalar = character.unicodeScalars.first else { return sum }
-            let isWide = (0x1100...0x115F).contains(scalar.value) || (0x2E80...0xA4CF).contains(scalar.value)
-                || (0xAC00...0xD7A3).contains(scalar.value) || (0xF900...0xFAFF).contains(scalar.value)
-                || (0xFF00...0xFF60).contains(scalar.value) || (0x1F300...0x1FAFF).contains(scalar.value)
-            return sum + (isWide ? 2 : 1)
-        }
-    }
+    private static func width(_ text: String) -> Int { WrappedText.width(text) }
 }

@@ -1,28 +1,32 @@
-// What is said of words that are no command: one line, as of all that goes wrong.
+// What is said of words that are no command.
 
-import ArgumentParser
 import ControlProtocol
 
-/// `versionsctl: what is wrong with the words: how they go`, of what the parser says in three or four lines.
+/// The parser's message and usage as a diagnostic.
 enum UsageLine {
     /// - Parameters:
     ///   - message: what is wrong, without how the words go.
     ///   - whole: all that the parser has to say, with a line `Usage: …`.
-    static func of(_ message: String, _ whole: String, commands: [String]) -> String {
+    static func of(_ message: String, _ whole: String, commands: [String]) -> Diagnostic {
         var what = message.split(whereSeparator: \.isNewline).joined(separator: " ")
         if let first = what.first { what = first.lowercased() + what.dropFirst() }
-        let usage = whole.split(whereSeparator: \.isNewline).first { $0.hasPrefix(label) }?.dropFirst(label.count)
-        guard let usage else { return what }
-        guard usage == "versionsctl <subcommand>" else { return "\(what): \(usage)" }
+        if what.hasSuffix(".") { what.removeLast() }
+        let lines = whole.split(whereSeparator: \.isNewline)
+        let usage = lines.first { $0.hasPrefix(label) }?.dropFirst(label.count).description
+        guard usage == "versionsctl <subcommand>" else { return Diagnostic(nil, what, usage: usage) }
+        var hint = "`versionsctl --help` lists the commands."
         let unknown = "unexpected argument '"
         if what.hasPrefix(unknown) {
             let word = what.dropFirst(unknown.count).prefix { $0 != "'" }
-            what = "there is no command '\(word)'"
-            let likely = commands.filter { !word.isEmpty && $0.hasPrefix(word) }
-            if !likely.isEmpty { what += ", did you mean \(likely.joined(separator: " or "))?" }
+            what = "no command '\(word)'"
+            let likely = Likeness.nearest(to: String(word), among: commands)
+            if !likely.isEmpty {
+                hint = "did you mean \(likely.map { "`\($0)`" }.joined(separator: " or "))? " + hint
+            }
         }
-        return "\(what): versionsctl --help lists the commands"
+        return Diagnostic(nil, what, hint: hint, usage: general)
     }
 
     private static let label = "Usage: "
+    static let general = "versionsctl COMMAND [ARGUMENT...]"
 }

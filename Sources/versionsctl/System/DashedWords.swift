@@ -18,11 +18,12 @@ enum DashedWords {
     }
 
     /// What is said of it.
-    static func message(_ word: String, _ arguments: [String]) -> String {
+    static func diagnostic(_ word: String, _ arguments: [String]) -> Diagnostic {
         // There -- stands between the files and the command.
         let advice = arguments.first == "coordinate"
             ? "write ./ before a name that begins with a dash, and -- before the command"
             : "put -- before names that begin with a dash"
-        return "unknown option \(Style.printable(Path(bytes: ArgumentBytes.bytes(word)))): \(advice)"
+        let shown = Style.printable(Path(bytes: ArgumentBytes.bytes(word)))
+        return Diagnostic(nil, "unknown option \(shown)", hint: advice, usage: Tool.usage(arguments))
     }
 }
