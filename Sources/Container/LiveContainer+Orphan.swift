@@ -92,8 +92,10 @@ extension LiveContainer {
                 (current.hash, current.attributes) = (hash, Attributes(stat))
                 install(current, &state, stat, isShared: false)
             } else {
+                // Where no hash tells: before it is written over, it is kept.
                 let isAppended = isHere && stat.size >= current.size
-                    && (current.hash == nil ? file.isAppending : begins(file.descriptor.raw, stat, with: current))
+                    && (current.hash == nil
+                        ? file.isAppending || state.isAppendedTo : begins(file.descriptor.raw, stat, with: current))
                 if isHere, !isAppended, !isElsewhere(current) { current.flags.insert(.contentLost) }
                 let next = settled(
                     state, stat, hash, requester, content: isAppended ? current.content : .random(), parents: [current.id])

@@ -134,9 +134,11 @@ extension LiveContainer {
     private func verify(_ document: Document, _ node: Node, in parent: Node, _ stat: FileStat) {
         let isSuspect = document.state.withLock { !$0.isVerified && self.isSuspect($0, stat) }
         let suspect = isSuspect ? openSuspect(node, stat) : nil
+        var recorded: Item.LiveFile?
         let isUnseen = document.state.withLock { state in
             guard !state.isVerified else { return false }
             state.isVerified = true
+            recorded = state.recorded
             defer { state.recorded = nil }
             guard let current = state.current, current.size == stat.size, current.modified == stat.modified,
                 suspect.map({ holds(current, $0.raw, stat, state.recorded) }) ?? true
@@ -147,7 +149,7 @@ extension LiveContainer {
         }
         defer { document.wasVerified.store(true, ordering: .releasing) }
         guard isUnseen else { return }
-        adoptUnseenEdit(document, node, in: parent, stat)
+        adoptUnseenEdit(document, node, in: parent, stat, recorded)
     }
 
     /// Rows for a document's item as it is now; none if it is not recorded.

@@ -225,8 +225,9 @@ extension LiveContainer {
         var sharing = save
         // A copy may be there from before this mount, made for a write that did not come.
         if !state.isKept, !state.isReturning, stat.size >= current.size, !store.contents.contains(current.content),
-            // Whoever replaces the file may be the first to close it after another has appended to it.
-            save.isAppend || state.isAppendedTo && begins(file, stat, with: current)
+            // Whoever replaces the file may be the first to close it after another has appended to it. Where no hash
+            // tells: before it is written over, it is kept.
+            save.isAppend || state.isAppendedTo && (current.hash == nil || begins(file, stat, with: current))
         {
             // What is appended to stays the beginning of the file: both versions name one content, C its first bytes.
             sharing.content = current.content
