@@ -17,6 +17,8 @@ public protocol ControlBackend: Sendable {
     func history(_ request: HistoryRequest, _ call: ControlCall) throws(ControlError) -> DocumentHistory
     func show(_ request: ShowRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo
     func deleted(_ request: DeletedRequest, _ call: ControlCall) throws(ControlError) -> [DeletedEntry]
+    /// A page of what happened at the target; pages are small, however much there is.
+    func log(_ request: LogRequest, _ call: ControlCall) throws(ControlError) -> LogPage
     func space(_ request: SpaceRequest, _ call: ControlCall) throws(ControlError) -> SpaceUse
     func claims(_ request: ClaimsRequest, _ call: ControlCall) throws(ControlError) -> [ClaimInfo]
 

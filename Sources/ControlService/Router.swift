@@ -21,6 +21,7 @@ struct Router: Sendable {
         table.add { (request: HistoryRequest, call) throws(ControlError) in try backend.history(request, call) }
         table.add { (request: ShowRequest, call) throws(ControlError) in try backend.show(request, call) }
         table.add { (request: DeletedRequest, call) throws(ControlError) in try backend.deleted(request, call) }
+        table.add { (request: LogRequest, call) throws(ControlError) in try backend.log(request, call) }
         table.add { (request: SpaceRequest, call) throws(ControlError) in try backend.space(request, call) }
         table.add { (request: ClaimsRequest, call) throws(ControlError) in try backend.claims(request, call) }
         table.add { (request: ResolveRequest, call) throws(ControlError) in try backend.resolve(request, call) }

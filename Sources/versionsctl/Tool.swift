@@ -20,8 +20,8 @@ struct Tool: AsyncParsableCommand {
                 ConfigCommand.self, SpaceCommand.self,
             ]),
             CommandGroup(name: "Versions:", subcommands: [
-                HistoryCommand.self, ShowCommand.self, DiffCommand.self, RestoreCommand.self, PinCommand.self,
-                UnpinCommand.self, ThinCommand.self, PurgeCommand.self,
+                LogCommand.self, HistoryCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self,
+                RestoreCommand.self, PinCommand.self, UnpinCommand.self, ThinCommand.self, PurgeCommand.self,
             ]),
             CommandGroup(name: "Conflicts:", subcommands: [
                 ConflictsCommand.self, ResolveCommand.self, SimulateCommand.self,

@@ -142,7 +142,7 @@ private final class Count: Sendable {
         let (events, event) = AsyncStream.makeStream(of: Void.self)
         let running = Task { try await client.watch(.path(Path(""))) { _ in event.yield() } }
         try await answer()
-        let news = WatchEvent(sequence: 2, event: .saved, path: Path("a"))
+        let news = WatchEvent(sequence: 2, event: .saved, path: Path("a"), time: Samples.noon)
         daemon.say(try Wire.line(notifying: EventsNotification(subscription: 5, events: [news], sequence: 2)))
         _ = await events.first { _ in true }
         running.cancel()

@@ -53,7 +53,7 @@ struct ClientPresenterTests {
     private let read = [AccessRequest(.reading, Path("a"))]
 
     private func changes(_ sequences: ClosedRange<UInt64>) -> [WatchEvent] {
-        sequences.map { WatchEvent(sequence: $0, event: .saved, path: Path("a")) }
+        sequences.map { WatchEvent(sequence: $0, event: .saved, path: Path("a"), time: Samples.noon) }
     }
 
     @Test("a handler of news that is not done until others have had the item keeps them from nothing: they are answered")

@@ -109,7 +109,7 @@ struct ControlServerTests {
     func watch() async throws {
         let service = try FakeService()
         defer { service.stop() }
-        let first = (1...100).map { WatchEvent(sequence: $0, event: .saved, path: Path("a/\($0)")) }
+        let first = (1...100).map { WatchEvent(sequence: $0, event: .saved, path: Path("a/\($0)"), time: Samples.noon) }
         service.backend.record(first)
         let client = try await client(service)
         let events = try await client.events(of: .path(Path("a")), after: 40)
@@ -117,7 +117,7 @@ struct ControlServerTests {
         let feeding = Task {
             for number in UInt64(101)...2000 {
                 let path = number % 2 == 0 ? Path("a/\(number)") : Path("b/\(number)")
-                backend.record([WatchEvent(sequence: number, event: .created, path: path)])
+                backend.record([WatchEvent(sequence: number, event: .created, path: path, time: Samples.noon)])
             }
         }
         var seen: [UInt64] = []
@@ -137,7 +137,9 @@ struct ControlServerTests {
         raw.send(#"{"jsonrpc":"2.0","id":1,"method":"watch","params":{"target":{"path":""},"after":0}}"# + "\n")
         let path = Path(String(repeating: "x", count: 1000))
         for start in stride(from: UInt64(1), to: 20_000, by: 100) {
-            service.backend.record((start..<start + 100).map { WatchEvent(sequence: $0, event: .saved, path: path) })
+            service.backend.record((start..<start + 100).map { number in
+                WatchEvent(sequence: number, event: .saved, path: path, time: Samples.noon)
+            })
         }
         let client = try await client(service)
         #expect(try await client.call(StatusRequest()).items == 12)

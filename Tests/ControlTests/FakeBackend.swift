@@ -15,6 +15,8 @@ final class FakeBackend: ControlBackend {
         var conflicts: [ConflictedDocument] = []
         var versions: [VersionInfo] = []
         var deleted: [DeletedEntry] = []
+        /// One page each.
+        var logPages: [[LoggedEvent]] = []
         var report = CheckReport(findings: [], contents: 3, bytes: 300)
         var settings = [Setting(key: "stale-writes", value: "\"keep\"", standard: "\"keep\"")]
         var log: [String] = []
@@ -84,11 +86,20 @@ final class FakeBackend: ControlBackend {
         return DocumentHistory(path: path, versions: state.withLock { $0.versions })
     }
     func show(_ request: ShowRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
-        try find(request.version)
+        if case .id(let id) = request.target { return try find(request.version ?? id) }
+        return try find(request.version)
     }
     func deleted(_ request: DeletedRequest, _ call: ControlCall) throws(ControlError) -> [DeletedEntry] {
         note("deleted \(name(request.target))", call)
         return state.withLock { $0.deleted }
+    }
+    func log(_ request: LogRequest, _ call: ControlCall) throws(ControlError) -> LogPage {
+        note("log \(name(request.target)) \(request.after ?? "-")", call)
+        let page = request.after.flatMap { Int($0) } ?? 0
+        return state.withLock { state in
+            let next = page + 1 < state.logPages.count ? "\(page + 1)" : nil
+            return LogPage(events: page < state.logPages.count ? state.logPages[page] : [], next: next)
+        }
     }
     func space(_ request: SpaceRequest, _ call: ControlCall) throws(ControlError) -> SpaceUse { Samples.status.space }
     func claims(_ request: ClaimsRequest, _ call: ControlCall) throws(ControlError) -> [ClaimInfo] { [] }

@@ -104,17 +104,30 @@ struct GoldenJSONTests {
         #expect(try survives(claim))
     }
 
+    @Test("a page of a log has only the keys that each event needs")
+    func log() throws {
+        var event = LoggedEvent(time: Samples.noon, event: .saved, path: Path("a"), version: VersionID(high: 0, low: 1))
+        #expect(try json(LogPage(events: [event], next: "f1.2")) == """
+            {"events":[{"event":"saved","path":"a","pid":0,"program":"","time":"2026-11-21T10:33:12.345678901Z","user":"",\
+            "version":"00000000000000000000000000000001"}],"next":"f1.2"}
+            """)
+        (event.sequence, event.from, event.item) = (7, Path(bytes: [0xFF]), ItemID(high: 1, low: 1))
+        (event.deletion, event.type, event.user) = (DeletionID(high: 1, low: 2), .directory, "ann")
+        #expect(try survives(LogPage(events: [event], next: nil)))
+    }
+
     @Test("events have only the keys that they need")
     func events() throws {
-        let plain = WatchEvent(sequence: 1, event: .versionLost, path: Path("a"))
-        #expect(try json(plain) == #"{"event":"version-lost","path":"a","sequence":1}"#)
+        let plain = WatchEvent(sequence: 1, event: .versionLost, path: Path("a"), time: Samples.noon)
+        #expect(try json(plain) == """
+            {"event":"version-lost","path":"a","sequence":1,"time":"2026-11-21T10:33:12.345678901Z"}
+            """)
         let renamed = WatchEvent(
             sequence: .max, event: .renamed, path: Path("b"), from: Path("a"), version: VersionID(high: 0, low: 1),
-            pid: 3,
-            program: "mv")
+            time: Samples.noon, user: "ann", pid: 3, program: "mv")
         #expect(try json(renamed) == """
             {"event":"renamed","from":"a","path":"b","pid":3,"program":"mv","sequence":18446744073709551615,\
-            "version":"00000000000000000000000000000001"}
+            "time":"2026-11-21T10:33:12.345678901Z","user":"ann","version":"00000000000000000000000000000001"}
             """)
         #expect(try survives(plain))
         #expect(try survives(renamed))

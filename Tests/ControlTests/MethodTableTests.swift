@@ -43,6 +43,7 @@ struct MethodTableTests {
         try expect(HistoryRequest(target))
         try expect(ShowRequest(target, version: "1", content: true))
         try expect(DeletedRequest(target))
+        try expect(LogRequest(target, since: time, until: time, after: "f1.2"))
         try expect(SpaceRequest(target))
         try expect(ResolveRequest(target, keep: .current, seen: [.random()]))
         try expect(ResolveAllRequest(target))

@@ -292,12 +292,15 @@ struct ToolTests {
     func watch() throws {
         let world = try ToolWorld()
         defer { world.stop() }
-        world.backend.record((1...3).map { WatchEvent(sequence: $0, event: .saved, path: Path("doc \($0)")) })
+        world.backend.record((1...3).map { number in
+            WatchEvent(sequence: number, event: .saved, path: Path("doc \(number)"), time: Samples.noon, user: "ann")
+        })
+        let noon = #""time":"2026-11-21T10:33:12.345678901Z""#
         let tool = try ToolProcess(arguments: ["watch", "--json", "--after", "1"], directory: world.tree)
-        #expect(tool.line() == #"{"event":"saved","path":"doc 2","sequence":2}"#)
-        #expect(tool.line() == #"{"event":"saved","path":"doc 3","sequence":3}"#)
-        world.backend.record([WatchEvent(sequence: 4, event: .deleted, path: Path("x"))])
-        #expect(tool.line() == #"{"event":"deleted","path":"x","sequence":4}"#)
+        #expect(tool.line() == "{\"event\":\"saved\",\"path\":\"doc 2\",\"sequence\":2,\(noon),\"user\":\"ann\"}")
+        #expect(tool.line() == "{\"event\":\"saved\",\"path\":\"doc 3\",\"sequence\":3,\(noon),\"user\":\"ann\"}")
+        world.backend.record([WatchEvent(sequence: 4, event: .deleted, path: Path("x"), time: Samples.noon)])
+        #expect(tool.line() == "{\"event\":\"deleted\",\"path\":\"x\",\"sequence\":4,\(noon)}")
         tool.end()
     }
 

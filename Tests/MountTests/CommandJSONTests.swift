@@ -35,6 +35,8 @@ import Testing
         ("diff c/f", true, version),
         ("pin c/f --version $OLD", false, version),
         ("unpin c/f --version $OLD", false, version),
+        ("log c", false, ["entries"]),
+        ("blame c/f", false, ["path", "version", "lines"]),
         ("deleted c", true, ["id", "path", "type", "size", "deleted", "user", "program", "group"]),
         ("undelete c/gone", false, restored),
         ("simulate conflict c/f", false, conflicted),
@@ -70,7 +72,7 @@ import Testing
             }
             let lines = try place.bash("timeout 20 $CTL watch c --after 0 --json | head -n 1")
             #expect(try keys(of: lines, isList: false).isSubset(
-                of: ["sequence", "event", "path", "from", "version", "pid", "program"]))
+                of: ["sequence", "event", "path", "from", "version", "time", "user", "pid", "program"]))
             #expect(try keys(of: place.bash("$CTL claims --container c --json"), isList: true).isEmpty)
             let held = try place.bash("$CTL coordinate write c/f -- $CTL claims --container c --json")
             #expect(try keys(of: held, isList: true)

@@ -125,6 +125,14 @@ import Testing
                 if !hers.contains(where: { $0.contains(secret) }) { problems.append("alice is not told of \(secret)") }
             }
             for text in ["created own", "created open/shown"] where !his.contains(text) { problems.append("bob is not told: \(text)") }
+            // The log tells both the same, and no more: not by versions and deleted entries either.
+            let log = try container.must("log", "--all", asUser: bob).text
+            for secret in ["closed/", "through/"] where log.contains(secret) { problems.append("bob's log: \(log)") }
+            if !log.contains("open/shown") { problems.append("open/shown is not in bob's log: \(log)") }
+            let own = try container.must("log", "--all", asUser: alice).text
+            for secret in ["closed/hidden", "through/unlisted"] where !own.contains(secret) {
+                problems.append("\(secret) is not in alice's log: \(own)")
+            }
             if hers.count != all.count { problems.append("alice is told of \(hers.count) changes, root of \(all.count)") }
             return problems
         }

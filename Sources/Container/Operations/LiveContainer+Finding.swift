@@ -138,7 +138,8 @@ extension LiveContainer {
         return mayKnow(deletion, principal, &known)
     }
 
-    func mayKnow(_ deletion: Deletion, _ principal: Principal, _ known: inout KnownDirectories) -> Bool {
+    /// The same in a listing of many.
+    public func mayKnow(_ deletion: Deletion, _ principal: Principal, _ known: inout KnownDirectories) -> Bool {
         knowsAll(principal)
             || mayList(deletion.place.directory, at: deletion.path.parent, principal, &known)
     }

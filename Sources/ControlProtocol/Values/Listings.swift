@@ -181,19 +181,23 @@ public struct WatchEvent: Hashable, Sendable, Codable {
     /// For a rename, the path before it.
     public var from: Path?
     public var version: VersionID?
+    public var time: Timestamp
     /// Who did it; nil for the container itself.
+    public var user: String?
     public var pid: Int32?
     public var program: String?
 
     public init(
         sequence: UInt64, event: ChangeEvent, path: Path, from: Path? = nil, version: VersionID? = nil,
-        pid: Int32? = nil, program: String? = nil
+        time: Timestamp, user: String? = nil, pid: Int32? = nil, program: String? = nil
     ) {
         self.sequence = sequence
         self.event = event
         self.path = path
         self.from = from
         self.version = version
+        self.time = time
+        self.user = user
         self.pid = pid
         self.program = program
     }
@@ -202,7 +206,8 @@ public struct WatchEvent: Hashable, Sendable, Codable {
     public init(sequence: UInt64, _ change: Change) {
         self.init(
             sequence: sequence, event: change.event, path: Path(change.path), from: change.from.map { Path($0) },
-            version: change.version, pid: change.author?.process, program: change.author?.program)
+            version: change.version, time: change.time, user: change.author?.user, pid: change.author?.process,
+            program: change.author?.program)
     }
 
     public init(from decoder: any Decoder) throws {
@@ -212,6 +217,8 @@ public struct WatchEvent: Hashable, Sendable, Codable {
         path = try container.decodePath(forKey: "path")
         from = try container.decodePathIfPresent(forKey: "from")
         version = try container.decodeIfPresent(VersionID.self, forKey: "version")
+        time = try container.decode(Timestamp.self, forKey: "time")
+        user = try container.decodeIfPresent(String.self, forKey: "user")
         pid = try container.decodeIfPresent(Int32.self, forKey: "pid")
         program = try container.decodeIfPresent(String.self, forKey: "program")
     }
@@ -223,6 +230,8 @@ public struct WatchEvent: Hashable, Sendable, Codable {
         try container.encode(path: path, forKey: "path")
         try container.encodeIfPresent(path: from, forKey: "from")
         try container.encodeIfPresent(version, forKey: "version")
+        try container.encode(time, forKey: "time")
+        try container.encodeIfPresent(user, forKey: "user")
         try container.encodeIfPresent(pid, forKey: "pid")
         try container.encodeIfPresent(program, forKey: "program")
     }

@@ -69,7 +69,7 @@ extension ProcessArbitration.State {
             guard isOfItem || path.isWithin(place) || concerned.isWithin(place) else { continue }
             let told = WatchEvent(
                 sequence: 0, event: isReplaced ? .saved : event, path: Path(path),
-                from: isReplaced ? nil : from.map { Path($0) }, pid: getpid())
+                from: isReplaced ? nil : from.map { Path($0) }, time: SystemClock().now(), pid: getpid())
             let change = PresentedChange(
                 event: told, relation: isOfItem || isReplaced ? .item : .inDirectory,
                 place: Path(from.flatMap { place.moved($0, to: path) } ?? place))

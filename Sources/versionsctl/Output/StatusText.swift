@@ -122,7 +122,8 @@ struct StatusText: Sendable {
         let padded = style.paint(word, colour) + String(repeating: " ", count: max(1, 13 - word.count))
         let path = Style.printable(shown(event.path))
         let from = event.from.map { Style.printable(shown($0)) + " -> " } ?? ""
-        let by = event.program.map { "  " + style.paint(Words.program($0, event.pid ?? 0), .dim) } ?? ""
-        return "\(padded)\(from)\(path)\(by)\n"
+        let user = event.user.map { Style.printable($0) + " " } ?? ""
+        let by = event.program.map { "  " + style.paint(user + Words.program($0, event.pid ?? 0), .dim) } ?? ""
+        return "\(style.paint(Words.exact(event.time), .dim))  \(padded)\(from)\(path)\(by)\n"
     }
 }

@@ -1,0 +1,233 @@
+// Pages of a log: rows of the change feed, deletions and versions, as far as the caller may know of them.
+
+import Container
+import ControlProtocol
+import ControlService
+import VersionModel
+import VersionStore
+
+extension ContainerBackend {
+    func log(_ request: LogRequest, _ call: ControlCall) throws(ControlError) -> LogPage {
+        try answering {
+            let cursor = try request.after.map { text in
+                guard let cursor = LogCursor(text) else {
+                    throw ControlError(.invalidParameters, "after: no page of a log ends there")
+                }
+                return cursor
+            }
+            var reader = LogReader(self, try LogReader.scope(request.target, self, call), request, call)
+            return try reader.page(cursor)
+        }
+    }
+}
+
+/// Reads one page. Nothing is kept between pages: the cursor says where the next one begins.
+struct LogReader {
+    /// What a log is about.
+    enum Scope {
+        /// What happened at a path and below it.
+        case tree(TreePath)
+        /// What happened to documents; at their path, too, if that is what was named.
+        case documents([ItemID: DocumentRecord], at: TreePath?)
+    }
+
+    /// Events in a page, and rows of the catalog that are asked for at a time.
+    private static let portion = 500
+    /// Rows that are looked at for a page, though few or none of them concern the caller.
+    private static let looks = 4_000
+
+    private let backend: ContainerBackend
+    private let scope: Scope
+    private let request: LogRequest
+    private let call: ControlCall
+    private var known = LiveContainer.KnownDirectories()
+    /// The paths of directories, for this page.
+    private var paths: [FileID: TreePath?] = [:]
+    private var events: [LoggedEvent] = []
+
+    private var store: VersionStore { backend.store }
+    private var container: LiveContainer { backend.container }
+
+    init(_ backend: ContainerBackend, _ scope: Scope, _ request: LogRequest, _ call: ControlCall) {
+        (self.backend, self.scope, self.request, self.call) = (backend, scope, request, call)
+    }
+
+    /// A document is followed under all its names; at its path there may have been others before it.
+    static func scope(_ target: Target, _ backend: ContainerBackend, _ call: ControlCall) throws -> Scope {
+        if case .path(let path) = target {
+            let path = try backend.tree(path)
+            let isLive = !path.names.contains { $0 == FileName(".versions") }
+            if isLive {
+                guard let document = try document(at: path, backend, call) else { return .tree(path) }
+                var documents = [document.item: document]
+                for deletion in try backend.store.deletions(at: path) where deletion.type == .file {
+                    guard let item = deletion.item, documents[item] == nil else { continue }
+                    documents[item] = try? backend.container.document(item, as: call.principal)
+                }
+                return .documents(documents, at: path)
+            }
+        }
+        switch try backend.subject(target, call) {
+        case .document(let document), .version(_, let document):
+            return .documents([document.item: document], at: nil)
+        case .deletion(let deletion):
+            guard deletion.type == .file, let item = deletion.item else { return .tree(deletion.path) }
+            return .documents([item: try backend.container.document(item, as: call.principal)], at: nil)
+        }
+    }
+
+    private static func document(
+        at path: TreePath, _ backend: ContainerBackend, _ call: ControlCall
+    ) throws -> DocumentRecord? {
+        do throws(OperationError) {
+            return try backend.container.document(at: path, as: call.principal)
+        } catch {
+            guard error.kind != .denied else { throw error }
+            return nil
+        }
+    }
+
+    mutating func page(_ cursor: LogCursor?) throws -> LogPage {
+        let next: LogCursor?
+        switch try cursor ?? beginning() {
+        case .feed(let after, let end): next = try readFeed(after: after, end: end)
+        case .deletions(let row): next = try readDeletions(after: row)
+        case .versions(let item, let part): next = try readVersions(after: item, part)
+        }
+        return LogPage(events: events, next: next?.text)
+    }
+
+    private func beginning() throws -> LogCursor {
+        guard let range = try store.changeRange() else { return .deletions(afterRow: 0) }
+        return .feed(after: range.lowerBound - min(1, range.lowerBound), end: range.upperBound)
+    }
+
+    private mutating func tell(_ event: LoggedEvent) {
+        if let since = request.since, event.time < since { return }
+        if let until = request.until, event.time > until { return }
+        events.append(event)
+    }
+
+    // MARK: The change feed
+
+    /// Rows that were given up since the last page are told by their versions.
+    private mutating func readFeed(after: UInt64, end: UInt64) throws -> LogCursor {
+        var (after, looked) = (after, 0)
+        while looked < Self.looks, events.count < Self.portion {
+            try call.checkCancellation()
+            let rows = try store.changes(after: after, limit: Self.portion)
+            for (number, change) in rows where number <= end && concerns(change) {
+                if container.mayKnow(change, as: call.principal, &known) { tell(LoggedEvent(sequence: number, change)) }
+            }
+            looked += rows.count
+            guard let last = rows.last?.sequence, last < end else { return .deletions(afterRow: 0) }
+            after = last
+        }
+        return .feed(after: after, end: end)
+    }
+
+    private func concerns(_ change: Change) -> Bool {
+        switch scope {
+        case .tree(let path): change.path.isWithin(path) || change.from?.isWithin(path) ?? false
+        case .documents(let documents, let path):
+            change.item.map { documents[$0] != nil } ?? false
+                || path.map { change.path == $0 || change.from == $0 } ?? false
+        }
+    }
+
+    // MARK: The deleted area
+
+    private mutating func readDeletions(after row: Int64) throws -> LogCursor {
+        switch scope {
+        case .tree(let path):
+            let rows = try store.deletions(within: path, afterRow: row, limit: Self.portion)
+            for (_, deletion) in rows { tell(deletion) }
+            guard let last = rows.last?.row else { return .versions(after: nil, partOf: nil) }
+            return .deletions(afterRow: last)
+        case .documents(let documents, let path):
+            var found = try path.map { try store.deletions(at: $0) } ?? []
+            for item in documents.keys { found += try store.deletions(of: item) }
+            var told: Set<DeletionID> = []
+            for deletion in found where told.insert(deletion.id).inserted { tell(deletion) }
+            return .versions(after: nil, partOf: nil)
+        }
+    }
+
+    private mutating func tell(_ deletion: Deletion) {
+        if container.mayKnow(deletion, call.principal, &known) { tell(LoggedEvent(deletion)) }
+    }
+
+    // MARK: Versions
+
+    private mutating func readVersions(after item: ItemID?, _ part: LogCursor.Part?) throws -> LogCursor? {
+        var last = part?.item ?? item
+        if let part, let rest = try readVersions(of: part.item, before: part.before) {
+            return .versions(after: nil, partOf: rest)
+        }
+        let (items, reached) = try nextItems(after: last)
+        for item in items {
+            try call.checkCancellation()
+            if let rest = try readVersions(of: item, before: nil) { return .versions(after: nil, partOf: rest) }
+            last = item
+            if events.count >= Self.portion { return .versions(after: last, partOf: nil) }
+        }
+        return reached.map { .versions(after: $0, partOf: nil) }
+    }
+
+    /// The next items, and the last of those that were looked at for them.
+    private func nextItems(after item: ItemID?) throws -> ([ItemID], ItemID?) {
+        switch scope {
+        case .tree:
+            let (found, last) = try store.items(after: item, savedSince: request.since, limit: Self.portion)
+            return (found, last)
+        case .documents(let documents, _):
+            return (documents.keys.filter { id in item.map { $0 < id } ?? true }.sorted(), nil)
+        }
+    }
+
+    /// Tells an item's versions, as many as a page holds.
+    /// - Returns: where to go on; nil if all were told.
+    private mutating func readVersions(of item: ItemID, before time: HybridTime?) throws -> LogCursor.Part? {
+        guard var document = try document(item) else { return nil }
+        let versions = try store.versions(of: item, before: time, limit: Self.portion)
+        // A document that nobody has changed is not recorded: its one version is the file.
+        if !versions.isEmpty || time != nil { document.versions = versions }
+        for version in document.versions where container.mayRead(version, of: document, as: call.principal) {
+            tell(LoggedEvent(version, path: document.path))
+        }
+        guard versions.count == Self.portion, let last = versions.last else { return nil }
+        return LogCursor.Part(item: item, before: last.time)
+    }
+
+    /// A document of the scope, without its versions, as far as the caller may know of it.
+    private mutating func document(_ item: ItemID) throws -> DocumentRecord? {
+        switch scope {
+        case .documents(let documents, _): return documents[item]
+        case .tree(let scope):
+            guard let row = try store.item(item) else { return nil }
+            for place in row.places {
+                guard let path = try path(of: place.directory)?.appending(place.name), path.isWithin(scope),
+                    container.mayKnow(path, in: place.directory, as: call.principal, &known)
+                else { continue }
+                return DocumentRecord(path: path, item: item, versions: [])
+            }
+            guard row.places.isEmpty else { return nil }
+            if let deletion = try store.deletions(of: item).first(where: { $0.type == .file }) {
+                guard deletion.path.isWithin(scope), container.mayKnow(deletion, call.principal, &known) else {
+                    return nil
+                }
+                return DocumentRecord(path: deletion.path, item: item, versions: [], deletion: deletion)
+            }
+            // Its file was renamed over another: it has a history and no name.
+            let document = try? container.document(item, as: call.principal)
+            return document.flatMap { $0.path.isWithin(scope) ? $0 : nil }
+        }
+    }
+
+    private mutating func path(of directory: FileID) throws -> TreePath? {
+        if let known = paths[directory] { return known }
+        let path = try store.path(of: directory)
+        paths[directory] = .some(path)
+        return path
+    }
+}
