@@ -13,7 +13,9 @@ struct LogCommand: AsyncParsableCommand {
             change feed has the last 100,000 events; of the time before it, saves and deletions are listed.
             """)
     @Argument(help: "A file or directory.") var path: TypedPath?
-    @Option(help: ArgumentHelp("Only what happened then or later: \(TypedTime.examples).", valueName: "time"), transform: TypedTime.parse)
+    @Option(
+        help: ArgumentHelp("Only what happened then or later: \(TypedTime.examples).", valueName: "time"),
+        transform: TypedTime.parse)
     var since: TypedTime?
     @Option(help: ArgumentHelp("Only what happened then or before.", valueName: "time"), transform: TypedTime.parse)
     var until: TypedTime?
