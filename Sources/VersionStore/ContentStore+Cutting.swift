@@ -22,7 +22,7 @@ extension ContentStore {
         defer { System.close(copy) }
         do throws(Errno) {
             _ = try FileCopy.copy(source, to: copy, reflink: canReflink, upTo: size)
-            try System.call { fsync(copy.rawValue) }
+            try synchronizing { () throws(Errno) in _ = try System.call { fsync(copy.rawValue) } }
         } catch {
             try? System.unlink(name, in: shelf.staging)
             throw error

@@ -114,6 +114,12 @@ public final class ContentStore: Sendable {
     /// Makes kept contents durable, where nothing orders them and the files that they were kept of.
     public func settle() { shelf.settling.settle() }
 
+    /// The same for a file that a program may synchronize without asking the daemon.
+    public func settleUnseen() {
+        shelf.settling.settle()
+        shelf.settling.noteUnseen()
+    }
+
     /// Whether a truncation may be durable before the copy that was made for it, if somebody has the file system make
     /// everything durable just then.
     public var mayBeOvertaken: Bool { ordering == linux_ordering_journal && !canReflink }

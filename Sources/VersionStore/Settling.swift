@@ -8,7 +8,11 @@ import SystemPackage
 /// On btrfs a file that is synchronized is written to a log of its own, ahead of the transaction: its older content,
 /// kept by a copy, a link or a rename, is not. So the transaction is committed first, if anything has come into the
 /// state since the last one; a file that comes while another thread synchronizes has it committed at once, before the
-/// kept content is overwritten. Elsewhere nothing of this is done.
+/// kept content is overwritten.
+///
+/// A file that comes after something was synchronized has it committed, too: from then on a rename is in the log if its
+/// file or directory is, and any program's fsync(2) makes that durable, without the link that keeps what had the name.
+/// The commit empties the log. Elsewhere nothing of this is done.
 final class Settling: Sendable {
     /// Whether fsync(2) covers just the one file.
     let isNeeded: Bool
@@ -16,8 +20,12 @@ final class Settling: Sendable {
     /// How many files have come. At the start the daemon does not know which the one before has left.
     private let arrived = Atomic<UInt64>(1)
     private let synchronizing = Atomic<Int>(0)
-    /// How many of those are durable. Held while they are made so: a thread that needs the same waits for that. Lock
-    /// order: last.
+    /// How often something was synchronized, and how many of those times were before the last commit: of the others the
+    /// log may have something still. At the start the daemon does not know what the one before has synchronized.
+    private let logged = Atomic<UInt64>(1)
+    private let emptied = Atomic<UInt64>(0)
+    /// How many of the files that have come are durable. Held while they are made so: a thread that needs the same
+    /// waits for that. Lock order: last.
     private let durable = Mutex<UInt64>(0)
 
     /// - Parameter file: of the file system, open as long as this lives.
@@ -30,7 +38,14 @@ final class Settling: Sendable {
     func noteArrival() {
         guard isNeeded else { return }
         arrived.add(1, ordering: .sequentiallyConsistent)
-        if synchronizing.load(ordering: .sequentiallyConsistent) > 0 { settle() }
+        if synchronizing.load(ordering: .sequentiallyConsistent) > 0 || isLogged { settle() }
+    }
+
+    /// A program may synchronize from now on without asking the daemon.
+    func noteUnseen() { if isNeeded { logged.add(1, ordering: .sequentiallyConsistent) } }
+
+    private var isLogged: Bool {
+        logged.load(ordering: .sequentiallyConsistent) != emptied.load(ordering: .sequentiallyConsistent)
     }
 
     /// Makes all that has come durable.
@@ -41,7 +56,10 @@ final class Settling: Sendable {
             guard durable < wanted else { return }
             // A file that comes meanwhile may or may not be in it.
             let covered = arrived.load(ordering: .sequentiallyConsistent)
-            if linux_synchronize_all(file.rawValue) == 0 { durable = covered }
+            let times = logged.load(ordering: .sequentiallyConsistent)
+            guard linux_synchronize_all(file.rawValue) == 0 else { return }
+            durable = covered
+            emptied.store(times, ordering: .sequentiallyConsistent)
         }
     }
 
@@ -49,7 +67,10 @@ final class Settling: Sendable {
     func synchronizing<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
         guard isNeeded else { return try body() }
         synchronizing.add(1, ordering: .sequentiallyConsistent)
-        defer { synchronizing.subtract(1, ordering: .sequentiallyConsistent) }
+        defer {
+            logged.add(1, ordering: .sequentiallyConsistent)
+            synchronizing.subtract(1, ordering: .sequentiallyConsistent)
+        }
         settle()
         return try body()
     }

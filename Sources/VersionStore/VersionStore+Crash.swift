@@ -256,6 +256,6 @@ extension ContentStore {
             tv_sec: Int(version.modified.nanoseconds / 1_000_000_000),
             tv_nsec: Int(version.modified.nanoseconds % 1_000_000_000))
         if version.modified.nanoseconds >= 0 { try System.call { futimens(file.rawValue, [time, time]) } }
-        try System.call { fsync(file.rawValue) }
+        try synchronizing { () throws(Errno) in _ = try System.call { fsync(file.rawValue) } }
     }
 }

@@ -33,7 +33,7 @@ extension LiveContainer {
             try staged.dress(like: database.file.raw)
             let time = database.current.modified.timespec
             try Backing.check { futimens(staged.file.raw, [time, time]) }
-            try Backing.check { fsync(staged.file.raw) }
+            try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(staged.file.raw) } }
             return try names.writing { () throws(Errno) in try replace(deletion, database, by: staged) }
         } catch {
             guard !error.isFull else { throw error }

@@ -138,7 +138,7 @@ extension LiveContainer {
         guard stat.links == 1, (try? staged.dress(like: live.raw, keepsSetID: keepsSetID)) != nil else {
             return try overwrite(&state, spot, node, from: staged, keepsSetID)
         }
-        try Backing.check { fsync(staged.file.raw) }
+        try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(staged.file.raw) } }
         try keepDisplaced(&state, of: node, spot.name, in: spot.directory, stat)
         try staged.place(spot.name, in: spot.directory, replacing: true)
         if node.hasWriters {
