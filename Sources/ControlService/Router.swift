@@ -38,6 +38,12 @@ struct Router: Sendable {
         table.add { (request: AddVersionRequest, call) throws(ControlError) in try backend.addVersion(request, call) }
         table.add { (request: ThinRequest, call) throws(ControlError) in try backend.thin(request, call) }
         table.add { (request: PurgeRequest, call) throws(ControlError) in try backend.purge(request, call) }
+        table.add { (request: PreviewPurgeRequest, call) throws(ControlError) in
+            try backend.purge(request.dryRun, call)
+        }
+        table.add { (request: PreviewPurgeDeletedRequest, call) throws(ControlError) in
+            try backend.purgeDeleted(request.dryRun, call)
+        }
         table.add { (request: PurgeDeletedRequest, call) throws(ControlError) in
             try backend.purgeDeleted(request, call)
         }

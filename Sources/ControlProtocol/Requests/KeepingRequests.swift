@@ -49,15 +49,40 @@ public struct PurgeRequest: ControlRequest {
     public var target: Target
     /// A version's id or its first digits; nil: all other versions.
     public var version: String?
-    /// Only say which would go.
+    /// Only say which would go. Older tools ask so, and are answered. Not to be sent: a daemon that is older still
+    /// does not know it, and purges.
     public var dryRun: Bool?
     /// Pinned versions, too.
     public var force: Bool?
-    public init(_ target: Target, version: String?, dryRun: Bool? = nil, force: Bool? = nil) {
+    public init(_ target: Target, version: String?, force: Bool? = nil) {
         self.target = target
         self.version = version
-        self.dryRun = dryRun
         self.force = force
+    }
+}
+
+/// Says what ``PurgeRequest`` would remove. It has a name of its own: a daemon that does not know it refuses it, and
+/// removes nothing.
+public struct PreviewPurgeRequest: ControlRequest {
+    public static let method = "previewPurge"
+    public static let isLong = true
+    public typealias Reply = Removed
+    public var target: Target
+    /// A version's id or its first digits; nil: all other versions.
+    public var version: String?
+    /// Pinned versions, too.
+    public var force: Bool?
+    public init(_ target: Target, version: String?, force: Bool? = nil) {
+        self.target = target
+        self.version = version
+        self.force = force
+    }
+
+    /// The purge, with nothing removed.
+    public var dryRun: PurgeRequest {
+        var request = PurgeRequest(target, version: version, force: force)
+        request.dryRun = true
+        return request
     }
 }
 
@@ -70,15 +95,39 @@ public struct PurgeDeletedRequest: ControlRequest {
     public var target: Target?
     /// Only what was deleted before this moment; nil: all.
     public var before: Timestamp?
-    /// Only say which would go.
+    /// Only say which would go; see ``PurgeRequest/dryRun``.
     public var dryRun: Bool?
     /// Entries with pinned versions, too.
     public var force: Bool?
-    public init(_ target: Target? = nil, before: Timestamp?, dryRun: Bool? = nil, force: Bool? = nil) {
+    public init(_ target: Target? = nil, before: Timestamp?, force: Bool? = nil) {
         self.target = target
         self.before = before
-        self.dryRun = dryRun
         self.force = force
+    }
+}
+
+/// Says what ``PurgeDeletedRequest`` would remove.
+public struct PreviewPurgeDeletedRequest: ControlRequest {
+    public static let method = "previewPurgeDeleted"
+    public static let isLong = true
+    public typealias Reply = Removed
+    /// Only entries that were deleted there or below, or the one entry of an id; nil: all.
+    public var target: Target?
+    /// Only what was deleted before this moment; nil: all.
+    public var before: Timestamp?
+    /// Entries with pinned versions, too.
+    public var force: Bool?
+    public init(_ target: Target? = nil, before: Timestamp?, force: Bool? = nil) {
+        self.target = target
+        self.before = before
+        self.force = force
+    }
+
+    /// The purge, with nothing removed.
+    public var dryRun: PurgeDeletedRequest {
+        var request = PurgeDeletedRequest(target, before: before, force: force)
+        request.dryRun = true
+        return request
     }
 }
 

@@ -34,27 +34,48 @@ struct PurgeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let session = try await Session.open(file, container, followingLastLink: !deleted)
-        if dryRun { return try report(try await purge(session, dryRun: true), session) }
+        if dryRun { return try report(try await preview(session), session) }
         if !yes, Question.canAsk {
-            let going = try await purge(session, dryRun: true)
+            let going = try await preview(session)
             // An empty purge needs no answer.
             guard let amount = statusText().amount(going) else { return try report(going, session) }
             let question = "This removes \(amount)\(place(session)), for good.\n" + statusText().pinned(going)
             guard try Question.confirm(question.dropLast().description) else { throw ExitCode(1) }
         }
-        try report(try await purge(session, dryRun: false), session)
+        try report(try await purge(session), session)
     }
 
-    private func purge(_ session: Session, dryRun: Bool) async throws(ControlError) -> Removed {
-        let (only, all): (Bool?, Bool?) = (dryRun ? true : nil, force ? true : nil)
+    private func purge(_ session: Session) async throws(ControlError) -> Removed {
+        let all: Bool? = force ? true : nil
         if deleted {
-            let target = file == nil ? nil : session.target
-            let request = PurgeDeletedRequest(target, before: olderThan?.moment, dryRun: only, force: all)
+            let request = PurgeDeletedRequest(entries(session), before: olderThan?.moment, force: all)
             return try await session.call(request, progress: "purging")
         }
-        let request = PurgeRequest(session.target, version: version, dryRun: only, force: all)
+        let request = PurgeRequest(session.target, version: version, force: all)
         return try await session.call(request, progress: "purging")
     }
+
+    /// A daemon without previews refuses, and removes nothing.
+    private func preview(_ session: Session) async throws(ControlError) -> Removed {
+        let all: Bool? = force ? true : nil
+        do throws(ControlError) {
+            if deleted {
+                return try await session.call(
+                    PreviewPurgeDeletedRequest(entries(session), before: olderThan?.moment, force: all),
+                    progress: "looking")
+            }
+            return try await session.call(
+                PreviewPurgeRequest(session.target, version: version, force: all), progress: "looking")
+        } catch {
+            guard error.code == .unknownMethod else { throw error }
+            throw ControlError(
+                .unknownMethod, "the daemon is older than versionsctl and cannot say what would go; nothing was removed",
+                path: error.path, advice: "restart it: unmount the container and mount it again")
+        }
+    }
+
+    /// The place that deleted files are removed of; nil: all.
+    private func entries(_ session: Session) -> Target? { file == nil ? nil : session.target }
 
     private func place(_ session: Session) -> String {
         guard let file else { return " of the container \(Style.printable(session.place.root))" }
