@@ -39,6 +39,8 @@ final class FairQueue: Sendable {
         var turns: [UInt32] = []
         /// Threads that are at work, or about to be.
         var active = 0
+        /// Nothing is begun any more.
+        var isStopped = false
     }
 
     private let pool: NIOThreadPool
@@ -53,6 +55,7 @@ final class FairQueue: Sendable {
 
     func submit(from source: WorkSource, _ work: @escaping Work) {
         let starts = state.withLock { state in
+            guard !state.isStopped else { return false }
             var queue = state.queues[source.user] ?? Queue(isTrusted: source.isTrusted)
             if queue.turns.isEmpty { state.turns.append(source.user) }
             if queue.lines[source.connection]?.waiting.isEmpty ?? true { queue.turns.append(source.connection) }
@@ -63,6 +66,14 @@ final class FairQueue: Sendable {
             return true
         }
         if starts { start() }
+    }
+
+    /// Drops what waits, and takes nothing more; what runs goes on to its end.
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            (state.queues, state.turns) = ([:], [])
+        }
     }
 
     private func start() {

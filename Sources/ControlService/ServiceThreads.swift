@@ -45,8 +45,9 @@ struct ServiceThreads: Sendable {
         }
     }
 
-    /// Waits for what is running.
+    /// Drops what waits, and waits for what is running.
     func stop() {
+        for queue in queues.values { queue.stop() }
         for pool in pools.values { try? pool.syncShutdownGracefully() }
     }
 }
