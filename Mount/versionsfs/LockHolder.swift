@@ -5,6 +5,7 @@ import CLinux
 import ControlProtocol
 import Dispatch
 import Glibc
+import Synchronization
 import SystemPackage
 import VersionStore
 
@@ -79,18 +80,36 @@ extension LockHolder {
     }
 
     /// Waits until a container's lock is free, or may be: the file that carries it is replaced now and then.
+    /// - Returns: false if it is held all that time, or cannot be waited for.
     static func wait(for root: FileDescriptor, atMost patience: Duration) -> Bool {
-        let file = openat(root.rawValue, ".versionsfs/format", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let file = openLock(root)
         guard file >= 0 else { return false }
-        let isFree = DispatchSemaphore(value: 0)
+        let waiting = Waiting()
         // The thread ends with the lock, or with the process that has given up.
         ThreadStart {
-            while linux_flock(file, LOCK_EX) != 0, errno == EINTR {}
+            var result = linux_flock(file, LOCK_EX)
+            while result != 0, errno == EINTR { result = linux_flock(file, LOCK_EX) }
             close(file)
-            isFree.signal()
+            // Where the file system refuses, it would refuse at once again and again.
+            if result == 0 { waiting.isFree.store(true, ordering: .releasing) }
+            waiting.isOver.signal()
         }.run()
         let (seconds, rest) = patience.components
-        return isFree.wait(timeout: .now() + Double(seconds) + Double(rest) * 1e-18) == .success
+        let deadline = DispatchTime.now() + Double(seconds) + Double(rest) * 1e-18
+        return waiting.isOver.wait(timeout: deadline) == .success && waiting.isFree.load(ordering: .acquiring)
+    }
+
+    /// NFS grants this lock only on a file that is open for writing.
+    private static func openLock(_ root: FileDescriptor) -> Int32 {
+        let flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let file = openat(root.rawValue, ".versionsfs/format", O_RDWR | flags)
+        guard file < 0, errno == EROFS || errno == EACCES else { return file }
+        return openat(root.rawValue, ".versionsfs/format", O_RDONLY | flags)
+    }
+
+    private final class Waiting: Sendable {
+        let isOver = DispatchSemaphore(value: 0)
+        let isFree = Atomic(false)
     }
 
     /// Why a container cannot be opened for its lock, and what to do.
