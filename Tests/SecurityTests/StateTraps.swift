@@ -17,6 +17,13 @@ struct StateTrap: Sendable {
         StateTrap(".versionsfs/\(part)", "rm -rf .versionsfs/\(part); ln -s $OUT/\(target) .versionsfs/\(part)")
     }
 
+    /// A file of a trusted user, under another of its names.
+    private static func name(_ part: String) -> StateTrap {
+        StateTrap(
+            ".versionsfs/\(part) has 2 names",
+            "rm -f .versionsfs/\(part); chown 5 $OUT/victim; ln $OUT/victim .versionsfs/\(part)")
+    }
+
     private static func fifo(_ part: String) -> StateTrap {
         StateTrap(".versionsfs/\(part)", "rm -rf .versionsfs/\(part); mkfifo .versionsfs/\(part)")
     }
@@ -52,5 +59,7 @@ struct StateTrap: Sendable {
             ".versionsfs/format", "rm .versionsfs/format; python3 -c \"import socket; "
                 + "socket.socket(socket.AF_UNIX).bind('.versionsfs/format')\""),
         link("catalog.damaged", to: "new"),
+        name("config.toml"), name("format"), name("redo"), name("redo.new"), name("ballast"), name("catalog.sqlite"),
+        name("catalog.sqlite-wal"), name("catalog.damaged"),
     ]
 }
