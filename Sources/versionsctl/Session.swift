@@ -153,8 +153,9 @@ struct Session {
         }
     }
 
+    /// What a daemon takes for the beginning of an id. A file of that name comes first.
     private static func isID(_ path: Path) -> Bool {
-        (6...32).contains(path.bytes.count) && path.bytes.allSatisfy { byte in
+        (4...32).contains(path.bytes.count) && path.bytes.allSatisfy { byte in
             (48...57).contains(byte) || (97...102).contains(byte)
         }
     }

@@ -171,6 +171,20 @@ struct ToolTests {
         #expect(missing.errors == "error: doc.txt: no version ffff\nhint: versionsctl history lists them\n")
     }
 
+    @Test("a word of four hex digits and more is an id, unless there is a file of that name")
+    func idsAndNames() throws {
+        let world = try ToolWorld()
+        defer { world.stop() }
+        try world.write("face", "")
+        for (word, kind) in [
+            ("cafe", "id"), ("0a1b2", "id"), ("abc", "path"), ("cafg", "path"), ("./cafe", "path"), ("face", "path"),
+        ] {
+            _ = try world.run(["undelete", word])
+            let name = word.hasPrefix("./") ? String(word.dropFirst(2)) : word
+            #expect(world.backend.log.last == "undelete \(kind) \(name)", "\(word)")
+        }
+    }
+
     @Test("diff compares the loser with the current version")
     func diff() throws {
         let world = try ToolWorld()
