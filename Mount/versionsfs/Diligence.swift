@@ -15,7 +15,7 @@ enum Diligence {
         if options.isSynchronous == true {
             self = .everything
         } else {
-            self = options.isDirectorySynchronous ? .directories : .ordinary
+            self = options.isDirectorySynchronous == true ? .directories : .ordinary
         }
     }
 }

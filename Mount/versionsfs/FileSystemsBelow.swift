@@ -16,6 +16,8 @@ enum FileSystemsBelow {
         var type: String
         /// What was mounted: for ours the container's directory.
         var source: [UInt8]
+        /// The file system's own, which all mounts of it have.
+        var options: [String]
         var isOurs: Bool { type == "fuse.versionsfs" }
     }
 
@@ -41,6 +43,9 @@ enum FileSystemsBelow {
 
     /// Whether the topmost mount at exactly this path is one of ours.
     static func isOurs(_ point: [UInt8]) -> Bool { table().last { $0.point == point }?.isOurs == true }
+
+    /// The options of the topmost file system at exactly this path, such as `lazytime`.
+    static func options(of point: [UInt8]) -> [String] { table().last { $0.point == point }?.options ?? [] }
 
     /// The directories and mount points of containers that are mounted now.
     static var ours: [(directory: [UInt8], point: [UInt8])] {
@@ -111,7 +116,9 @@ enum FileSystemsBelow {
             return Mount(
                 device: Array(fields[2]), root: unescaped(fields[3]), point: unescaped(fields[4]),
                 type: String(decoding: fields[dash + 1], as: UTF8.self),
-                source: fields.count > dash + 2 ? unescaped(fields[dash + 2]) : [])
+                source: fields.count > dash + 2 ? unescaped(fields[dash + 2]) : [],
+                options: fields.count > dash + 3
+                    ? fields[dash + 3].split(separator: 44).map { String(decoding: $0, as: UTF8.self) } : [])
         }
     }
 

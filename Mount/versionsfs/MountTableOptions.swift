@@ -20,10 +20,10 @@ struct MountTableOptions {
     var forbidsDevices: Bool?
     var forbidsPrograms: Bool?
     var forbidsSymlinks: Bool?
-    var isLazy = false
+    var isLazy: Bool?
     /// Nil: not.
     var isSynchronous: Bool?
-    var isDirectorySynchronous = false
+    var isDirectorySynchronous: Bool?
     /// The mount is there already, and is to be changed.
     var isRemount = false
 
@@ -124,8 +124,8 @@ struct MountTableOptions {
         let choices: [(Bool, UInt)] = [
             (isReadOnly, Flag.readOnly), (forbidsSetID == true, Flag.noSetID), (forbidsDevices == true, Flag.noDevices),
             (forbidsPrograms == true, Flag.noPrograms), (forbidsSymlinks == true, Flag.noSymlinks),
-            (isSynchronous == true, Flag.synchronous), (isDirectorySynchronous, Flag.directorySynchronous),
-            (isLazy, Flag.lazyTimes), (sparesDirectories == true, Flag.noDirectoryAccessTimes),
+            (isSynchronous == true, Flag.synchronous), (isDirectorySynchronous == true, Flag.directorySynchronous),
+            (isLazy == true, Flag.lazyTimes), (sparesDirectories == true, Flag.noDirectoryAccessTimes),
             (accessTimes == .never, Flag.noAccessTimes), (accessTimes == .strict, Flag.strictTimes),
             (accessTimes == .relative, Flag.relativeTimes),
         ]

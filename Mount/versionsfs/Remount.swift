@@ -22,10 +22,14 @@ struct Remount {
         var table = arguments.table
         table.inherit(present)
         table.readOnly = table.readOnly ?? (present & 1 != 0)
-        // ST_SYNCHRONOUS; of a directory's the C library tells nothing.
-        let isSynchronous = present & 16 != 0
-        table.isSynchronous = table.isSynchronous ?? isSynchronous
-        try refuseWhatStays(table, point, present)
+        // ST_SYNCHRONOUS
+        table.isSynchronous = table.isSynchronous ?? (present & 16 != 0)
+        // Of these the C library tells nothing.
+        let shown = FileSystemsBelow.options(of: point.bytes)
+        table.isLazy = table.isLazy ?? shown.contains("lazytime")
+        let isDirectorySynchronous = shown.contains("dirsync")
+        table.isDirectorySynchronous = table.isDirectorySynchronous ?? isDirectorySynchronous
+        try refuseWhatStays(table, point, present, isDirectorySynchronous)
         guard geteuid() == 0 else {
             throw StartError(
                 point, "only root may change a mount", hint: "unmount it, and mount it with the new options")
@@ -40,14 +44,16 @@ struct Remount {
 
     /// The options that the daemon carries out by itself are settled when it is started.
     private func refuseWhatStays(
-        _ table: MountTableOptions, _ point: FilePath, _ present: UInt
+        _ table: MountTableOptions, _ point: FilePath, _ present: UInt, _ isDirectorySynchronous: Bool
     ) throws(StartError) {
         var now = MountTableOptions()
         now.inherit(present)
         let stays: String? =
             if table.accessTimes != now.accessTimes || table.sparesDirectories != now.sparesDirectories {
                 "access times"
-            } else if table.isSynchronous != (present & 16 != 0) { "sync" } else { nil }
+            } else if table.isSynchronous != (present & 16 != 0) {
+                "sync"
+            } else if table.isDirectorySynchronous != isDirectorySynchronous { "dirsync" } else { nil }
         guard let stays else { return }
         throw StartError(
             point, "\(stays) cannot be changed while it is mounted",

@@ -88,6 +88,29 @@ import Testing
         }
     }
 
+    @Test("A remount leaves the options as they are that it does not name", arguments: [
+        ("lazytime", "remount,ro"), ("dirsync,lazytime", "remount,noexec"), ("sync", "remount,noexec"),
+    ])
+    func remountKeeps(_ options: String, _ change: String) throws {
+        try Place.with { place in
+            let point = place.path + "/c"
+            try place.mount("c", options)
+            let before = try shown(point)
+            #expect(before.isSuperset(of: options.split(separator: ",").map(String.init)))
+            let output = try place.daemon("c", "-o", change)
+            #expect(output.status == 0, "\(output.errors)")
+            #expect(try shown(point).isSuperset(of: options.split(separator: ",").map(String.init)))
+            #expect(try shown(point).contains(change.split(separator: ",").last.map(String.init) ?? ""))
+            if options.contains("lazytime") {
+                #expect(try place.daemon("c", "-o", "remount,nolazytime").status == 0)
+                #expect(try !shown(point).contains("lazytime"))
+            }
+            let other = options.contains("dirsync") ? "nodirsync" : "dirsync"
+            expectOneLine(try place.daemon("c", "-o", "remount,\(other)"), "dirsync", "unmount it")
+            try place.unmount()
+        }
+    }
+
     @Test("A remount makes the mount read-only and writable again, and says what it cannot change")
     func remount() throws {
         try Place.with { place in
