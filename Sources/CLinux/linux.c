@@ -175,14 +175,18 @@ enum linux_ordering linux_ordering_of(int file) {
     if (s.f_type == BTRFS_SUPER_MAGIC) return linux_ordering_single;
     return s.f_type == EXT4_SUPER_MAGIC ? linux_ordering_journal : linux_ordering_wait;
 }
-int linux_keeps_modes(int file) {
-    struct statfs s;
-    if (fstatfs(file, &s) != 0) return 1;
-    switch ((uint32_t)s.f_type) {
+int linux_type_keeps_modes(uint32_t type, int is_read_only) {
+    switch (type) {
     case MSDOS_SUPER_MAGIC: case EXFAT_SUPER_MAGIC: case 0x5346544e /* ntfs */: case 0x7366746e /* ntfs3 */:
-    case 0x65735546 /* fuseblk: ntfs-3g */: case SMB_SUPER_MAGIC: case CIFS_SUPER_MAGIC: case SMB2_SUPER_MAGIC: return 0;
+    case 0x65735546 /* fuseblk: ntfs-3g */: case SMB_SUPER_MAGIC: case CIFS_SUPER_MAGIC: case SMB2_SUPER_MAGIC:
+    case 0x786f4256 /* vboxsf */: case V9FS_MAGIC: case 0x4244 /* hfs */: case ISOFS_SUPER_MAGIC: return 0;
+    case 0x482b /* hfsplus */: return !is_read_only;
     default: return 1;
     }
+}
+int linux_keeps_modes(int file) {
+    struct statfs s;
+    return fstatfs(file, &s) != 0 || linux_type_keeps_modes((uint32_t)s.f_type, (s.f_flags & 1 /* ST_RDONLY */) != 0);
 }
 int linux_synchronize_all(int file) { return syncfs(file); }
 int linux_start_writing(int file) { return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }

@@ -6,7 +6,8 @@ import SystemPackage
 import VersionModel
 
 /// The file that names the files without versions. It counts only if no user but the container's owner and root can
-/// have written it: other users could have documents that are not theirs lose their history.
+/// have written it: other users could have documents that are not theirs lose their history. On a file system that keeps
+/// no modes all files have the owner and the mode that it was mounted with: there the owner alone decides.
 public struct IgnoreFile: Sendable {
     /// Its lines are in force.
     public var counts: Bool { objection == nil }
@@ -30,7 +31,8 @@ public struct IgnoreFile: Sendable {
                 try Backing.open(name.bytes, in: root, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
             let stat = try Backing.stat(file.raw)
             isPublic = stat.permissions & 0o004 != 0
-            objection = Self.objection(to: stat, file.raw, of: try Backing.stat(root).raw.user)
+            objection = Self.objection(
+                to: stat, file.raw, of: try Backing.stat(root).raw.user, keepsModes: linux_keeps_modes(file.raw) != 0)
             if objection == nil {
                 text = try ContentText.read(file.raw, size: min(stat.size, ThreeWayMerge.maximumSize))
             }
@@ -39,11 +41,13 @@ public struct IgnoreFile: Sendable {
         }
     }
 
-    private static func objection(to stat: FileStat, _ file: Int32, of owner: UInt32) -> String? {
+    /// Why a file does not count.
+    static func objection(to stat: FileStat, _ file: Int32, of owner: UInt32, keepsModes: Bool) -> String? {
         guard stat.isRegular else { return "it is not a file" }
         guard [owner, 0].contains(stat.raw.user) else {
             return "it belongs neither to the container's owner nor to root"
         }
+        guard keepsModes else { return nil }
         if stat.permissions & 0o002 != 0 { return "everybody may write to it" }
         guard stat.permissions & 0o020 != 0 else { return nil }
         // With an access list these bits stand for all that it names.

@@ -44,6 +44,7 @@ int linux_clone_file(int to, int from);              // FICLONE
 // What makes a copy's data durable before what is done to its original next (docs/decisions/0003).
 enum linux_ordering { linux_ordering_wait, linux_ordering_journal, linux_ordering_none, linux_ordering_single };
 enum linux_ordering linux_ordering_of(int file);     // ext4: its journal; in memory: nothing; btrfs: one file
+int linux_type_keeps_modes(uint32_t type, int is_read_only);
 int linux_keeps_modes(int file);                     // not where all files have the mount's mode and owner
 int linux_synchronize_all(int file);                 // syncfs(2): everything on its file system
 int linux_start_writing(int file);                   // of all dirty pages: allocates their blocks, does not wait
