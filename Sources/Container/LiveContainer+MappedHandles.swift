@@ -24,11 +24,13 @@ extension LiveContainer {
         // Where nothing passes through, the content is kept before the first store reaches it.
         look.isKept = !isPassed
         let time = isPassed ? Self.releaseNanoseconds : Self.mappingNanoseconds
-        lookForStores(of: file, look, isPassed: isPassed, in: time)
+        lookForStores(of: file, look, isPassed: isPassed, in: time, on: firstLooks)
     }
 
-    private func lookForStores(of file: OpenFile, _ last: MappingWatch.Look, isPassed: Bool, in time: Int64) {
-        watches.after(time) { [weak self, weak file] in
+    private func lookForStores(
+        of file: OpenFile, _ last: MappingWatch.Look, isPassed: Bool, in time: Int64, on scheduler: Scheduler
+    ) {
+        scheduler.after(time) { [weak self, weak file] in
             guard let self, let file, self.openFiles[file.id] === file else { return }
             var look = last
             // Dropping its pages has the kernel write them out first.
@@ -36,7 +38,7 @@ extension LiveContainer {
             do { try self.capture(mapped: file.node, &look, isOver: false, by: file) } catch {
                 self.logger.error("what was stored through a mapping could not be kept: \(error)")
             }
-            self.lookForStores(of: file, look, isPassed: isPassed, in: Self.mappingNanoseconds)
+            self.lookForStores(of: file, look, isPassed: isPassed, in: Self.mappingNanoseconds, on: self.watches)
         }
     }
 }

@@ -33,7 +33,7 @@ extension LiveContainer {
     /// A writer of the file was closed, and its descriptor with it: finds out whether a mapping goes on.
     func settleMapping(of node: Node, by requester: Requester?) {
         guard node.openings.state.withLock({ $0.maybeMapped && $0.writers.isEmpty }) else { return }
-        let isMapped = isMapped(node)
+        let isMapped = mappings(of: node) != .none
         // Stores from before the file was opened again are looked at once more.
         if isMapped || mappings.isWatched(node) { return watchMapping(of: node, by: requester) }
         endMapping(of: node)
@@ -45,11 +45,14 @@ extension LiveContainer {
         let held = chain.isEmpty ? [node] : chain
         let (turn, isNew) = mappings.begin(node, holding: held)
         if isNew { for node in held { nodes.retain(node) } }
-        lookAgain(at: node, turn, MappingWatch.Look(requester: requester), in: Self.firstLookNanoseconds)
+        let look = MappingWatch.Look(requester: requester)
+        lookAgain(at: node, turn, look, in: Self.firstLookNanoseconds, on: firstLooks)
     }
 
-    private func lookAgain(at node: Node, _ turn: UInt64, _ look: MappingWatch.Look, in time: Int64) {
-        watches.after(time) { [weak self] in
+    private func lookAgain(
+        at node: Node, _ turn: UInt64, _ look: MappingWatch.Look, in time: Int64, on scheduler: Scheduler
+    ) {
+        scheduler.after(time) { [weak self] in
             guard let self, self.mappings.isIn(turn, node) else { return }
             self.lookAt(mapped: node, turn, look)
         }
@@ -58,9 +61,13 @@ extension LiveContainer {
     private func lookAt(mapped node: Node, _ turn: UInt64, _ last: MappingWatch.Look) {
         let began = Scheduler.now
         var look = last
-        let isOver = !node.hasWriters && !isMapped(node)
+        let isOver = look.isOver(
+            mappings(of: node), hasWriters: node.hasWriters, now: began,
+            patience: options.unansweredSeconds * 1_000_000_000)
         do {
             try capture(mapped: node, &look, isOver: isOver)
+            // A store has begun the wait anew.
+            if look.synchronised != last.synchronised { look.unanswered = nil }
         } catch {
             let path = nodes.path(node) ?? .root
             logger.error("what was stored through a mapping could not be kept: \(error)", metadata: ["file": "\(path)"])
@@ -68,7 +75,7 @@ extension LiveContainer {
         // A slow disk makes no difference to when it is looked at next.
         guard isOver else {
             let rest = Self.mappingNanoseconds - (Scheduler.now - began)
-            return lookAgain(at: node, turn, look, in: max(rest, Self.mappingNanoseconds / 10))
+            return lookAgain(at: node, turn, look, in: max(rest, Self.mappingNanoseconds / 10), on: watches)
         }
         guard let held = mappings.end(turn, node) else { return }
         endMapping(of: node)
@@ -87,15 +94,15 @@ extension LiveContainer {
     }
 
     /// Whether a file that no handle has open for writing may still be written to: a read lease is refused then.
-    private func isMapped(_ node: Node) -> Bool {
+    private func mappings(of node: Node) -> WritableMappings.Answer {
         // A descriptor that the kernel was given for reading and writing by itself may count as a writer.
         dropRegistration(node)
         do throws(Errno) {
             let check = try openForLease(node)
-            return withExtendedLifetime(check) { WritableMappings.exist(on: check.raw) }
+            return withExtendedLifetime(check) { WritableMappings.ask(check.raw) }
         } catch {
             // A file that is out of reach is no document any more; any other error may be over the next time.
-            return error != .noSuchFileOrDirectory && error.rawValue != ESTALE
+            return error == .noSuchFileOrDirectory || error.rawValue == ESTALE ? .none : .unknown
         }
     }
 

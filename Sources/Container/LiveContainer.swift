@@ -29,6 +29,8 @@ public final class LiveContainer: Sendable {
         public var isReadOnly: Bool
         /// How many directories' descriptors are kept at hand.
         var heldDirectories = 512
+        /// How long a file is watched of which it cannot be told whether it is mapped, while nothing in it changes.
+        var unansweredSeconds: Int64 = 60
 
         public init(
             clock: any WallClock, logger: Logger, settings: Settings, servesOthers: Bool, isReadOnly: Bool = false
@@ -78,6 +80,8 @@ public final class LiveContainer: Sendable {
     let chores = Scheduler(isPatient: true)
     /// For files that mappings change: synchronizing a file may take long, and no hashing may hold it up.
     let watches = Scheduler()
+    /// For the first look at such a file, which keeps what a close has acknowledged: no other file holds it up.
+    let firstLooks = Scheduler()
     /// Opens that have waited for coordination go on here.
     let opens = Scheduler()
     let arbiter: WriterArbiter
@@ -134,6 +138,7 @@ public final class LiveContainer: Sendable {
         timers.start()
         opens.start()
         watches.start()
+        firstLooks.start()
         chores.start()
         if store.identity.isUnsettled { chores.after(0) { [weak self] in self?.lookForSurvivors() } }
         observers.books.whenNoted { [weak self] in
@@ -150,6 +155,7 @@ public final class LiveContainer: Sendable {
     public func close() {
         timers.end()
         opens.end()
+        firstLooks.end()
         watches.end()
         pendingHashes.end()
         chores.end()

@@ -30,6 +30,7 @@ static const unsigned long VFS_FICLONE = 0x40049409;
 // With the kernel's own calls a thread takes other rights for itself alone.
 #include <sys/syscall.h>
 extern long vfs_call3(long number, long, long, long) __asm__("syscall");
+static const long VFS_CAPGET = SYS_capget, VFS_CAPSET = SYS_capset;
 static const long VFS_SETGROUPS = SYS_setgroups, VFS_SETRESUID = SYS_setresuid, VFS_SETRESGID = SYS_setresgid;
 
 extern int pidfd_open(pid_t, unsigned int flags);

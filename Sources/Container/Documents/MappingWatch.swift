@@ -16,6 +16,25 @@ final class MappingWatch: Sendable {
         var seen: (stamp: Stamp, hash: [UInt8]?)?
         /// When a change was seen first that is no version yet, by ``Scheduler/now``.
         var since: Int64?
+        /// Since when it cannot be told whether the file is mapped, and nothing in it has changed.
+        var unanswered: Int64?
+
+        /// Takes the answer of one look.
+        /// - Parameters:
+        ///   - hasWriters: handles of this mount are open for writing.
+        ///   - patience: how long a file without an answer is watched while nothing in it changes.
+        /// - Returns: whether the watch is over.
+        mutating func isOver(
+            _ answer: WritableMappings.Answer, hasWriters: Bool, now: Int64, patience: Int64
+        ) -> Bool {
+            guard answer == .unknown, !hasWriters, since == nil else {
+                unanswered = nil
+                return answer == .none && !hasWriters
+            }
+            let start = unanswered ?? now
+            unanswered = start
+            return now - start >= patience
+        }
     }
 
     private struct State {

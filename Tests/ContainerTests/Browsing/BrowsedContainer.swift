@@ -48,9 +48,10 @@ final class BrowsedContainer {
     ///   - existing: a container that another one of these has closed, and will remove.
     ///   - seconds: how much later it is.
     ///   - held: how many directories' descriptors are kept at hand.
+    ///   - unanswered: for how many seconds a file is watched of which it cannot be told whether it is mapped.
     init(
         _ settings: Settings = Settings(), at existing: String? = nil, later seconds: Int64 = 0,
-        holding held: Int? = nil
+        holding held: Int? = nil, unanswered: Int64? = nil
     ) throws {
         clock.advance(seconds: seconds)
         isOwner = existing == nil
@@ -63,6 +64,7 @@ final class BrowsedContainer {
         let store = try VersionStore(root: root, options: .init(clock: clock, logger: logger))
         var options = LiveContainer.Options(clock: clock, logger: logger, settings: settings, servesOthers: false)
         if let held { options.heldDirectories = held }
+        if let unanswered { options.unansweredSeconds = unanswered }
         container = try LiveContainer(root: root, store: store, options: options)
         browser = Browser(container)
     }
