@@ -6,8 +6,8 @@ import SystemPackage
 import VersionModel
 
 /// The file that names the files without versions. It counts only if no user but the container's owner and root can
-/// have written it: other users could have documents that are not theirs lose their history. On a file system that keeps
-/// no modes all files have the owner and the mode that it was mounted with: there the owner alone decides.
+/// have written it: other users could have documents that are not theirs lose their history. On a file system that
+/// keeps no modes all files have the owner and the mode that it was mounted with: there the owner alone decides.
 public struct IgnoreFile: Sendable {
     /// Its lines are in force.
     public var counts: Bool { objection == nil }

@@ -94,8 +94,8 @@ struct StateInspection {
             throw Self.wrong(path, expected == S_IFDIR ? "a directory" : "a file", is: Self.word(status.st_mode))
         }
         try check(owner: status.st_uid, path)
-        // None of these files is ever linked by this program: under its other name it is another program's, or another
-        // user's who has linked a trusted user's file here for the daemon to write to.
+        // None of these files is ever linked by this program. A second name may mean that another user has linked a file
+        // of a trusted user here, for the daemon to write to.
         guard expected == S_IFREG, status.st_nlink > 1 else { return }
         throw .untrusted(
             "\(path) has \(status.st_nlink) names",

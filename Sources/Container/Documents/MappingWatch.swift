@@ -10,7 +10,7 @@ final class MappingWatch: Sendable {
         var requester: Requester?
         /// The content of the file has been kept since it is watched.
         var isKept = false
-        /// The file when it was synchronised last: as long as it is so, no page of it waits to be written.
+        /// The file when it was synchronized last: as long as it is so, no page of it waits to be written.
         var synchronised: Stamp?
         /// The file as the last look found it, if that is no version yet, and its hash where times tell nothing.
         var seen: (stamp: Stamp, hash: [UInt8]?)?
