@@ -2,6 +2,7 @@
 // seldom finds the one between two of a rename.
 
 import CrashLoad
+import FaultShim
 import Foundation
 import Glibc
 import Support
@@ -66,11 +67,9 @@ final class KilledContainer {
 
         /// Works until it is killed, by a call or in the end. Tells of its doings on descriptor 3.
         func work() throws {
-            guard let symbol = dlsym(nil, "fault_shim_arm") else { throw Failure("the shim is not loaded") }
-            let arm = unsafeBitCast(symbol, to: (@convention(c) (Int, Int32) -> Void).self)
-            if opens { arm(call, isBehind ? 1 : 0) }
+            if opens { fault_shim_arm(call, isBehind ? 1 : 0) }
             let load = try SimulatedLoad(seed, in: path, from: first, journal: 3)
-            if !opens { arm(call, isBehind ? 1 : 0) }
+            if !opens { fault_shim_arm(call, isBehind ? 1 : 0) }
             do { try load.run(requests) } catch {
                 let line = Array("# \(error)\n".utf8)
                 _ = write(3, line, line.count)
@@ -134,7 +133,7 @@ final class KilledContainer {
         var start = Child.Start(
             "/proc/self/exe",
             ["--testing-library", "swift-testing", "--filter", "^CrashTests\\.Crashes/KilledProgramTests/kills"])
-        start.environment = [Self.variable: task.text, "LD_PRELOAD": Workplace.products + "/libFaultShim.so"]
+        start.environment = [Self.variable: task.text]
         start.descriptors = [log, log, log, output]
         story.append("-- \(requests) requests, killed at call \(call)\(opens ? " of an opening" : "")")
         let status = try Child(start).wait(.after(seconds: 60))

@@ -22,11 +22,15 @@ extension LiveContainer {
         let kept = state.current.flatMap { store.contents.contains($0.content) ? $0.content : nil }
         do {
             try makeRoom(for: size, in: live.raw)
-            if let kept { OverwriteMark(content: kept).set(on: live.raw) }
+            if let kept {
+                let hash = size <= Self.hashedAtOnce ? ContentHash.sha256(of: staged.file.raw, size: size) : nil
+                let change = OverwriteMark.Change(oldSize: before.size, newSize: size, newHash: hash)
+                OverwriteMark(content: kept, change: change).set(on: live.raw)
+            }
             // The mark and the kept copy are there before any byte of the old content goes.
             try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(live.raw) } }
         } catch {
-            end(&state, live, as: before)
+            endUnchanged(&state, node, live, as: before)
             throw error
         }
         do {
@@ -35,7 +39,7 @@ extension LiveContainer {
             try fill(live.raw, from: staged.file.raw, size: size)
             try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(live.raw) } }
         } catch {
-            undo(&state, live, as: before, kept)
+            undo(&state, live, as: before, kept, staged)
             throw error
         }
         OverwriteMark.remove(from: live.raw)
@@ -64,14 +68,26 @@ extension LiveContainer {
         try Backing.check { ftruncate(file, off_t(clamping: size)) }
     }
 
-    /// The file has its old content again. If not even that can be done, the mark stays, and the next save makes a
-    /// version of the present content.
+    /// The file has its old content again; what another program has appended meanwhile stays behind it. If not even
+    /// that can be done, the mark stays, and the next save makes a version of the present content.
     private func undo(
-        _ state: inout Document.State, _ live: SharedDescriptor, as before: FileStat, _ kept: ContentID?
+        _ state: inout Document.State, _ live: SharedDescriptor, as before: FileStat, _ kept: ContentID?,
+        _ staged: StagedFile
     ) {
         do {
             guard let kept else { throw Errno.noSuchFileOrDirectory }
             let object = SharedDescriptor(try store.contents.open(kept).rawValue)
+            let size = try Backing.stat(staged.file.raw).size
+            let mix = ContentMix(
+                old: ContentMix.Part(file: object.raw, size: before.size),
+                new: ContentMix.Part(file: staged.file.raw, size: size))
+            let now = try Backing.stat(live.raw)
+            guard try mix.holds(ContentMix.Part(file: live.raw, size: now.size), from: before.size) else {
+                try StagedFile.copy(from: object.raw, to: live.raw, size: before.size)
+                OverwriteMark.remove(from: live.raw)
+                state.stamp = nil
+                return
+            }
             try fill(live.raw, from: object.raw, size: before.size)
             try Backing.check { fsync(live.raw) }
         } catch {
@@ -79,13 +95,22 @@ extension LiveContainer {
             logger.error("a file could not be given its content back: \(error)", metadata: ["item": "\(state.item)"])
             return
         }
-        end(&state, live, as: before)
+        OverwriteMark.remove(from: live.raw)
+        giveBack(&state, live, as: before)
+    }
+
+    /// No byte of the file has been changed. Blocks that were set aside behind its end go, unless a program has it open
+    /// or has appended to it: its end may not be where it was.
+    func endUnchanged(
+        _ state: inout Document.State, _ node: Node, _ live: SharedDescriptor, as before: FileStat
+    ) {
+        OverwriteMark.remove(from: live.raw)
+        guard !node.hasWriters, let now = try? Backing.stat(live.raw), now.size == before.size else { return }
+        giveBack(&state, live, as: before)
     }
 
     /// The file is as it was, with its times.
-    private func end(_ state: inout Document.State, _ live: SharedDescriptor, as before: FileStat) {
-        OverwriteMark.remove(from: live.raw)
-        // Blocks behind the end go.
+    private func giveBack(_ state: inout Document.State, _ live: SharedDescriptor, as before: FileStat) {
         _ = ftruncate(live.raw, off_t(clamping: before.size))
         _ = futimens(live.raw, [before.raw.accessed, before.raw.modified])
         guard let stat = try? Backing.stat(live.raw), stat.modified == before.modified else { return }

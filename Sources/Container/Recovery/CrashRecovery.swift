@@ -318,7 +318,8 @@ struct CrashRecovery {
     }
 
     /// Keeps what is in the live file as an unfinished version, unless a pass before this one did.
-    private func kept(_ item: Item, _ current: Version, _ live: Live) throws -> Version {
+    /// - Parameter mayLink: the file itself may become the kept content.
+    func kept(_ item: Item, _ current: Version, _ live: Live, mayLink: Bool = true) throws -> Version {
         let file = FileDescriptor(rawValue: live.file.raw)
         if let label = store.contents.labels(live: file).map(\.version).first,
             label.item == item.id, label.flags.contains(.unfinished), store.contents.contains(label.content)
@@ -328,7 +329,7 @@ struct CrashRecovery {
         let version = unrecorded(of: item, after: current, live, flags: [.sealed, .unfinished])
         let label = ContentStore.Label(version: version, path: live.path, place: live.place)
         SaveMark.remove(from: live.file.raw)
-        if live.stat.links == 1, try link(live, as: version.content, label) { return version }
+        if mayLink, live.stat.links == 1, try link(live, as: version.content, label) { return version }
         _ = try store.contents.keep(copying: file, as: version.content, label)
         return version
     }

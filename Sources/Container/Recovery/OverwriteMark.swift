@@ -3,55 +3,61 @@
 
 import CLinux
 import Glibc
-import SystemPackage
 import VersionModel
-import VersionStore
 
-/// An extended attribute that names the content which a file had. On file systems without user attributes there is
-/// none.
+/// An extended attribute that names the content which a file had, and says what the new one is. On file systems without
+/// user attributes there is none.
 struct OverwriteMark: Equatable {
     private static let attribute = "user.versionsfs.overwriting".utf8.map { CChar(bitPattern: $0) } + [0]
+    private static let identityLength = 16
+    private static let sizesLength = 32
+    private static let length = 64
+
+    /// The two contents.
+    struct Change: Equatable {
+        var oldSize: UInt64
+        var newSize: UInt64
+        /// SHA-256 of the new content; nil if it is long.
+        var newHash: [UInt8]?
+    }
 
     var content: ContentID
+    /// Nil in marks of a former release.
+    var change: Change?
 
-    init(content: ContentID) { self.content = content }
+    init(content: ContentID, change: Change?) {
+        self.content = content
+        self.change = change
+    }
 
     init?(of file: Int32) {
-        var value = [UInt8](repeating: 0, count: 16)
-        guard linux_fgetxattr(file, Self.attribute, &value, value.count) == value.count,
-            let content = ContentID(bytes: value)
+        var value = [UInt8](repeating: 0, count: Self.length)
+        let count = linux_fgetxattr(file, Self.attribute, &value, value.count)
+        guard [Self.identityLength, Self.sizesLength, Self.length].contains(count),
+            let content = ContentID(bytes: Array(value.prefix(Self.identityLength)))
         else { return nil }
         self.content = content
+        guard count >= Self.sizesLength else { return }
+        change = Change(
+            oldSize: Self.number(value[16..<24]), newSize: Self.number(value[24..<32]),
+            newHash: count == Self.length ? Array(value[Self.sizesLength...]) : nil)
     }
 
     func set(on file: Int32) {
-        let value = content.bytes
+        var value = content.bytes
+        if let change {
+            value += Self.bytes(change.oldSize) + Self.bytes(change.newSize) + (change.newHash ?? [])
+        }
         _ = linux_fsetxattr(file, Self.attribute, value, value.count, 0)
     }
 
     static func remove(from file: Int32) { _ = linux_fremovexattr(file, attribute) }
-}
 
-extension CrashRecovery {
-    /// A file that was getting new content in place at the crash has the old one again. That is asked first: its size
-    /// and time may be those that it had.
-    ///
-    /// - Returns: the step that was taken, in a word; nil if none was needed.
-    func undoOverwriting(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
-        guard let mark = OverwriteMark(of: live.file.raw) else { return nil }
-        // A mark of a content that is not current is from an overwrite that is over; without a whole copy nothing had
-        // been changed.
-        guard mark.content == current.content, store.isWhole(current) else {
-            OverwriteMark.remove(from: live.file.raw)
-            return nil
-        }
-        let file = SharedDescriptor(
-            try Backing.open(live.place.name.bytes, in: live.directory.raw, flags: O_RDWR | O_NOFOLLOW))
-        guard try Backing.stat(file.raw).key == live.stat.key else { return nil }
-        try store.contents.restore(current, into: FileDescriptor(rawValue: file.raw))
-        OverwriteMark.remove(from: file.raw)
-        let stat = try Backing.stat(file.raw)
-        store.commit([.item(item.now(current, stat, container.fileID(stat)))])
-        return "not overwritten"
+    private static func bytes(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
