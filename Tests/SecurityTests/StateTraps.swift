@@ -20,7 +20,7 @@ struct StateTrap: Sendable {
     /// A file of a trusted user, under another of its names.
     private static func name(_ part: String) -> StateTrap {
         StateTrap(
-            ".versionsfs/\(part) has 2 names",
+            ".versionsfs/\(part)",
             "rm -f .versionsfs/\(part); chown 5 $OUT/victim; ln $OUT/victim .versionsfs/\(part)")
     }
 

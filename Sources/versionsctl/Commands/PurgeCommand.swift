@@ -70,7 +70,7 @@ struct PurgeCommand: AsyncParsableCommand {
             guard error.code == .unknownMethod else { throw error }
             throw ControlError(
                 .unknownMethod, "the daemon is older than versionsctl and cannot say what would go; nothing was removed",
-                path: error.path, advice: "restart it: unmount the container and mount it again")
+                path: error.path, advice: "unmount the container and mount it again, which starts a new daemon")
         }
     }
 
