@@ -35,19 +35,24 @@ extension Crashes {
         private func hunt(_ ways: String, killing: Bool) throws {
             var dice = Dice(seed: KillTests.seed)
             let count = killing ? max(1, Self.runs / 2) : max(1, Self.runs / 4)
+            // Each is judged, whatever the others have found.
             for _ in 0..<count {
                 let seed = dice.next() >> 32
-                let name = "\(ways)\(killing ? " with kills" : ""), seed \(seed)"
-                print("race: \(name)")
-                try race(seed, name) { race in
-                    let ending = Deadline.after(seconds: Double(Self.milliseconds) / 1000)
-                    repeat {
-                        let left = Double(max(1, ending.milliseconds)) / 1000
-                        try race.start(["A", "B", "C", "D", "E"], ["hunt", "\(Int(left * 1000))", ways])
-                        if killing { try race.kill(after: min(left, Double.random(in: 0.5...2.5, using: &race.dice))) }
-                        try race.finish(within: 120)
-                    } while killing && !ending.isOver
-                }
+                do { try hunt(ways, killing: killing, seed) } catch { Issue.record(error) }
+            }
+        }
+
+        private func hunt(_ ways: String, killing: Bool, _ seed: UInt64) throws {
+            let name = "\(ways)\(killing ? " with kills" : ""), seed \(seed)"
+            print("race: \(name)")
+            try race(seed, name) { race in
+                let ending = Deadline.after(seconds: Double(Self.milliseconds) / 1000)
+                repeat {
+                    let left = Double(max(1, ending.milliseconds)) / 1000
+                    try race.start(["A", "B", "C", "D", "E"], ["hunt", "\(Int(left * 1000))", ways])
+                    if killing { try race.kill(after: min(left, Double.random(in: 0.5...2.5, using: &race.dice))) }
+                    try race.finish(within: 120)
+                } while killing && !ending.isOver
             }
         }
 
