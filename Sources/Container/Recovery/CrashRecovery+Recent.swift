@@ -43,7 +43,6 @@ extension CrashRecovery {
             return "not arrived"
         }
         let torn = try kept(current, live)
-        store.commit([.kind(former.id, .current)])
         try replace(live, of: item, by: former, torn: torn)
         return "unfinished"
     }
@@ -131,8 +130,7 @@ extension CrashRecovery {
         let torn = try kept(lost, live)
         var former = former
         former.kind = .current
-        store.commit([.version(former)])
-        try replace(live, of: item, by: former, torn: torn)
+        try replace(live, of: item, by: former, torn: torn, [.version(former)])
         return "appended in part"
     }
 

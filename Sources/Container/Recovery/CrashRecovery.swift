@@ -115,8 +115,7 @@ struct CrashRecovery {
                 store.commit([.version(lost)])
                 return "saved"
             }
-            store.commit([.version(lost), .kind(former.id, .current)])
-            try setAside(item, former, live)
+            try setAside(item, former, live, [.version(lost)])
             return "older"
         }
     }
@@ -293,12 +292,17 @@ struct CrashRecovery {
 
     /// The live file becomes history, marked `unfinished`; a copy of the current version takes its name. First the one,
     /// then the other, so that a crash in between finds both.
-    private func setAside(_ item: Item, _ current: Version, _ live: Live) throws {
-        try replace(live, of: item, by: current, torn: try kept(item, current, live))
+    private func setAside(
+        _ item: Item, _ current: Version, _ live: Live, _ others: [VersionStore.Mutation] = []
+    ) throws {
+        try replace(live, of: item, by: current, torn: try kept(item, current, live), others)
     }
 
     /// A copy of a kept version takes the name of a live file that was kept as an unfinished one.
-    func replace(_ live: Live, of item: Item, by current: Version, torn: Version) throws {
+    /// - Parameter others: rows for the same transaction: no crash and no error leaves two versions current.
+    func replace(
+        _ live: Live, of item: Item, by current: Version, torn: Version, _ others: [VersionStore.Mutation] = []
+    ) throws {
         let (name, directory) = (live.place.name, FileDescriptor(rawValue: live.directory.raw))
         // Where a pass before this one has linked it to the objects, that is not a name of it.
         if live.stat.links > 1, !isObject(torn.content, live) {
@@ -311,7 +315,10 @@ struct CrashRecovery {
             try store.contents.restore(current, over: name, in: directory)
         }
         let stat = try Backing.stat(name.bytes, in: live.directory.raw)
-        store.commit([.version(torn), .item(item.now(current, stat, container.fileID(stat)))])
+        store.commit(
+            others + [
+                .version(torn), .kind(current.id, .current), .item(item.now(current, stat, container.fileID(stat))),
+            ])
         container.logger.warning(
             "a save was cut short: the version before it is current again, and it is in the history",
             metadata: ["file": "\(live.path)", "version": "\(torn.id)"])
