@@ -23,11 +23,7 @@ extension LiveContainer {
         let node = move.source.node
             ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
         defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
-        // Whoever is in the middle of writing it goes on with this save; what was saved before is another's. If nobody is,
-        // this is a save that nobody amends but who has written it.
-        let (own, isUnfinished): (VersionID?, Bool) = former?.state.withLock {
-            ($0.current?.id, $0.current == nil || $0.differs(from: move.source.stat))
-        } ?? (nil, true)
+        let (own, isUnfinished) = lookAgain(at: former, &move)
         let absorbed = absorb(former, into: state.item, move, marked?.hash, requester)
         if state.current?.id == absorbed.beginning { state.current?.parents = [] }
         if former == nil { state.places.removeAll { $0 == move.source.place } }
@@ -68,6 +64,23 @@ extension LiveContainer {
             } catch { logger.error("what was renamed while it is open for writing could not be copied: \(error)") }
         }
         return SavedByRename(document: document, node: node, version: saved)
+    }
+
+    /// Looks at a file that has its new name. An open that had found the old one may just have kept the saved content,
+    /// and emptied the file: from now on no such open goes on. (The rename itself has changed only the ctime.)
+    /// - Returns: the version that was saved before, and whether a program is in the middle of writing another. It goes
+    ///   on with this save. If none is, this is a save that only its own writer amends.
+    private func lookAgain(at former: Document?, _ move: inout Move) -> (own: VersionID?, isUnfinished: Bool) {
+        guard let former else { return (nil, true) }
+        return former.state.withLock { state in
+            let known = move.source.stat
+            if let found = try? Backing.stat(move.newName.bytes, in: move.newDirectory.raw),
+                found.size != known.size || found.modified != known.modified
+            {
+                move.source.stat = found
+            }
+            return (state.current?.id, state.current == nil || state.differs(from: move.source.stat))
+        }
     }
 
     /// What became of the document that a file was, which is renamed over another.
@@ -184,7 +197,8 @@ extension LiveContainer {
         guard let saver = state.saver, let actor = requester.actor, saver.isOfOneFamily(with: actor),
             isOfTheMoment(current)
         else { return false }
-        // It was saved, and is being written again: what was saved is in the file no more.
+        // It was saved, and is being written again: what was saved is in the file no more, or not for long.
+        if state.isKept, move.source.node?.hasWriters ?? false { return false }
         if state.isKept || state.isAppendedTo, state.differs(from: move.source.stat) { return false }
         // A deleted name that comes back has its content from it.
         if state.hasDeletedName || state.mayHaveBranches, (try? store.deletions(of: state.item).isEmpty) != true {
@@ -229,19 +243,23 @@ extension LiveContainer {
             }
             try? store.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
         }
-        return others.map { .version($0) }
+        // Only where it is: what else is recorded of them may have changed by now.
+        return others.map { .content($0.id, content) }
     }
 
     /// A document whose name came back has the content of its current version elsewhere until it is saved.
-    /// - Returns: whether the version is that of such a document, and its content is called otherwise now.
-    private func rename(_ version: Version, to content: ContentID) -> Bool {
+    /// - Parameter version: one that was current a moment ago. A save may have made it history since.
+    /// - Returns: whether it has no file of its own, so that its content is called otherwise now.
+    func rename(_ version: Version, to content: ContentID) -> Bool {
         let place = try? store.item(version.item)?.places.first
         // It may have been deleted again, before anyone had saved it.
         let known = place.flatMap { try? documents.document(at: $0) }
         guard let document = known ?? orphans.document(of: version.item) ?? tombstones.document(of: version.item)
         else { return false }
         return document.state.withLock { state in
-            guard state.current?.id == version.id, state.isReturning, !state.isKept else { return false }
+            guard let current = state.current else { return false }
+            guard current.id == version.id else { return !store.contents.contains(version.content) }
+            guard state.isReturning, !state.isKept else { return false }
             state.current?.content = content
             return true
         }

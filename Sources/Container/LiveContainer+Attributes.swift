@@ -59,11 +59,12 @@ extension LiveContainer {
 
     /// A document's metadata have changed: not its content, if it was as recorded before.
     private func note(_ stat: FileStat, of document: Document, wasClean: Bool, hasTimes: Bool) {
-        let rows: [VersionStore.Mutation] = document.state.withLock { state in
+        document.state.withLock { state in
             if wasClean, state.stamp?.file == stat.key { state.stamp = Stamp(stat) }
-            return (hasTimes && !state.differs(from: stat) ? itemRows(state, stat) : []) + attributeRows(&state, stat)
+            let times = hasTimes && !state.differs(from: stat) ? itemRows(state, stat) : []
+            let rows = times + attributeRows(&state, stat)
+            if !rows.isEmpty { store.commit(rows) }
         }
-        if !rows.isEmpty { store.commit(rows) }
     }
 
     private func apply(
@@ -105,8 +106,10 @@ extension LiveContainer {
     /// private must not stay readable as history.
     func noteAttributes(_ document: Document, _ node: Node, _ handle: UInt64? = nil) {
         guard let stat = try? statLocked(node, handle: handle) else { return }
-        let rows = document.state.withLock { attributeRows(&$0, stat) }
-        if !rows.isEmpty { store.commit(rows) }
+        document.state.withLock { state in
+            let rows = attributeRows(&state, stat)
+            if !rows.isEmpty { store.commit(rows) }
+        }
     }
 
     private func attributeRows(_ state: inout Document.State, _ stat: FileStat) -> [VersionStore.Mutation] {

@@ -153,12 +153,14 @@ extension LiveContainer {
         _ tombstone: Tombstone, to place: Place, in parent: Node, _ requester: Requester
     ) throws(Errno) -> Bool {
         let document = tombstone.document
-        let rows: [VersionStore.Mutation]? = try document.state.withLock { state throws(Errno) in
-            guard let current = state.current else { return nil }
+        let isBack = try document.state.withLock { state throws(Errno) in
+            guard let current = state.current else { return false }
             var rows: [VersionStore.Mutation] = []
+            var parting: Parting?
             // Where it is by now: it may have been moved on, or deleted under its other name.
             if !state.places.isEmpty {
-                rows = try part(document, &state, at: state.places)
+                let parted = try part(&state, at: state.places)
+                (parting, rows) = (parted, parted.rows)
             } else if let deletion = tombstone.deletion ?? tombstones.takeDeletion(of: document) {
                 var version = current
                 version.kind = .history
@@ -174,7 +176,7 @@ extension LiveContainer {
                 }
                 rows = [.kind(current.id, .current)]
             } else {
-                return nil
+                return false
             }
             state.places = [place]
             state.isReturning = true
@@ -193,25 +195,31 @@ extension LiveContainer {
             }
             let file = Item.LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0))
             rows.append(.item(Item(id: state.item, places: [place], current: current.id, file: file)))
-            return rows
+            record(parent, rows)
+            if let parting { try settle(parting) }
+            return true
         }
-        guard let rows else { return false }
+        guard isBack else { return false }
         tombstones.forget(document)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
-        record(parent, rows)
         if coordinator.isInUse, let path = nodes.path(parent)?.appending(place.name) {
             coordinator.returned(document.item, to: path)
         }
         return true
     }
 
+    /// A document that a file becomes under its other names.
+    struct Parting {
+        fileprivate let document: Document
+        fileprivate let places: [Place]
+        /// For the transaction that gives the old item its own place: without that it would have none.
+        var rows: [VersionStore.Mutation] = []
+    }
+
     /// The document's file lives on under other names: there it becomes an item of its own, whose first version has the
-    /// same content and names the old one as its parent.
-    /// - Returns: its rows, for the transaction that gives the old item its own place: without that it would have
-    ///   none.
-    func part(
-        _ document: Document, _ state: inout Document.State, at others: [Place]
-    ) throws(Errno) -> [VersionStore.Mutation] {
+    /// same content and names the old one as its parent. It has no names yet. Once its rows are committed, and before
+    /// the old document is unlocked, it gets them (``settle(_:)``): the rows would undo an earlier save in it.
+    func part(_ state: inout Document.State, at others: [Place]) throws(Errno) -> Parting {
         try leaveUnfinished(&state, at: others)
         var new = Document.State(item: .random(), places: others)
         new.isVerified = true
@@ -219,15 +227,13 @@ extension LiveContainer {
         guard let current = state.current else {
             // Nobody has saved it under any of its names: whoever has it open saves the other one.
             (new.created, new.isUnversioned) = (state.created, state.isUnversioned)
-            try insert(Document(new), at: others)
-            return []
+            return Parting(document: Document(new), places: others)
         }
         if state.isReturning {
             // It came back with a file that nobody has saved: what is current is not in that.
             // Its name was told with the rename.
             (new.origin, new.isMarked) = (current.id, state.isMarked)
-            try insert(Document(new), at: others)
-            return []
+            return Parting(document: Document(new), places: others)
         }
         new.stamp = state.stamp
         new.sharesContent = true
@@ -247,19 +253,19 @@ extension LiveContainer {
         if current.parents.isEmpty, isOfTheMoment(current) {
             state.standIn = Document.StandIn(item: new.item, first: current.id, copy: first.id)
         }
-        new.current = first
-        let parted = Document(new)
-        try insert(parted, at: others)
         // Recorded at once: the older version's content is found through it.
-        parted.state.withLock { $0.isRecorded = true }
+        (new.current, new.isRecorded) = (first, true)
         let file = Item.LiveFile(
             id: FileID(0), size: first.size, modified: first.modified)
-        return [.version(first), .item(Item(id: first.item, places: others, current: first.id, file: file))]
+        return Parting(
+            document: Document(new), places: others,
+            rows: [.version(first), .item(Item(id: first.item, places: others, current: first.id, file: file))])
     }
 
-    private func insert(_ document: Document, at places: [Place]) throws(Errno) {
-        for place in places {
-            try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
+    /// Gives a document that has parted the names that it has now. Called with the old document's lock still held.
+    func settle(_ parting: Parting) throws(Errno) {
+        for place in parting.places {
+            try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(parting.document, at: place) }
         }
     }
 

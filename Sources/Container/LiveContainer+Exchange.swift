@@ -53,7 +53,9 @@ extension LiveContainer {
             try keepCopy(&state, of: node, from: file)
             let others = state.places.filter { $0 != entry.place }
             guard !others.isEmpty else { return }
-            store.commit(try part(document, &state, at: others))
+            let parting = try part(&state, at: others)
+            store.commit(parting.rows)
+            try settle(parting)
             state.places = [entry.place]
         }
         // Under its new name it may be all that tells of this save, and not be on the disk itself.
@@ -84,29 +86,38 @@ extension LiveContainer {
             rows += recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
         }
         if target.stat.isDirectory { rows += recordedDirectories.moved(fileID(target.stat), to: move.source.place) }
-        try store(throwing: .ioError) { () throws(StoreError) in
-            let first = try documents.document(at: move.source.place)
-            let second = try documents.document(at: target.place)
-            try documents.remove(at: move.source.place)
-            try documents.remove(at: target.place)
-            for (document, old, new, stat) in [
-                (first, move.source.place, target.place, move.source.stat),
-                (second, target.place, move.source.place, target.stat),
-            ] {
-                guard let document else { continue }
-                try documents.insert(document, at: new)
-                rows += document.state.withLock { state in
-                    state.places = state.places.map { $0 == old ? new : $0 }
-                    return itemRows(state, stat)
-                }
-            }
-        }
         // One after the other: the old name is free then, until the other comes to it.
         var moved = change(
             .renamed, in: move.newParent, move.newName, from: (move.source.parent, move.source.name), by: requester)
         var other = change(.created, in: move.source.parent, move.source.name, by: requester)
         (moved.detail.isExchange, other.detail.isExchange) = (true, true)
-        record(move.newParent, rows + [.change(moved), .change(other)])
+        let events: [VersionStore.Mutation] = [.change(moved), .change(other)]
+        guard let (document, old, new, stat) = try documentMoved(move, target) else {
+            return record(move.newParent, rows + events)
+        }
+        document.state.withLock { state in
+            state.places = state.places.map { $0 == old ? new : $0 }
+            record(move.newParent, rows + itemRows(state, stat) + events)
+        }
+    }
+
+    /// The document among two that change places and are not both documents, at its new place in the index.
+    private func documentMoved(
+        _ move: Move, _ target: Entry
+    ) throws(Errno) -> (document: Document, old: Place, new: Place, stat: FileStat)? {
+        try store(throwing: .ioError) { () throws(StoreError) in
+            let (source, other) = (move.source.place, target.place)
+            let (first, second) = (try documents.document(at: source), try documents.document(at: other))
+            try documents.remove(at: source)
+            try documents.remove(at: other)
+            if let first {
+                try documents.insert(first, at: other)
+                return (first, source, other, move.source.stat)
+            }
+            guard let second else { return nil }
+            try documents.insert(second, at: source)
+            return (second, other, source, target.stat)
+        }
     }
 
     private func moveNodes(_ move: Move, _ target: Entry) {

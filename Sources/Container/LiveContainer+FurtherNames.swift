@@ -46,21 +46,21 @@ extension LiveContainer {
         }
         leave(entry, now: .gone)
         try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
-        let (rows, current, isTold) = document.state.withLock { state in
+        // Before the document is unlocked: the next save under another name is recorded behind this.
+        document.state.withLock { state in
             // A name that it was renamed to was told, though it is a backup's; one that its program has made up was not.
             let isTold = !state.isUnversioned && state.maker.map { !$0.hasMade } ?? false
             // A backup's name goes, and the file has others: what it is called now nobody has made to be thrown away.
             if !isWork, !state.isUnannounced { state.maker = nil }
             let rows = lostName(&state, entry, isRecorded: note != nil)
-            return (rows, isWork && state.isRecorded ? state.current?.id : nil, isTold)
+            // Without a note, the version tells what it held.
+            let version = note == nil && isWork && state.isRecorded ? state.current?.id : nil
+            let item = isWork ? note?.item : document.item
+            let gone = change(.deleted, in: entry.parent, entry.name, item: item, version: version, by: requester)
+            // Of a name that a program made up for itself nobody has heard.
+            let events: [VersionStore.Mutation] = isWork || isTold ? [.change(gone)] : []
+            record(entry.parent, rows + (note.map { [.deletion($0)] } ?? []) + events)
         }
-        // Of a name that a program made up for itself nobody has heard.
-        // Without a note, the version tells what it held.
-        let version = note == nil ? current : nil
-        let item = isWork ? note?.item : document.item
-        let gone = change(.deleted, in: entry.parent, entry.name, item: item, version: version, by: requester)
-        let events: [VersionStore.Mutation] = isWork || isTold ? [.change(gone)] : []
-        record(entry.parent, rows + (note.map { [.deletion($0)] } ?? []) + events)
     }
 
     /// Whether the document has names beside an entry's. Its file may have some that are other documents'.
@@ -177,10 +177,12 @@ extension LiveContainer {
         return true
     }
 
-    /// The document of a name that was given back has it again; its rows.
+    /// The document of a name that was given back has it again.
+    /// - Parameter record: commits its rows, with the document locked: the next save is recorded behind them.
     func joinName(
-        _ deletion: Deletion, _ place: Place, _ node: Node, _ stat: FileStat
-    ) throws(Errno) -> [VersionStore.Mutation] {
+        _ deletion: Deletion, _ place: Place, _ node: Node, _ stat: FileStat,
+        _ record: ([VersionStore.Mutation]) -> Void
+    ) throws(Errno) {
         try store(throwing: .ioError) { () throws(StoreError) in
             let others = nodes.names(node).map { Place(directory: $0.parent.file, name: $0.name) }
             let recorded = try deletion.item.flatMap { (id) throws(StoreError) in try store.item(id) }?.places ?? []
@@ -188,15 +190,15 @@ extension LiveContainer {
             for other in others + recorded where known == nil && other != place {
                 known = try documents.document(at: other)
             }
-            guard let document = known else { return [] }
+            guard let document = known else { return record([]) }
             try documents.insert(document, at: place)
-            return document.state.withLock { state in
+            document.state.withLock { state in
                 if !state.places.contains(place) { state.places.append(place) }
                 // A further name changes the file's ctime, and nothing of its content.
                 if let current = state.current, current.size == stat.size, current.modified == stat.modified {
                     state.stamp = Stamp(stat)
                 }
-                return itemRows(state, stat)
+                record(itemRows(state, stat))
             }
         }
     }

@@ -116,30 +116,37 @@ extension LiveContainer {
                 let document = isNameless ? newborn(source, at: new) : try self.document(of: source, stat)
                 try store(throwing: Errno.ioError) { () throws(StoreError) in try documents.insert(document, at: new) }
                 let requester = requester(caller)
-                let rows = document.state.withLock { state -> [VersionStore.Mutation] in
+                document.state.withLock { state in
                     if !isNameless, !state.places.contains(new) { state.places.append(new) }
-                    state.linked = requester.actor.map { ($0.ref, now) }
-                    let isPublished = state.isUnannounced && !observers.isEphemeral(name, requester)
-                    // What a program made up for itself stays so under two such names.
-                    if state.isUnannounced, !isPublished { return itemRows(state, stat) }
-                    // Each name is told, the older one first; what is saved then is told of one.
-                    // Of one that a program made up for itself nobody hears if it is that program which links it.
-                    if isPublished, state.maker.map({ !observers.isMaker($0, requester, now: now) }) ?? true {
-                        state.created = state.created ?? state.beginning
-                    }
-                    let older = oldName.map { announcement(&state, in: $0.parent, $0.name, by: requester) } ?? []
-                    let event = VersionStore.Mutation.change(change(.created, in: parent, name, by: requester))
-                    guard isPublished else { return older + [event] + itemRows(state, stat) }
-                    defer { state.maker = nil }
-                    return older + [event] + publication(&state, in: parent, name, stat, by: requester)
+                    record(parent, linkedRows(&state, oldName, name, in: parent, stat, by: requester))
                 }
-                record(parent, rows)
             } else if !parent.isForeign {
                 _ = tombstones.take(at: new, now: now) { _ in false }
                 record(parent, createdOther(name, in: parent, requester(caller)))
             }
             return found
         }
+    }
+
+    /// The rows of a document that has got a further name.
+    private func linkedRows(
+        _ state: inout Document.State, _ oldName: Node.Name?, _ name: FileName, in parent: Node, _ stat: FileStat,
+        by requester: Requester
+    ) -> [VersionStore.Mutation] {
+        state.linked = requester.actor.map { ($0.ref, now) }
+        let isPublished = state.isUnannounced && !observers.isEphemeral(name, requester)
+        // What a program made up for itself stays so under two such names.
+        if state.isUnannounced, !isPublished { return itemRows(state, stat) }
+        // Each name is told, the older one first; what is saved then is told of one.
+        // Of one that a program made up for itself nobody hears if it is that program which links it.
+        if isPublished, state.maker.map({ !observers.isMaker($0, requester, now: now) }) ?? true {
+            state.created = state.created ?? state.beginning
+        }
+        let older = oldName.map { announcement(&state, in: $0.parent, $0.name, by: requester) } ?? []
+        let event = VersionStore.Mutation.change(change(.created, in: parent, name, by: requester))
+        guard isPublished else { return older + [event] + itemRows(state, stat) }
+        defer { state.maker = nil }
+        return older + [event] + publication(&state, in: parent, name, stat, by: requester)
     }
 
     /// The document of a file that was made without a name (O_TMPFILE) and has got one: its first version is the one

@@ -189,7 +189,12 @@ extension LiveContainer {
             try documents.remove(at: old)
             try documents.insert(document, at: move.newPlace)
         }
-        let (rows, wasEphemeral) = document.state.withLock { movedRows(&$0, move, requester) }
+        // Before the document is unlocked: the next save is recorded behind this.
+        let wasEphemeral = document.state.withLock { state in
+            let (rows, wasEphemeral) = movedRows(&state, move, requester)
+            record(move.newParent, rows)
+            return wasEphemeral
+        }
         // A program's scaffolding under the old name has nothing to do with its next one.
         if isHome {
             tombstones.forget(document)
@@ -198,7 +203,6 @@ extension LiveContainer {
                 Tombstone(document: document, destination: .moved, actor: actor.ref, time: now), at: old)
         }
         expireTombstones()
-        record(move.newParent, rows)
         return nil
     }
 
@@ -231,7 +235,8 @@ extension LiveContainer {
         try body()
         guard wasClean, let document else { return }
         let stat = try Backing.stat(move.newName.bytes, in: move.newDirectory.raw)
-        document.state.withLock { $0.stamp = Stamp(stat) }
+        // An open that had found the old name may have emptied it meanwhile: that is a change of its content.
+        document.state.withLock { if !$0.contentDiffers(from: stat) { $0.stamp = Stamp(stat) } }
     }
 
     // MARK: Onto a document
@@ -274,7 +279,7 @@ extension LiveContainer {
                 try saveUnfinished(&state, node, file: file)
             }
             if target.stat.links > 1 {
-                try partOtherNames(&state, of: document, target)
+                try partOtherNames(&state, target)
             } else if wasClean || !isWritten {
                 isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
@@ -309,7 +314,7 @@ extension LiveContainer {
 
     /// The other names of a displaced file become an item of their own (DESIGN 5.1).
     private func partOtherNames(
-        _ state: inout Document.State, of document: Document, _ target: Entry
+        _ state: inout Document.State, _ target: Entry
     ) throws(Errno) {
         let others = state.places.filter { $0 != target.place }
         guard !others.isEmpty else {
@@ -319,7 +324,9 @@ extension LiveContainer {
             guard let node = target.node else { return }
             return try keepCopy(&state, of: node, from: file)
         }
-        store.commit(try part(document, &state, at: others))
+        let parting = try part(&state, at: others)
+        store.commit(parting.rows)
+        try settle(parting)
         state.standIn = nil
         state.places = [target.place]
         state.isReturning = state.current != nil
@@ -357,7 +364,7 @@ extension LiveContainer {
         if move.source.stat.isDirectory {
             rows = recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
         } else if let document {
-            return record(move.newParent, document.state.withLock { movedRows(&$0, move, requester).rows })
+            return document.state.withLock { record(move.newParent, movedRows(&$0, move, requester).rows) }
         }
         record(move.newParent, rows + renamedOther(move, requester))
     }

@@ -41,6 +41,10 @@ extension Catalog {
                 database, "UPDATE version SET flags = ? WHERE id = ?", .integer(Int64(flags.rawValue)), .blob(id.bytes))
         case .hash(let id, let hash):
             try SQLStatement.run(database, "UPDATE version SET hash = ? WHERE id = ?", .blob(hash), .blob(id.bytes))
+        case .content(let id, let content):
+            guard var version = try Query.version(id, database) else { return }
+            version.content = content
+            try write(version, database, &written)
         case .parents(let id, let parents):
             guard var version = try Query.version(id, database) else { return }
             version.parents = parents

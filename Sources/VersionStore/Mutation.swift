@@ -15,6 +15,8 @@ extension VersionStore {
         case kind(VersionID, VersionKind)
         case flags(VersionID, Version.Flags)
         case hash(VersionID, [UInt8])
+        /// A version's bytes are in another content.
+        case content(VersionID, ContentID)
         /// Replaces what a version names as its parents, which ``version(_:)`` only adds to; for repairs.
         case parents(VersionID, [VersionID])
         /// What went back to it goes back to what it went back to (``Splice``).

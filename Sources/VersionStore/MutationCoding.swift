@@ -35,6 +35,7 @@ extension ByteWriter {
                 for parent in parents { writer.identity(parent) }
             }
         case .setting(let key, let value): tagged(12) { $0.text(key); $0.optional(value) { $0.string($1) } }
+        case .content(let id, let content): tagged(15) { $0.identity(id); $0.identity(content) }
         }
     }
 
@@ -78,6 +79,7 @@ extension ByteReader {
             for _ in 0..<(try count(ofAtLeast: 16)) { parents.append(try identity()) }
             return .parents(id, parents)
         case 14: return .item(try item(hasChanged: true))
+        case 15: return .content(try identity(), try identity())
         default: throw CodingError()
         }
     }

@@ -75,6 +75,18 @@ struct CatalogTests {
         #expect(try store.deletion(gone.id) == nil && store.directory(inner) == nil)
     }
 
+    @Test func aVersionGetsAnotherContentAndStaysWhatItIs() throws {
+        let fixture = try Fixture()
+        let store = try fixture.store()
+        let (version, content) = (Records.version(), ContentID.random())
+        store.commit([.version(version), .kind(version.id, .history), .flags(version.id, [.pinned])])
+        store.commit([.content(version.id, content), .content(.random(), content)])
+        let stored = try #require(try store.version(version.id))
+        #expect(stored.content == content && stored.kind == .history && stored.flags == [.pinned])
+        #expect(try store.versions(sharing: content) == [stored])
+        #expect(try store.versions(sharing: version.content).isEmpty)
+    }
+
     @Test func anItemTakesAPlaceFromTheOneThatHeldIt() throws {
         let fixture = try Fixture()
         let store = try fixture.store()

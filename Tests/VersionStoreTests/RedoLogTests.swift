@@ -85,6 +85,19 @@ struct RedoLogTests {
         }
     }
 
+    @Test("Another content of a version is read as it was written")
+    func contentIsRead() throws {
+        try inDirectory { directory, _ in
+            let log = try RedoLog(in: directory)
+            let (version, content) = (VersionID.random(), ContentID.random())
+            try log.append(RedoLog.encode([.content(version, content)]), number: 1)
+            guard case .content(version, content)? = RedoLog.calls(in: directory, after: 0).calls.first?.first else {
+                Issue.record("it is not")
+                return
+            }
+        }
+    }
+
     @Test("A seal goes with the row of its version, or after it")
     func sealsArrive() throws {
         let fixture = try Fixture()

@@ -104,6 +104,8 @@ extension Browser {
                 current.parents.append(id)
                 state.current = current
                 rows.insert(.version(current), at: 0)
+                container.record(directory, rows)
+                rows = []
             }
             container.record(directory, rows)
         }

@@ -334,18 +334,18 @@ extension LiveContainer {
             let node = intern(stat, as: Node.Name(parent: spot.parent, name: spot.name), lookups: 1)
             defer { forget(node.id, lookups: 1) }
             nodes.addName(Node.Name(parent: spot.parent, name: spot.name), to: node)
-            var rows: [VersionStore.Mutation] = [.removeDeletion(deletion.id)]
-            if deletion.type == .file { rows += try revive(deletion, spot, node, stat) }
-            if deletion.type == .link {
-                rows += try joinName(deletion, spot.place, node, stat)
-                // Its other names have another count of names now.
-                if let side = kernel.side { timers.after(0) { side.invalidate(node: node.id, data: false) } }
-            }
-            if deletion.type == .directory { rows += recordedDirectories.moved(deletion.file, to: spot.place) }
             var event = change(.undeleted, in: spot.parent, spot.name, item: deletion.item, by: requester)
-            if event.path != deletion.path { (event.from, event.fromDirectory) = (deletion.path, deletion.place.directory) }
-            if path != deletion.path { rows.append(Self.returned) }
-            record(spot.parent, rows + [.change(event)])
+            let (from, directory) = (deletion.path, deletion.place.directory)
+            if event.path != from { (event.from, event.fromDirectory) = (from, directory) }
+            let rest = (path != from ? [Self.returned] : []) + [.change(event)]
+            let record = { self.record(spot.parent, [.removeDeletion(deletion.id)] + $0 + rest) }
+            if deletion.type == .file { return try revive(deletion, spot, node, stat, record) }
+            let isDirectory = deletion.type == .directory
+            if isDirectory { return record(recordedDirectories.moved(deletion.file, to: spot.place)) }
+            guard deletion.type == .link else { return record([]) }
+            try joinName(deletion, spot.place, node, stat, record)
+            // Its other names have another count of names now.
+            if let side = kernel.side { timers.after(0) { side.invalidate(node: node.id, data: false) } }
         }
     }
 
@@ -376,8 +376,8 @@ extension LiveContainer {
 
     /// The document of a deleted file goes on under its name. One that was never recorded is found by its file again.
     private func revive(
-        _ deletion: Deletion, _ spot: Spot, _ node: Node, _ stat: FileStat
-    ) throws -> [VersionStore.Mutation] {
+        _ deletion: Deletion, _ spot: Spot, _ node: Node, _ stat: FileStat, _ record: ([VersionStore.Mutation]) -> Void
+    ) throws {
         var known = takeTombstone(of: deletion)?.document
         if let orphan = orphans.take(node) { known = orphan.document }
         if known == nil, let id = deletion.item, let item = try store.item(id),
@@ -386,15 +386,15 @@ extension LiveContainer {
             let shares = try store.versions(sharing: current.content).contains { $0.item != id }
             known = Document(item: item, current: current, sharesContent: shares)
         }
-        guard let document = known else { return [] }
+        guard let document = known else { return record([]) }
         try documents.insert(document, at: spot.place)
-        return document.state.withLock { state in
+        document.state.withLock { state in
             state.places = [spot.place]
             let isUnchanged = state.current.map { $0.size == stat.size && $0.modified == stat.modified } ?? false
             if isUnchanged { state.stamp = Stamp(stat) }
             state.isVerified = isUnchanged
             document.wasVerified.store(isUnchanged, ordering: .releasing)
-            return itemRows(state, stat)
+            record(itemRows(state, stat))
         }
     }
 }

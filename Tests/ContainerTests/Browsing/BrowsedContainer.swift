@@ -14,9 +14,12 @@ import VersionStore
 /// A clock that a test sets; each look at it is a millisecond later than the one before.
 final class SteppingClock: WallClock {
     private let nanoseconds = Mutex<(wall: Int64, uptime: Int64)>((1_795_257_192_000_000_000, 0))
+    /// What a test does while the container is between two steps, where it looks at the clock.
+    let atLook = Mutex<[@Sendable () -> Void]>([])
 
     func now() -> Timestamp {
-        nanoseconds.withLock { nanoseconds in
+        for action in atLook.withLock(\.self) { action() }
+        return nanoseconds.withLock { nanoseconds in
             nanoseconds.wall += 1_000_000
             nanoseconds.uptime += 1_000_000
             return Timestamp(nanoseconds: nanoseconds.wall)
