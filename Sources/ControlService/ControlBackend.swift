@@ -20,6 +20,9 @@ public protocol ControlBackend: Sendable {
     /// A page of what happened at the target; pages are small, however much there is.
     func log(_ request: LogRequest, _ call: ControlCall) throws(ControlError) -> LogPage
     func space(_ request: SpaceRequest, _ call: ControlCall) throws(ControlError) -> SpaceUse
+    func compareDirectory(
+        _ request: CompareDirectoryRequest, _ call: ControlCall
+    ) throws(ControlError) -> DirectoryComparison
     func claims(_ request: ClaimsRequest, _ call: ControlCall) throws(ControlError) -> [ClaimInfo]
 
     // Resolving

@@ -33,6 +33,9 @@ struct Router: Sendable {
         table.add { (request: RestoreDirectoryRequest, call) throws(ControlError) in
             try backend.restoreDirectory(request, call)
         }
+        table.add { (request: CompareDirectoryRequest, call) throws(ControlError) in
+            try backend.compareDirectory(request, call)
+        }
         table.add { (request: UndeleteRequest, call) throws(ControlError) in try backend.undelete(request, call) }
         table.add { (request: PinRequest, call) throws(ControlError) in try backend.pin(request, call) }
         table.add { (request: AddVersionRequest, call) throws(ControlError) in try backend.addVersion(request, call) }

@@ -2,6 +2,7 @@
 
 import ControlProtocol
 import Glibc
+import VersionModel
 import VersionsClient
 
 /// A command's container, the client for it, and what the command is about.
@@ -57,10 +58,24 @@ struct Session {
             if progress != nil { Printer.endProgress() }
             return reply
         } catch {
-            var error = error
-            error.path = error.path.flatMap { isAncestor($0, of: error) ? nil : shown($0) } ?? typed
-            throw error
+            throw said(error)
         }
+    }
+
+    /// An error in the words of the person who typed: paths as typed, times by the local clock.
+    private func said(_ error: ControlError) -> ControlError {
+        var error = error
+        error.path = error.path.flatMap { isAncestor($0, of: error) ? nil : shown($0) } ?? typed
+        if let begins = error.begins {
+            // The next whole second: the time can be typed as it is printed.
+            let second = Timestamp(nanoseconds: begins.nanoseconds.addingReportingOverflow(999_999_999).partialValue)
+            error.advice = "versions begin at \(Words.exact(second))"
+        } else if let path = error.path, let advice = error.advice {
+            error.advice = advice.split(separator: " ", omittingEmptySubsequences: false).map { word in
+                word == "FILE" ? Style.printable(path) : String(word)
+            }.joined(separator: " ")
+        }
+        return error
     }
 
     /// Whether an error that something is not there names a directory on the way to what was typed.

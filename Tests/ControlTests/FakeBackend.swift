@@ -61,10 +61,20 @@ final class FakeBackend: ControlBackend {
         }
     }
 
-    private func find(_ version: String?) throws(ControlError) -> VersionInfo {
+    private func find(_ name: VersionName?) throws(ControlError) -> VersionInfo {
         let versions = state.withLock { $0.versions }
-        guard let found = versions.first(where: { version.map($0.id.hex.hasPrefix) ?? ($0.kind == .current) }) else {
-            throw ControlError(.notFound, "no version \(version ?? "")", advice: "versionsctl history lists them")
+        let steps = versions.filter { $0.kind != .conflict }
+        let found: VersionInfo? =
+            switch name {
+            case nil: versions.first { $0.kind == .current }
+            case .id(let digits): versions.first { $0.id.hex.hasPrefix(digits) }
+            case .back(let count): count < steps.count ? steps[count] : nil
+            case .at(let time): versions.first { $0.saved <= time }
+            case .before(let program): versions.first { $0.program != program }
+            }
+        guard let found else {
+            throw ControlError(
+                .notFound, "no version \(name.map { "\($0)" } ?? "")", advice: "versionsctl history lists them")
         }
         return found
     }
@@ -112,11 +122,17 @@ final class FakeBackend: ControlBackend {
         _ request: SimulateConflictRequest, _ call: ControlCall
     ) throws(ControlError) -> ConflictedDocument { Samples.conflict }
     func restore(_ request: RestoreRequest, _ call: ControlCall) throws(ControlError) -> Restored {
-        note("restore \(name(request.target)) \(request.version) to \(request.to.map(\.description) ?? "-")", call)
+        let version = request.version.map { "\($0)" } ?? "-"
+        note("restore \(name(request.target)) \(version) to \(request.to.map(\.description) ?? "-")", call)
         return Restored(document: request.to ?? Path("doc.txt"), entries: 1)
     }
     func restoreDirectory(_ request: RestoreDirectoryRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         Restored(document: Path(""), entries: 2)
+    }
+    func compareDirectory(
+        _ request: CompareDirectoryRequest, _ call: ControlCall
+    ) throws(ControlError) -> DirectoryComparison {
+        DirectoryComparison(at: request.at ?? Timestamp(nanoseconds: 0), entries: [])
     }
     func undelete(_ request: UndeleteRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         note("undelete \(name(request.target))", call)

@@ -19,7 +19,7 @@ struct ToolTests {
 
     @Test("wrong usage is 64", arguments: [
         ["--nonsense"], ["nonsense"], ["history"], ["resolve", "x"], ["resolve", "x", "--keep", "current", "--newest"],
-        ["restore", "x"], ["restore", "x", "--at", "yesterday-ish"], ["purge"], ["watch", "--after", "x"],
+        ["restore"], ["restore", "x", "--at", "yesterday-ish"], ["purge"], ["watch", "--after", "x"],
         ["diff", "x", "--version", "a", "--version", "b", "--version", "c"], ["simulate", "conflict"],
     ])
     func usage(arguments: [String]) throws {

@@ -14,7 +14,7 @@ extension ContainerBackend {
             case .version(let named, let found): (version, document) = (named, found)
             default: document = try self.document(request.target, call)
             }
-            if let digits = request.version { version = try container.version(digits, of: document) }
+            if let name = request.version { version = try self.version(name, of: document, call) }
             return try container.purge(
                 document, version, dryRun: dryRun, force: request.force ?? false, as: call.principal)
         }

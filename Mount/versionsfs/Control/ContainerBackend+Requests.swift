@@ -42,9 +42,9 @@ extension ContainerBackend {
         }
     }
 
-    /// The version that a target and perhaps some digits name; the current one if none is named.
+    /// The version that a target and perhaps a name of its own stand for; the current one if none is named.
     private func version(
-        _ target: Target, _ digits: String?, _ call: ControlCall
+        _ target: Target, _ name: VersionName?, _ call: ControlCall
     ) throws -> (Version, DocumentRecord) {
         let named: Version?
         let document: DocumentRecord
@@ -52,7 +52,7 @@ extension ContainerBackend {
         case .version(let version, let found): (named, document) = (version, found)
         default: (named, document) = (nil, try self.document(target, call))
         }
-        if let digits { return (try container.version(digits, of: document), document) }
+        if let name { return (try version(name, of: document, call), document) }
         guard let version = named ?? document.current else {
             throw OperationError(.notFound, "no saved version yet", path: document.path)
         }
@@ -88,7 +88,7 @@ extension ContainerBackend {
                 case .all: .all
                 case .newest: .newest
                 case .merged: .merged
-                case .version(let digits): .version(try container.version(digits, of: document).id)
+                case .version(let digits): .version(try version(VersionName(digits), of: document, call).id)
                 }
             return try inTurn(at: document.path, item: document.item, call) {
                 resolution(try container.resolve(document, choice, seen: request.seen, as: call.principal))
@@ -125,12 +125,23 @@ extension ContainerBackend {
 
     func restore(_ request: RestoreRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         try changing {
-            let (version, document) = try version(request.target, request.version, call)
+            let (version, document) = try restorable(request, call)
             let target = try request.to.map { try newPlace($0) }
             return try inTurn(at: target ?? document.path, item: target == nil ? document.item : nil, call) {
-                restored(try container.restore(version, of: document, to: target, as: call.principal))
+                let outcome = try container.restore(version, of: document, to: target, as: call.principal)
+                var answer = restored(outcome)
+                answer.version = info(version, of: document)
+                return answer
             }
         }
+    }
+
+    /// What is to be brought back: without a name the version that the target is, else the previous one.
+    private func restorable(_ request: RestoreRequest, _ call: ControlCall) throws -> (Version, DocumentRecord) {
+        if request.version == nil, case .version(let version, let document) = try subject(request.target, call) {
+            return (version, document)
+        }
+        return try version(request.target, request.version ?? .previous, call)
     }
 
     /// Where something is to be put.
@@ -204,10 +215,11 @@ extension ContainerBackend {
         try changing {
             let target = try request.to.map { try newPlace($0) }
             let place = try path(request.target, call)
+            let time = try moment(request.at, before: request.before, in: place, call)
             // In place it takes along whatever is in the directory.
             return try inTurn(at: target ?? place, as: target == nil ? .forMoving : .updating, call) {
                 restored(
-                    try container.restoreDirectory(place, at: request.at, to: target, as: call.principal) { done in
+                    try container.restoreDirectory(place, at: time, to: target, as: call.principal) { done in
                         try call.checkCancellation()
                         call.report(done: UInt64(done), of: nil, unit: "entries")
                     })

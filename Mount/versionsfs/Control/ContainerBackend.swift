@@ -145,7 +145,7 @@ final class ContainerBackend: ControlBackend {
         case let error as OperationError:
             return ControlError(
                 code(error.kind), error.message, path: error.path.map { Path($0) }, advice: error.advice,
-                errno: error.errno?.rawValue)
+                errno: error.errno?.rawValue, begins: error.begins)
         default: return ControlError(.failed, "\(error)")
         }
     }

@@ -67,25 +67,15 @@ extension LiveContainer {
 
     /// Refuses a moment that has not come, one that the change feed does not reach back to, and one at which there was
     /// no such directory: all that is in it would go.
-    private func requireThen(_ path: TreePath, at time: Timestamp) throws {
-        guard time <= options.clock.now() else {
-            throw OperationError(
-                .invalid, "this time has not come yet", path: path, advice: "give a time that has passed")
-        }
-        if let adoption, time < adoption {
-            throw OperationError(
-                .invalid, "of this time nothing is known: the directory became a container later", path: path,
-                advice: "give a time since then")
-        }
+    func requireThen(_ path: TreePath, at time: Timestamp) throws {
+        guard time <= options.clock.now() else { throw OperationError.notYet(path) }
+        if let adoption, time < adoption { throw OperationError.tooEarly(path, begins: adoption) }
         // A catalog that was made anew does not know since when there is a container, nor what happened before.
         let first = try store.changes(after: 0, limit: 1).first
         if first.map({ $0.sequence > 1 || adoption == nil }) ?? (adoption == nil),
             first.map({ $0.1.time > time }) ?? true
         {
-            throw OperationError(
-                .invalid, "what names there were then is not known: the changes that are remembered begin later",
-                path: path,
-                advice: "restore its documents by --version, which versionsctl history lists")
+            throw OperationError.tooEarly(path, begins: first?.1.time)
         }
         guard try existed(path, at: time) else {
             throw OperationError(

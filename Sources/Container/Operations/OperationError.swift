@@ -37,6 +37,8 @@ public struct OperationError: Error, Hashable, Sendable, CustomStringConvertible
     /// What to do about it.
     public var advice: String?
     public var errno: Errno?
+    /// Where history does not reach back to the time that was asked for: when it begins.
+    public var begins: Timestamp?
 
     public init(_ kind: Kind, _ message: String, path: TreePath? = nil, advice: String? = nil, errno: Errno? = nil) {
         self.kind = kind
@@ -49,6 +51,20 @@ public struct OperationError: Error, Hashable, Sendable, CustomStringConvertible
     public var description: String { (path.map { "\($0): " } ?? "") + message }
 
     static func denied(_ path: TreePath?) -> OperationError { OperationError(.denied, "permission denied", path: path) }
+
+    /// A time was asked for that history does not reach back to.
+    public static func tooEarly(_ path: TreePath, begins: Timestamp?) -> OperationError {
+        var error = OperationError(
+            .invalid, "no history that far back", path: path,
+            advice: begins.map { "versions begin at \($0.rfc3339)" } ?? "give a later time")
+        error.begins = begins
+        return error
+    }
+
+    /// A time was asked for that has not come.
+    public static func notYet(_ path: TreePath) -> OperationError {
+        OperationError(.invalid, "this time has not come yet", path: path, advice: "give a time that has passed")
+    }
 
     static func missing(_ path: TreePath) -> OperationError {
         OperationError(.notFound, "no such file or directory", path: path)

@@ -7,10 +7,9 @@ public struct PinRequest: ControlRequest {
     public static let method = "pin"
     public typealias Reply = VersionInfo
     public var target: Target
-    /// A version's id or its first digits.
-    public var version: String
+    public var version: VersionName
     public var pinned: Bool
-    public init(_ target: Target, version: String, pinned: Bool) {
+    public init(_ target: Target, version: VersionName, pinned: Bool) {
         self.target = target
         self.version = version
         self.pinned = pinned
@@ -47,14 +46,14 @@ public struct PurgeRequest: ControlRequest {
     public static let isLong = true
     public typealias Reply = Removed
     public var target: Target
-    /// A version's id or its first digits; nil: all other versions.
-    public var version: String?
+    /// nil: all other versions.
+    public var version: VersionName?
     /// Only say which would go. Older tools ask so, and are answered. Not to be sent: a daemon that is older still
     /// does not know it, and purges.
     public var dryRun: Bool?
     /// Pinned versions, too.
     public var force: Bool?
-    public init(_ target: Target, version: String?, force: Bool? = nil) {
+    public init(_ target: Target, version: VersionName?, force: Bool? = nil) {
         self.target = target
         self.version = version
         self.force = force
@@ -68,11 +67,11 @@ public struct PreviewPurgeRequest: ControlRequest {
     public static let isLong = true
     public typealias Reply = Removed
     public var target: Target
-    /// A version's id or its first digits; nil: all other versions.
-    public var version: String?
+    /// nil: all other versions.
+    public var version: VersionName?
     /// Pinned versions, too.
     public var force: Bool?
-    public init(_ target: Target, version: String?, force: Bool? = nil) {
+    public init(_ target: Target, version: VersionName?, force: Bool? = nil) {
         self.target = target
         self.version = version
         self.force = force

@@ -31,11 +31,11 @@ public struct ShowRequest: ControlRequest {
     public static let method = "show"
     public typealias Reply = VersionInfo
     public var target: Target
-    /// A version's id or its first digits; nil: the version the target names, or the current one.
-    public var version: String?
+    /// nil: the version the target names, or the current one.
+    public var version: VersionName?
     /// The caller is going to read the content: `contentMissing`, with the reason, if it is not kept.
     public var content: Bool?
-    public init(_ target: Target, version: String?, content: Bool? = nil) {
+    public init(_ target: Target, version: VersionName?, content: Bool? = nil) {
         self.target = target
         self.version = version
         self.content = content

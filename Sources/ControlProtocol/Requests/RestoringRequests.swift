@@ -8,29 +8,33 @@ public struct RestoreRequest: ControlRequest {
     public static let isLong = true
     public typealias Reply = Restored
     public var target: Target
-    /// A version's id or its first digits.
-    public var version: String
+    /// nil: the version before the current one; of a deleted document the one that it had last.
+    public var version: VersionName?
     /// Where to put it instead, relative to the container's root; must not exist.
     public var to: Path?
-    public init(_ target: Target, version: String, to: Path?) {
+    public init(_ target: Target, version: VersionName?, to: Path?) {
         self.target = target
         self.version = version
         self.to = to
     }
 }
 
-/// Brings a directory back as it was at a time: in place (newer names go to the deleted area), or as a copy.
+/// Brings a directory back as it was at a time, or before the last run of a program in it: in place (newer names go to
+/// the deleted area), or as a copy.
 public struct RestoreDirectoryRequest: ControlRequest {
     public static let method = "restoreDirectory"
     public static let isLong = true
     public typealias Reply = Restored
     public var target: Target
-    public var at: Timestamp
+    public var at: Timestamp?
+    /// A program's name, or the number of its process; in place of `at`.
+    public var before: String?
     /// Where to put the copy, relative to the container's root; must not exist.
     public var to: Path?
-    public init(_ target: Target, at: Timestamp, to: Path?) {
+    public init(_ target: Target, at: Timestamp?, before: String? = nil, to: Path?) {
         self.target = target
         self.at = at
+        self.before = before
         self.to = to
     }
 }
@@ -57,6 +61,8 @@ public struct Restored: Hashable, Sendable, Codable {
     public var entries: Int
     /// Newer names that went to the deleted area.
     public var displaced: Int
+    /// Of one document the version that it has the content of; nil for a directory and for what was deleted.
+    public var version: VersionInfo?
     /// Entries of an undeletion that are still deleted.
     public var remaining: Int
     /// Why, for the first hundred of them.
@@ -84,11 +90,15 @@ public struct Restored: Hashable, Sendable, Codable {
         }
     }
 
-    public init(document: Path, entries: Int, displaced: Int = 0, remaining: Int = 0, problems: [Problem] = []) {
+    public init(
+        document: Path, entries: Int, displaced: Int = 0, remaining: Int = 0, problems: [Problem] = [],
+        version: VersionInfo? = nil
+    ) {
         self.document = document
         self.entries = entries
         self.displaced = displaced
         self.remaining = remaining
         self.problems = problems
+        self.version = version
     }
 }

@@ -1,5 +1,7 @@
 // What went wrong, as it travels: a code for programs, a sentence for people, the path it is about, what to do.
 
+import VersionModel
+
 /// An error of a request. `versionsctl` prints it as `versionsctl: PATH: message: advice`.
 public struct ControlError: Error, Hashable, Sendable {
     public var code: Code
@@ -11,13 +13,19 @@ public struct ControlError: Error, Hashable, Sendable {
     public var advice: String?
     /// The system's error number, if one was the cause.
     public var errno: Int32?
+    /// Where a time was asked for that history does not reach back to: when it begins.
+    public var begins: Timestamp?
 
-    public init(_ code: Code, _ message: String, path: Path? = nil, advice: String? = nil, errno: Int32? = nil) {
+    public init(
+        _ code: Code, _ message: String, path: Path? = nil, advice: String? = nil, errno: Int32? = nil,
+        begins: Timestamp? = nil
+    ) {
         self.code = code
         self.message = message
         self.path = path
         self.advice = advice
         self.errno = errno
+        self.begins = begins
     }
 
     /// What kind of error it is: JSON-RPC's own numbers, and ours from -32000 down. Codes we do not know are kept.
@@ -81,16 +89,18 @@ extension ControlError: Codable {
         path = try data.decodePathIfPresent(forKey: "path")
         advice = try data.decodeIfPresent(String.self, forKey: "advice")
         errno = try data.decodeIfPresent(Int32.self, forKey: "errno")
+        begins = try data.decodeIfPresent(Timestamp.self, forKey: "begins")
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: TextKey.self)
         try container.encode(code, forKey: "code")
         try container.encode(message, forKey: "message")
-        guard path != nil || advice != nil || errno != nil else { return }
+        guard path != nil || advice != nil || errno != nil || begins != nil else { return }
         var data = container.nestedContainer(keyedBy: TextKey.self, forKey: "data")
         try data.encodeIfPresent(path: path, forKey: "path")
         try data.encodeIfPresent(advice, forKey: "advice")
         try data.encodeIfPresent(errno, forKey: "errno")
+        try data.encodeIfPresent(begins, forKey: "begins")
     }
 }

@@ -10,7 +10,7 @@ extension NSFileVersion {
     convenience init?(_ event: WatchEvent, of url: URL, in container: ContainerArbitration) {
         guard let id = event.version else { return nil }
         let item = ServedItem(client: container.client, root: container.root, path: event.path)
-        let found = try? container.client.callAndWait(ShowRequest(.path(event.path), version: id.hex))
+        let found = try? container.client.callAndWait(ShowRequest(.path(event.path), version: .id(id.hex)))
         self.init(found ?? VersionInfo(gone: id, event.path), of: url, in: item)
     }
 }

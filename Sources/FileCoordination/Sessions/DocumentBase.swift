@@ -78,7 +78,7 @@ struct BasePin: Sendable {
     static func take(_ version: VersionID, of url: URL) -> BasePin? {
         held.withLock { held in
             guard let item = try? ServedItem.find(url),
-                let info = try? item.client.callAndWait(ShowRequest(.path(item.path), version: version.hex))
+                let info = try? item.client.callAndWait(ShowRequest(.path(item.path), version: .id(version.hex)))
             else { return nil }
             let key = Key(container: item.client.daemon.container, item: info.item, version: version)
             if held[key] != nil {
@@ -104,7 +104,7 @@ struct BasePin: Sendable {
     }
 
     private static func set(_ isPinned: Bool, _ key: Key, _ target: Target, _ item: ServedItem) -> Bool {
-        let request = PinRequest(target, version: key.version.hex, pinned: isPinned)
+        let request = PinRequest(target, version: .id(key.version.hex), pinned: isPinned)
         return (try? item.client.callAndWait(request)) != nil
     }
 }

@@ -83,11 +83,12 @@ extension NSFileVersion {
         // By its identity, not by its name: the document may have another one by now, and another file this one.
         if isThere ? isSameItem(url, info) : wasLast(at: target, info, item) {
             try Self.answer(url) { () throws(ControlError) in
-                _ = try item.client.callAndWait(RestoreRequest(.id(info.item.hex), version: info.id.hex, to: nil))
+                _ = try item.client.callAndWait(RestoreRequest(.id(info.item.hex), version: .id(info.id.hex), to: nil))
             }
         } else if let target, !isThere {
             try Self.answer(url) { () throws(ControlError) in
-                _ = try item.client.callAndWait(RestoreRequest(.id(info.item.hex), version: info.id.hex, to: target))
+                let request = RestoreRequest(.id(info.item.hex), version: .id(info.id.hex), to: target)
+                _ = try item.client.callAndWait(request)
             }
         } else {
             try Self.copy(self.url, over: url)
@@ -103,7 +104,7 @@ extension NSFileVersion {
 
     /// Whether the document was there last, where nothing is now: then it comes back, with all its versions.
     private func wasLast(at target: Path?, _ info: VersionInfo, _ item: ServedItem) -> Bool {
-        let now = try? item.client.callAndWait(ShowRequest(.id(info.item.hex), version: info.id.hex))
+        let now = try? item.client.callAndWait(ShowRequest(.id(info.item.hex), version: .id(info.id.hex)))
         return target != nil && now?.path == target
     }
 
@@ -128,7 +129,7 @@ extension NSFileVersion {
     public func remove() throws {
         guard let info, let item else { throw CocoaError(.featureUnsupported, userInfo: [NSURLErrorKey: documentURL]) }
         try Self.answer(documentURL) { () throws(ControlError) in
-            _ = try item.client.callAndWait(PurgeRequest(.id(info.item.hex), version: info.id.hex, force: true))
+            _ = try item.client.callAndWait(PurgeRequest(.id(info.item.hex), version: .id(info.id.hex), force: true))
         }
     }
 

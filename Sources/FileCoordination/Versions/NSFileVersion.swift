@@ -70,7 +70,7 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
     /// Asks the daemon where the content of a version that is not the file is by now; nil if it is gone.
     private func findPlace() -> URL? {
         guard let info, let item,
-            let now = try? item.client.callAndWait(ShowRequest(.id(info.item.hex), version: info.id.hex))
+            let now = try? item.client.callAndWait(ShowRequest(.id(info.item.hex), version: .id(info.id.hex)))
         else { return nil }
         let place = URL(file: now.file)
         state.withLock { $0.place = place }
@@ -128,7 +128,7 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
         get { state.withLock(\.isDiscardable) }
         set {
             guard newValue, let info, let item, info.kind != .current else { return }
-            let request = PinRequest(.id(info.item.hex), version: info.id.hex, pinned: false)
+            let request = PinRequest(.id(info.item.hex), version: .id(info.id.hex), pinned: false)
             guard (try? item.client.callAndWait(request)) != nil else { return }
             state.withLock { $0.isDiscardable = true }
         }

@@ -1,4 +1,4 @@
-// Comparing versions with the user's own tools.
+// Comparing versions, files and directories with the user's own tools.
 
 import ArgumentParser
 import ControlProtocol
@@ -8,100 +8,109 @@ import VersionsClient
 
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "Compare versions.",
+        commandName: "diff", abstract: "Compare versions, files, or a directory with what it was.",
         discussion: """
-            Without --version: the newest unresolved loser, else the version before, with the current one. With one: \
-            that one with the current one. With two: the first with the second. VERSIONS_DIFF names another program \
-            than diff -u.
+            diff FILE compares the newest unresolved conflict version, else the version before, with the current one. \
+            With --version, --at or --before that version is compared with the current one; with --version twice the \
+            first is compared with the second; with OTHER the file is compared with that file. A directory takes --at \
+            or --before: each changed file is compared, and names that came or went are listed. VERSIONS_DIFF names \
+            another program than diff -u; with -U or --stat it is diff in any case.
+
+            \(VersionOptions.explanation)
             """)
-    @Argument(help: "The document.") var file: TypedPath
-    @Option(help: ArgumentHelp("Which version.", valueName: "id")) var version: [String] = []
+    @Argument(help: "The file, or the directory.") var file: TypedPath
+    @Argument(help: "Another file to compare with.") var other: TypedPath?
+    @Option(help: ArgumentHelp("Which version: \(VersionName.forms)", valueName: "version"))
+    var version: [VersionName] = []
+    @OptionGroup var moment: MomentOptions
+    @Option(name: [.customShort("U"), .customLong("unified")], help: "Lines of context.") var context: UInt16?
+    @Flag(help: "Only count the lines that were added and removed.") var stat = false
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
     func validate() throws {
         guard version.count <= 2 else { throw ValidationError("Give --version at most twice.") }
+        guard [!version.isEmpty, moment.at != nil, moment.before != nil].count(where: { $0 }) <= 1 else {
+            throw ValidationError("Give one of --version, --at and --before.")
+        }
+        guard other == nil || version.count < 2 else {
+            throw ValidationError("Give --version once with two files.")
+        }
     }
 
     func run() async throws {
         let session = try await Session.open(file, container)
+        let output = DiffOutput(context: context.map { Int($0) }, isCounting: stat)
+        if other == nil, session.targetPath != nil, isDirectory(session) {
+            return try await compareDirectory(session, output)
+        }
         let (old, new) = try await pair(session)
-        if json.json { return try Printer.json([old, new]) }
-        let style = Style.standardOutput()
-        try Differ(old: old, new: new, name: session.shown(new.path), style: style).run()
+        if json.json { return try Printer.json([old.info, new.info].compactMap { $0 }) }
+        try Differ(output: output, style: .standardOutput()).run([DiffPair(old: old.side, new: new.side)])
     }
 
-    private func pair(_ session: Session) async throws -> (VersionInfo, VersionInfo) {
-        let second = try await session.call(
-            ShowRequest(session.target, version: version.count == 2 ? version[1] : nil, content: true))
-        if let first = version.first {
-            return (try await session.call(ShowRequest(session.target, version: first, content: true)), second)
+    // MARK: Two versions or files
+
+    private typealias Found = (info: VersionInfo?, side: DiffSide)
+
+    private func pair(_ session: Session) async throws -> (Found, Found) {
+        if let other {
+            let name = version.first ?? moment.name
+            return (try await found(name, session), try await otherFile(other))
         }
+        let name = version.first ?? moment.name
+        let second = try await found(version.count == 2 ? version[1] : nil, session)
+        if let name { return (try await found(name, session), second) }
         let others = try await session.call(HistoryRequest(session.target)).versions.filter {
-            $0.id != second.id && !$0.lost
+            $0.id != second.info?.id && !$0.lost
         }
-        let chosen =
-            others.first { $0.kind == .conflict } ?? others.first { second.parents.contains($0.id) } ?? others.first
+        let chosen = others.first { $0.kind == .conflict }
+            ?? others.first { second.info?.parents.contains($0.id) ?? false } ?? others.first
         guard let chosen else {
             throw ControlError(.nothingToDo, "there is no other version to compare with", path: file.path,
                 advice: "save it once more, or look at versionsctl history")
         }
-        return (chosen, second)
+        return ((chosen, DiffSide(chosen, as: session.shown(chosen.path))), second)
     }
-}
 
-/// Runs the user's diff, through the user's pager on a terminal.
-struct Differ {
-    var old: VersionInfo
-    var new: VersionInfo
-    var name: Path
-    var style: Style
+    private func found(_ name: VersionName?, _ session: Session) async throws -> Found {
+        let info = try await session.call(ShowRequest(session.target, version: name, content: true))
+        return (info, DiffSide(info, as: session.shown(info.path)))
+    }
 
-    func run() throws {
-        var pager: (process: pid_t, input: CInt)?
-        if isatty(1) == 1 { pager = try startPager() }
-        let output = pager?.input ?? 1
-        let status: Int32
-        if let program = getenv("VERSIONS_DIFF").map({ String(cString: $0) }), !program.isEmpty {
-            status = try Subprocess.run(
-                "sh", [Path("-c"), Path("\(program) \"$@\""), Path("versionsctl"), old.file, new.file],
-                standard: [1: output])
-        } else {
-            let labels = [label(old), label(new)].flatMap { [Path("--label"), $0] }
-            let colour = [Path(style.isColoured ? "--color=always" : "--color=never")]
-            status = try Subprocess.run(
-                "diff", [Path("-u")] + colour + labels + [Path("--"), old.file, new.file], standard: [1: output])
-        }
-        if let pager {
-            close(pager.input)
-            _ = Subprocess.wait(pager.process)
-        }
-        // diff(1): 0 equal, 1 different, more for trouble. Both are an answer here.
-        guard status <= 1 || status == 128 + SIGPIPE else {
-            // What was found has said itself what it failed of.
-            let isMissing = status == 126 || status == 127
-            throw ControlError(.failed, "the comparison failed with status \(status)", path: name,
-                advice: isMissing ? "install diff, or name another program in VERSIONS_DIFF" : nil)
+    /// A file of a container, or any other.
+    private func otherFile(_ other: TypedPath) async throws -> Found {
+        do {
+            return try await found(nil, try await Session.open(other, container))
+        } catch let error as ControlError where Files.exists(other.path) {
+            // Of what has no versions the file itself is compared.
+            guard [.noContainer, .notFound, .notMounted].contains(error.code) else { throw error }
+            if Files.isDirectory(other.path) {
+                throw ControlError(.invalidValue, "is a directory", path: other.path, advice: "give two files")
+            }
+            return (nil, DiffSide(file: other.path, label: other.path))
         }
     }
 
-    private func label(_ version: VersionInfo) -> Path {
-        let tail = "\t\(Words.exact(version.saved)) \(version.id.short) \(version.kind.rawValue)"
-        return Path(bytes: name.bytes + Array(tail.utf8))
+    // MARK: A directory
+
+    private func isDirectory(_ session: Session) -> Bool {
+        Files.isDirectory(file.path) || !Files.exists(file.path) && moment.name != nil && file.path.bytes.last == 47
     }
 
-    private func startPager() throws(ControlError) -> (pid_t, CInt)? {
-        let program = getenv("PAGER").map { String(cString: $0) } ?? "less"
-        guard !program.isEmpty, program != "cat" else { return nil }
-        var ends: [CInt] = [-1, -1]
-        guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
-            throw ControlError(system: "no pipe can be made", path: nil)
+    private func compareDirectory(_ session: Session, _ output: DiffOutput) async throws {
+        guard moment.name != nil else {
+            throw ControlError(
+                .invalidValue, "is a directory", path: file.path,
+                advice: "give a time with --at, or a program with --before")
         }
-        defer { close(ends[0]) }
-        // As git does it: short output is not paged, colours are shown, the screen stays.
-        let environment = getenv("LESS") == nil ? [("LESS", Path("FRX"))] : []
-        let process = try Subprocess.start(
-            "sh", [Path("-c"), Path(program)], environment: environment, standard: [0: ends[0]])
-        return (process, ends[1])
+        let request = CompareDirectoryRequest(session.target, at: moment.at?.moment, before: moment.before)
+        let comparison = try await session.call(request, progress: "comparing")
+        if json.json { return try Printer.json(comparison) }
+        let pairs = comparison.entries.map { DiffPair($0, at: comparison.at, as: session.shown($0.path)) }
+        if pairs.isEmpty {
+            return try Printer.text("Nothing differs from \(Words.exact(comparison.at)).\n")
+        }
+        try Differ(output: output, style: .standardOutput()).run(pairs)
     }
 }

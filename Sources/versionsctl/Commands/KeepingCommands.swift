@@ -18,7 +18,7 @@ struct UnpinCommand: AsyncParsableCommand {
 
 struct PinArguments: ParsableArguments {
     @Argument(help: "The document.") var file: TypedPath
-    @Option(help: ArgumentHelp("Which version.", valueName: "id")) var version: String
+    @Option(help: ArgumentHelp("Which version: \(VersionName.forms)", valueName: "version")) var version: VersionName
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 

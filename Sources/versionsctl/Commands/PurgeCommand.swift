@@ -14,7 +14,8 @@ struct PurgeCommand: AsyncParsableCommand {
             """)
     @Argument(help: "The document; with --deleted what was deleted, there and below, or the id of an entry.")
     var file: TypedPath?
-    @Option(help: ArgumentHelp("Only this version.", valueName: "id")) var version: String?
+    @Option(help: ArgumentHelp("Only this version: \(VersionName.forms)", valueName: "version"))
+    var version: VersionName?
     @Flag(help: "Empty the deleted area, or what of it was deleted at this path.") var deleted = false
     @Option(
         help: ArgumentHelp("Only what was deleted before this TIME: \(TypedTime.examples).", valueName: "time"),
@@ -32,8 +33,12 @@ struct PurgeCommand: AsyncParsableCommand {
         guard deleted || olderThan == nil else { throw ValidationError("--older-than goes with --deleted.") }
     }
 
-    func run() async throws {
+    mutating func run() async throws {
         let session = try await Session.open(file, container, followingLastLink: !deleted)
+        if let name = version, name.id == nil {
+            // A save before the answer to the question would shift what the name stands for.
+            version = .id(try await session.call(ShowRequest(session.target, version: name)).id.hex)
+        }
         if dryRun { return try report(try await preview(session), session) }
         if !yes, Question.canAsk {
             let going = try await preview(session)

@@ -66,16 +66,19 @@ struct HistoryCommand: AsyncParsableCommand {
 
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Print a version's content (with --json: the version).")
+        commandName: "show", abstract: "Print a version's content (with --json: the version).",
+        discussion: VersionOptions.explanation)
     @Argument(help: "The document.") var file: TypedPath
-    @Option(help: ArgumentHelp("Which version; else the current one.", valueName: "id")) var version: String?
+    @OptionGroup var version: VersionOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
+
+    func validate() throws { try version.requireOne() }
 
     func run() async throws {
         let session = try await Session.open(file, container)
         let version = try await session.call(
-            ShowRequest(session.target, version: version, content: json.json ? nil : true))
+            ShowRequest(session.target, version: version.name, content: json.json ? nil : true))
         if json.json { return try Printer.json(version) }
         try Files.copy(version.file, to: 1)
     }

@@ -11,7 +11,7 @@ struct ResolveCommand: AsyncParsableCommand {
     @Argument(help: "The document; with --all a directory.") var path: TypedPath
     @Option(help: ArgumentHelp(
         "Keep the current version, this one, or all (each loser beside the document as 'NAME 2.EXT').",
-        valueName: "current|id|all"))
+        valueName: "current|version|all"))
     var keep: String?
     @Flag(help: "Merge the losers into the document, three ways.") var merge = false
     @Option(help: ArgumentHelp(
@@ -92,7 +92,7 @@ struct ResolveCommand: AsyncParsableCommand {
     private func ask(_ document: ConflictedDocument, _ session: Session) async throws -> ResolveRequest.Choice {
         try Printer.text(session.versionText().conflicts([document]))
         for (index, loser) in document.versions.enumerated() {
-            let difference = try await Difference.between(document.current, loser)
+            let difference = try Difference.between(document.current, loser)
             try Printer.text("  \(index + 1)  \(loser.id.short) against the current version: \(difference)\n")
         }
         let numbers = document.versions.count == 1 ? "1" : "1-\(document.versions.count)"
@@ -108,7 +108,8 @@ struct ResolveCommand: AsyncParsableCommand {
             case "d", "diff":
                 for loser in document.versions {
                     let name = session.shown(document.path)
-                    try Differ(old: loser, new: document.current, name: name, style: .standardOutput()).run()
+                    let sides = (DiffSide(loser, as: name), DiffSide(document.current, as: name))
+                    try Differ(style: .standardOutput()).run([DiffPair(old: sides.0, new: sides.1)])
                 }
             case "q", "quit": throw ExitCode(1)
             default:

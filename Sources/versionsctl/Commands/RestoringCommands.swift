@@ -7,59 +7,86 @@ import VersionsClient
 
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Bring back a document's version, or a directory as of a time.")
-    @Argument(help: "The document, or the directory.") var path: TypedPath
-    @Option(help: ArgumentHelp("The version to bring back.", valueName: "id")) var version: String?
-    @Option(
-        help: ArgumentHelp("Bring the directory back as of this TIME: \(TypedTime.examples).", valueName: "time"),
-        transform: TypedTime.parse)
-    var at: TypedTime?
+        commandName: "restore",
+        abstract: "Bring back a file's version, or a directory as of a time.",
+        discussion: """
+            Of a file alone it brings back the version before the current one; of a deleted file the version that it \
+            had last. Restoring is a save: nothing is lost, and a second restore undoes the first.
+
+            A directory takes --at or --before. Its names and contents become those of then, and newer names go to the \
+            deleted area. --before means the moment before the first change in it by the last run of that program: \
+            later changes by others are undone, too.
+
+            \(VersionOptions.explanation)
+            """)
+    @Argument(help: "The file, or the directory.") var path: TypedPath
+    @OptionGroup var version: VersionOptions
     @Option(help: ArgumentHelp("Put it here instead.", valueName: "path")) var to: TypedPath?
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
-    func validate() throws {
-        guard (version == nil) != (at == nil) else { throw ValidationError("Give either --version ID or --at TIME.") }
-    }
+    func validate() throws { try version.requireOne() }
 
     func run() async throws {
         let session = try await Session.open(path, container)
         if let to, Files.exists(to.path) {
             throw ControlError(.exists, "exists", path: to.path, advice: "choose another name")
         }
-        let inside = try to.flatMap { try session.inside($0) }
-        if let at {
-            guard session.targetPath == nil || !Files.exists(path.path) || Files.isDirectory(path.path) else {
-                throw ControlError(
-                    .invalidValue, "not a directory", path: path.path,
-                    advice: "versionsctl history lists its versions, and restore --version brings one back")
+        if session.targetPath != nil, Files.isDirectory(path.path) { return try await restoreDirectory(session) }
+        do {
+            try await restoreFile(session)
+        } catch let error as ControlError where error.code == .notFound && !Files.exists(path.path) {
+            // It may have been a directory.
+            guard version.moment.name != nil else { throw error }
+            do {
+                try await restoreDirectory(session)
+            } catch let other as ControlError {
+                throw other.code == .notFound ? error : other
             }
-            if let to, inside == nil {
-                throw ControlError(
-                    .invalidValue, "lies outside the container", path: to.path,
-                    advice: "restore to a path inside it and move that")
-            }
-            let request = RestoreDirectoryRequest(session.target, at: at.moment, to: inside)
-            return try report(try await session.call(request, progress: "restoring"), session)
         }
-        guard let version else { return }
-        if let to, inside == nil {
-            // Outside nothing is versioned: a plain copy.
-            let info = try await session.call(ShowRequest(session.target, version: version))
-            try Files.copy(info.file, toNew: to.path)
-            let restored = Restored(document: absolutePath(to.path), entries: 1)
-            return try RestoreReport.print(restored, as: to.path, "Restored", json: json.json)
-        }
-        try report(try await session.call(RestoreRequest(session.target, version: version, to: inside)), session)
     }
 
-    private func report(_ restored: Restored, _ session: Session) throws {
-        let shown = session.shown(restored.document, asked: to)
-        try RestoreReport.print(restored, as: shown, "Restored", json: json.json)
+    private func restoreFile(_ session: Session) async throws {
+        let inside = try to.flatMap { try session.inside($0) }
+        if let to, inside == nil {
+            // Outside nothing is versioned: a plain copy.
+            let name = version.name ?? (session.targetPath == nil ? nil : .previous)
+            let info = try await session.call(ShowRequest(session.target, version: name, content: true))
+            try Files.copy(info.file, toNew: to.path)
+            return try report(Restored(document: absolutePath(to.path), entries: 1, version: info), as: to.path)
+        }
+        let request = RestoreRequest(session.target, version: version.name, to: inside)
+        let restored = try await session.call(request)
+        try report(restored, as: session.shown(restored.document, asked: to))
+    }
+
+    private func restoreDirectory(_ session: Session) async throws {
+        let moment = version.moment
+        guard moment.name != nil else {
+            throw ControlError(
+                .invalidValue, "is a directory", path: path.path,
+                advice: "give a time with --at, or a program with --before")
+        }
+        let inside = try to.flatMap { try session.inside($0) }
+        if let to, inside == nil {
+            throw ControlError(
+                .invalidValue, "lies outside the container", path: to.path,
+                advice: "restore to a path inside it and move that")
+        }
+        let request = RestoreDirectoryRequest(
+            session.target, at: moment.at?.moment, before: moment.before, to: inside)
+        let restored = try await session.call(request, progress: "restoring")
+        try report(restored, as: session.shown(restored.document, asked: to))
         guard !json.json else { return }
         for exception in restored.problems {
             try Printer.text("\(Style.printable(session.shown(exception.path))): \(exception.problem)\n")
         }
+    }
+
+    private func report(_ restored: Restored, as shown: Path) throws {
+        var restored = restored
+        if !json.json, version.version?.id != nil { restored.version = nil }
+        try RestoreReport.print(restored, as: shown, "Restored", json: json.json)
     }
 }
 
@@ -122,8 +149,15 @@ enum RestoreReport {
         let entries = restored.entries == 1 ? "" : " (\(Words.count(restored.entries, "entry")))"
         let displaced = restored.displaced == 0
             ? "" : "; \(Words.count(restored.displaced, "newer name")) went to the deleted area"
-        let text = "\(verb) \(Style.printable(shown))\(entries)\(displaced)"
+        let text = "\(verb) \(Style.printable(shown))\(version(restored))\(entries)\(displaced)"
         // A full stop behind `.` would be another directory.
         try Printer.text(text.hasSuffix(".") ? text + "\n" : text + ".\n")
+    }
+
+    /// Which version it is, where it was not named by its id.
+    private static func version(_ restored: Restored) -> String {
+        guard let version = restored.version else { return "" }
+        let program = version.program.isEmpty ? "" : " by \(Style.printable(version.program))"
+        return " as saved at \(Words.exact(version.saved))\(program)"
     }
 }

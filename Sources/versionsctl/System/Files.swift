@@ -7,17 +7,20 @@ import VersionsClient
 /// Plain files.
 enum Files {
     /// Copies a file's bytes to an open descriptor.
-    static func copy(_ source: Path, to output: CInt) throws(ControlError) {
+    /// - Parameter size: copies no more than this.
+    static func copy(_ source: Path, to output: CInt, upTo size: UInt64 = .max) throws(ControlError) {
         let input = source.withCString { open($0, O_RDONLY | O_CLOEXEC) }
         guard input >= 0 else { throw ControlError(system: "cannot be read", path: source) }
         defer { close(input) }
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let count = Glibc.read(input, &buffer, buffer.count)
+        var left = size
+        while left > 0 {
+            let count = Glibc.read(input, &buffer, Int(min(left, UInt64(buffer.count))))
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw ControlError(system: "cannot be read", path: source) }
             if count == 0 { return }
             try write(buffer[..<count], to: output, path: nil)
+            left -= UInt64(count)
         }
     }
 
@@ -84,10 +87,32 @@ enum Files {
         return path.withCString { stat($0, &status) } == 0 ? status.st_mtim.tv_sec : nil
     }
 
+    /// How long it is; nil if it is not there.
+    static func size(_ path: Path) -> UInt64? {
+        var status = stat()
+        return path.withCString { stat($0, &status) } == 0 ? UInt64(max(0, status.st_size)) : nil
+    }
+
     /// Whether the path is a directory.
     static func isDirectory(_ path: Path) -> Bool {
         var status = stat()
         return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Runs `body` with a fresh file, which is removed behind it.
+    static func withTemporary<Result>(_ body: ((path: Path, descriptor: CInt)) throws -> Result) throws -> Result {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array((parent + "/versionsctl-XXXXXX").utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+            throw ControlError(system: "no temporary file can be made", path: Path(parent))
+        }
+        let path = Path(bytes: template.dropLast().map { UInt8(bitPattern: $0) })
+        defer {
+            close(descriptor)
+            path.withCString { _ = unlink($0) }
+        }
+        return try body((path, descriptor))
     }
 
     /// Runs `body` with a fresh directory that is removed with the files in it.

@@ -1,0 +1,157 @@
+// The user's diff over pairs of contents, through the user's pager on a terminal.
+
+import ControlProtocol
+import Glibc
+import VersionModel
+import VersionsClient
+
+/// One side of a comparison: a file with a content, and what it is called.
+struct DiffSide {
+    var file: Path
+    var label: Path
+    /// The content is so long, and the file may go on behind it; nil if it is the whole file.
+    var size: UInt64?
+
+    init(file: Path, label: Path) { (self.file, self.label) = (file, label) }
+
+    /// - Parameter name: how the document is called.
+    init(_ version: VersionInfo, as name: Path) {
+        file = version.file
+        let tail = "\t\(Words.exact(version.saved)) \(version.id.short) \(version.kind.rawValue)"
+        label = Path(bytes: name.bytes + Array(tail.utf8))
+        if version.kind == .current { return }
+        size = version.size
+    }
+}
+
+/// Two contents to be compared, or a name that only one side has.
+struct DiffPair {
+    var name: Path
+    var old: DiffSide?
+    var new: DiffSide?
+    /// What is said instead of a comparison.
+    var note: String?
+
+    init(old: DiffSide, new: DiffSide) {
+        name = Path(bytes: Array(new.label.bytes.prefix { $0 != 9 }))
+        (self.old, self.new) = (old, new)
+    }
+
+    /// - Parameters:
+    ///   - at: the moment that a directory is compared with.
+    ///   - shown: how the entry is called.
+    init(_ entry: DirectoryComparison.Entry, at: Timestamp, as shown: Path) {
+        name = shown
+        let text = Style.printable(shown) + (entry.isDirectory ? "/" : "")
+        switch entry.change {
+        case .added: note = "Only now: \(text)"
+        case .removed: note = "Only at \(Words.exact(at)): \(text)"
+        case .modified:
+            guard let then = entry.then, let now = entry.now else {
+                note = "Changed: \(text)"
+                return
+            }
+            old = DiffSide(then, as: shown)
+            // What is current may be cut as well: appended since.
+            old?.size = then.size
+            new = DiffSide(now, as: shown)
+        }
+    }
+}
+
+/// How a comparison is printed.
+struct DiffOutput {
+    /// Lines around each change; nil for diff's own three.
+    var context: Int?
+    /// Only counts lines.
+    var isCounting = false
+}
+
+/// Prints comparisons.
+struct Differ {
+    var output = DiffOutput()
+    var style: Style
+
+    func run(_ pairs: [DiffPair]) throws {
+        if output.isCounting { return try Printer.text(DiffCounts(pairs).text(style)) }
+        var pager: (process: pid_t, input: CInt)?
+        if isatty(1) == 1 { pager = try startPager() }
+        defer {
+            if let pager {
+                close(pager.input)
+                _ = Subprocess.wait(pager.process)
+            }
+        }
+        let descriptor = pager?.input ?? 1
+        for pair in pairs {
+            if let note = pair.note {
+                do {
+                    try Files.write(Array((note + "\n").utf8), to: descriptor, path: nil)
+                } catch {
+                    // The pager was left.
+                    guard error.errno == EPIPE, pager != nil else { throw error }
+                    return
+                }
+            }
+            guard let old = pair.old, let new = pair.new else { continue }
+            if try !compare(old, new, pair.name, descriptor) { return }
+        }
+    }
+
+    /// - Returns: false if nobody reads any more.
+    private func compare(_ old: DiffSide, _ new: DiffSide, _ name: Path, _ descriptor: CInt) throws -> Bool {
+        let status = try Self.withWhole(old, new) { old, new in
+            if let program, output.context == nil {
+                return try Subprocess.run(
+                    "sh", [Path("-c"), Path("\(program) \"$@\""), Path("versionsctl"), old.file, new.file],
+                    standard: [1: descriptor])
+            }
+            let labels = [old.label, new.label].flatMap { [Path("--label"), $0] }
+            let color = [Path(style.isColoured ? "--color=always" : "--color=never")]
+            return try Subprocess.run(
+                "diff", [Path("-U\(output.context ?? 3)")] + color + labels + [Path("--"), old.file, new.file],
+                standard: [1: descriptor])
+        }
+        if status == 128 + SIGPIPE { return false }
+        // diff(1): 0 equal, 1 different, more for trouble. Both are an answer here.
+        guard status <= 1 else {
+            // diff has said itself what it failed of.
+            let isMissing = status == 126 || status == 127
+            throw ControlError(.failed, "the comparison failed with status \(status)", path: name,
+                advice: isMissing ? "install diff, or name another program in VERSIONS_DIFF" : nil)
+        }
+        return true
+    }
+
+    private var program: String? {
+        getenv("VERSIONS_DIFF").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Runs `body` with files that hold the contents and nothing behind them.
+    static func withWhole<Result>(
+        _ old: DiffSide, _ new: DiffSide, _ body: (DiffSide, DiffSide) throws -> Result
+    ) throws -> Result {
+        guard let size = old.size, let length = Files.size(old.file), length > size else { return try body(old, new) }
+        return try Files.withTemporary { copy in
+            try Files.copy(old.file, to: copy.descriptor, upTo: size)
+            var cut = old
+            cut.file = copy.path
+            return try body(cut, new)
+        }
+    }
+
+    private func startPager() throws(ControlError) -> (pid_t, CInt)? {
+        let program = getenv("PAGER").map { String(cString: $0) } ?? "less"
+        guard !program.isEmpty, program != "cat" else { return nil }
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
+            throw ControlError(system: "no pipe can be made", path: nil)
+        }
+        defer { close(ends[0]) }
+        // As git does it: short output is not paged, colors are shown, the screen stays.
+        let environment = getenv("LESS") == nil ? [("LESS", Path("FRX"))] : []
+        let process = try Subprocess.start(
+            "sh", [Path("-c"), Path(program)], environment: environment, standard: [0: ends[0]])
+        return (process, ends[1])
+    }
+}
