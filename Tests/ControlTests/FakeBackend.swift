@@ -69,10 +69,11 @@ final class FakeBackend: ControlBackend {
             case nil: versions.first { $0.kind == .current }
             case .id(let digits): versions.first { $0.id.hex.hasPrefix(digits) }
             case .back(let count): count < steps.count ? steps[count] : nil
-            case .at(let time): versions.first { $0.saved <= time }
+            case .at(let time): steps.first { $0.saved <= time }
             case .before(let program): versions.first { $0.program != program }
             }
         guard let found else {
+            if case .at = name { throw ControlError(.invalidValue, "no history that far back", begins: Samples.noon) }
             throw ControlError(
                 .notFound, "no version \(name.map { "\($0)" } ?? "")", advice: "versionsctl history lists them")
         }
@@ -96,7 +97,7 @@ final class FakeBackend: ControlBackend {
         return DocumentHistory(path: path, versions: state.withLock { $0.versions })
     }
     func show(_ request: ShowRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
-        if case .id(let id) = request.target { return try find(request.version ?? id) }
+        if case .id(let id) = request.target { return try find(request.version ?? .id(id)) }
         return try find(request.version)
     }
     func deleted(_ request: DeletedRequest, _ call: ControlCall) throws(ControlError) -> [DeletedEntry] {

@@ -43,18 +43,28 @@ extension LiveContainer {
         lastRunOf program: String, in path: TreePath, as principal: Principal
     ) throws(OperationError) -> Timestamp? {
         try operation {
-            let inside = try changes { change in
-                change.author != nil && (change.path.isWithin(path) || change.from.map { $0.isWithin(path) } ?? false)
+            let all = try changes { _ in true }
+            let inside = all.indices.filter { index in
+                all[index].author != nil
+                    && (all[index].path.isWithin(path) || all[index].from.map { $0.isWithin(path) } ?? false)
             }
-            let wanted = RunName(program, among: inside.lazy.compactMap(\.author))
+            let wanted = RunName(program, among: inside.lazy.compactMap { all[$0].author })
             var known = KnownDirectories()
-            let last = inside.last { change in
-                change.author.map { wanted.matches($0) } ?? false && mayKnow(change, as: principal, &known)
+            let last = inside.last { index in
+                all[index].author.map { wanted.matches($0) } ?? false && mayKnow(all[index], as: principal, &known)
             }
-            guard let last, let author = last.author else { return nil }
-            let first = author.process > 0 ? inside.first { $0.author == author } : nil
-            return (first ?? last).time.advanced(byNanoseconds: -1)
+            guard let last, let author = all[last].author else { return nil }
+            let first = author.process > 0 ? inside.first { all[$0].author == author } ?? last : last
+            return moment(before: first, in: all)
         }
+    }
+
+    /// A version and a deletion have times of their own, a little before that of the row: so the moment of the row
+    /// before is meant.
+    private func moment(before index: Int, in rows: [Change]) -> Timestamp {
+        let time = rows[index].time
+        guard index > 0 else { return max(time.advanced(byNanoseconds: -1_000_000_000), adoption ?? time) }
+        return min(rows[index - 1].time, time.advanced(byNanoseconds: -1))
     }
 }
 

@@ -60,7 +60,7 @@ extension LiveContainer {
     }
 
     /// nil where it is not known: an older container, or a catalog that was made anew.
-    private var adoption: Timestamp? {
+    var adoption: Timestamp? {
         let text = ((try? store.setting(Self.adoptionKey)) ?? nil).map { String(decoding: $0, as: UTF8.self) }
         return text.flatMap { Int64($0) }.map { Timestamp(nanoseconds: $0) }
     }
