@@ -60,6 +60,7 @@ import Testing
         try Place.with { place in
             let mounted = try place.bash("$CTL mount c --json")
             #expect(try keys(of: mounted, isList: false) == ["directory", "mountpoint", "detached", "beneath"])
+            try expectSchema("mount", mounted)
             try shell(
                 "mkdir c/d; echo 2 > c/f; echo 3 > c/f; echo x > c/d/x; echo g > c/gone; rm c/gone", in: place.path)
             let history = try JSONDecoder().decode(
@@ -69,6 +70,7 @@ import Testing
                 let output = try place.bash("OLD=\(old); $CTL \(row.line) --json")
                 #expect(output.status == 0 && output.errors.isEmpty, "\(row.line): \(output.status) \(output.errors)")
                 #expect(try keys(of: output, isList: row.isList) == row.keys, "\(row.line)")
+                try expectSchema(row.line.hasPrefix("simulate") ? "simulate-conflict" : row.line.firstWord, output)
             }
             let lines = try place.bash("timeout 20 $CTL watch c --after 0 --json | head -n 1")
             #expect(try keys(of: lines, isList: false).isSubset(
@@ -77,10 +79,61 @@ import Testing
             let held = try place.bash("$CTL coordinate write c/f -- $CTL claims --container c --json")
             #expect(try keys(of: held, isList: true)
                 == ["id", "paths", "kind", "options", "pid", "program", "since", "waiting"])
+            try expectSchema("claims", held)
             try presenters(of: place)
-            #expect(try keys(of: place.bash("$CTL unmount c --json"), isList: false) == ["mountpoints", "ended"])
-            #expect(try keys(of: place.bash("$CTL forget c --yes --json"), isList: false) == Self.status)
+            let unmounted = try place.bash("$CTL unmount c --json")
+            #expect(try keys(of: unmounted, isList: false) == ["mountpoints", "ended"])
+            try expectSchema("unmount", unmounted)
+            let forgotten = try place.bash("$CTL forget c --yes --json")
+            #expect(try keys(of: forgotten, isList: false) == Self.status)
+            try expectSchema("forget", forgotten)
         }
+    }
+
+    @Test("Lines of watch and of a live query, errors and notes have schemas, too")
+    func lines() throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("echo 2 > c/f; mv c/f c/g; rm c/g", in: place.path)
+            for (schema, line) in [
+                ("watch", "timeout 20 $CTL watch c --after 0 --json | head -n 3"),
+                ("query-live", "timeout 20 $CTL query TRUE c --live --json | head -n 1"),
+                ("error", "$CTL history c/none --json 2>&1"), ("error", "$CTL history --json 2>&1"),
+                ("error", "$CTL mount none --json 2>&1"), ("error", "$CTL mount c -o bogus --json 2>&1"),
+                ("note", "$CTL config packages.extensions '[\"x\"]' --container c --json 2>&1 >&-"),
+            ] {
+                let output = try place.bash(line)
+                let lines = output.text.split(separator: "\n")
+                #expect(!lines.isEmpty, "\(line)")
+                for text in lines {
+                    let problems = try Schema(schema, in: Self.schemas).problems(text.utf8)
+                    #expect(problems.isEmpty, "\(line): \(problems)")
+                }
+            }
+            try place.unmount()
+        }
+    }
+
+    @Test("A value that does not fit its schema is found")
+    func unfitting() throws {
+        let check = { (text: String) in try Schema("watch", in: Self.schemas).problems(text.utf8) }
+        #expect(try check(#"{"sequence":1,"event":"saved","path":"a"}"#).isEmpty)
+        for text in [
+            #"{"sequence":-1,"event":"saved","path":"a"}"#, #"{"sequence":1,"event":"other","path":"a"}"#, "[]",
+            #"{"sequence":1,"event":"saved"}"#, #"{"sequence":true,"event":"saved","path":"a"}"#,
+            #"{"sequence":1,"event":"saved","path":"a","more":1}"#,
+            #"{"sequence":1,"event":"saved","path":"a","version":"x"}"#,
+        ] {
+            #expect(try check(text).count == 1, "\(text)")
+        }
+    }
+
+    private static let schemas = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path + "/docs/schemas"
+
+    private func expectSchema(_ name: String, _ output: Output) throws {
+        let problems = try Schema(name, in: Self.schemas).problems(output.stdout)
+        #expect(problems.isEmpty, "\(name): \(problems)")
     }
 
     /// None at first; then one, which people are shown as well.
@@ -91,6 +144,7 @@ import Testing
         try client.present("d/x")
         let listed = try place.bash("$CTL presenters c --json")
         #expect(try keys(of: listed, isList: true) == ["id", "path", "pid", "program", "silent"])
+        try expectSchema("presenters", listed)
         let shown = try place.bash("$CTL presenters c")
         #expect(shown.status == 0 && shown.text.contains("c/d/x") && shown.text.contains("(\(getpid()))"), "\(shown.text)")
     }
@@ -101,4 +155,8 @@ import Testing
         guard let object = value as? [String: Any] else { throw Failure("no object: \(output.text)") }
         return Set(object.keys)
     }
+}
+
+extension String {
+    fileprivate var firstWord: String { String(prefix { $0 != " " }) }
 }
