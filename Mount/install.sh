@@ -15,7 +15,7 @@ as_root() {
 install_packages() {
     local package missing=()
     if ! command -v dpkg-query > /dev/null; then
-        echo "this is not a Debian system; these packages, or what your system calls them, are needed: $*" >&2
+        echo "note: not a Debian system; packages of these names or the like are needed: $*" >&2
         return 1
     fi
     for package in "$@"; do
@@ -23,8 +23,7 @@ install_packages() {
     done
     [ ${#missing[@]} = 0 ] && return 0
     if [ "$(id -u)" != 0 ] && ! command -v sudo > /dev/null; then
-        echo "these packages are missing, and only root may install them (there is no sudo either): ${missing[*]}" >&2
-        echo "as root: apt-get install ${missing[*]}" >&2
+        echo "note: packages are missing, and only root may install them: apt-get install ${missing[*]}" >&2
         return 1
     fi
     echo "installing: ${missing[*]}"

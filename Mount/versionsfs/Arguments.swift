@@ -36,15 +36,15 @@ struct Arguments {
 
         Turns DIR into a container, where every save is a version, and mounts it over itself or on MOUNTPOINT.
 
-          -o OPTIONS  mount options, separated by commas: all that mount(8) lists for every file system
+          -o OPTIONS  mount options, separated by commas: those that mount(8) lists for every file system
                       (ro, noatime, nosuid, sync, remount, ...), allow_other, list-versions, source-open, ...
-                      no-ring: requests come over /dev/fuse, even where io_uring could carry them (slower)
+                      no-ring: use /dev/fuse for requests instead of io_uring (slower)
           -f          stay in the foreground and log to standard error
-          -d          the same, and log every detail
+          -d          stay in the foreground and log every detail
           -V          print the version
           -h          print this help
 
-        What it keeps: versionsctl history FILE. To end it: versionsctl unmount DIR.
+        `versionsctl history FILE` lists versions, and `versionsctl unmount DIR` ends the mount.
 
         """
 

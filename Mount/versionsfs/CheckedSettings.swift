@@ -59,9 +59,9 @@ struct CheckedSettings {
 
     /// What is accepted and kept, and has not all of its effect before more is there.
     private static let later = [
-        "scopes.documents": "no effect yet but on queries: names clash between devices, and there is one",
+        "scopes.documents": "no effect yet except on queries",
         "packages.extensions":
-            "no effect yet but on claims and presenters: the files of packages have versions one by one",
+            "no effect yet except on claims and presenters; the files of a package have versions one by one",
     ]
 
     /// Sets one setting; others that are wrong stay as they are, to be mended in turn.
@@ -77,7 +77,7 @@ struct CheckedSettings {
             try Self.mistaking { () throws(SettingsError) in try file.set(key, to: "\"\(value)\"") }
         }
         guard let set = file.entries.first(where: { $0.key == key }) else {
-            throw Mistake(key: key, text: "there is no setting \(key)")
+            throw Mistake(key: key, text: "no setting \(key)")
         }
         let whole = try Self.replacing(key, with: set.value, in: text)
         let new = try Self.file(whole)
@@ -104,7 +104,7 @@ struct CheckedSettings {
     /// What is no setting, in clauses: a slip of the hand, or of another version.
     var ignored: [String] {
         guard let text, let file = try? Self.file(text) else { return [] }
-        return file.unknown.map { "config.toml: there is no setting \($0): it has no effect" }
+        return file.unknown.map { "config.toml: no setting \($0), so the line has no effect" }
     }
 
     // MARK: Reading

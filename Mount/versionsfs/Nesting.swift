@@ -49,8 +49,8 @@ enum Nesting {
     /// The note of `status` on a container that lies in another one.
     static func note(on directory: FilePath) -> String? {
         container(above: directory).map {
-            "it lies in the container \($0), which shows it as another file system would be: "
-                + "its versions are kept here, while it is mounted itself"
+            "it lies in the container \($0), which shows it without versions; while it is mounted itself, its versions "
+                + "are kept here"
         }
     }
 

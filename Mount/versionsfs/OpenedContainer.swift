@@ -48,7 +48,7 @@ struct OpenedContainer {
             throw Self.failure(path, error, isReadOnly: isReadOnly)
         }
         if store.identity.wasCopied {
-            logger.notice("this container is a copy: it has a new device id")
+            logger.notice("the directory is a copy of another container and has a new device id")
             // Whoever waits for the start hears it too.
             if arguments.readyDescriptor != nil {
                 note("\(path) is a copy of another container and has a new device id.")

@@ -81,7 +81,7 @@ public struct SettingsFile {
     /// Sets one setting; `value` is TOML, or for a text the bare text.
     public mutating func set(_ key: String, to value: String) throws(SettingsError) {
         guard Self.standards.contains(where: { $0.key == key }) else {
-            throw SettingsError(key: key, description: "there is no setting \(key)")
+            throw SettingsError(key: key, description: "no setting \(key)")
         }
         // A table is a reference: a value that cannot be used must not stay in it.
         var copy = try SettingsFile(text: table.convert(to: .toml))
@@ -152,7 +152,7 @@ public struct SettingsFile {
     private mutating func insert(_ key: String, _ toml: String) throws(SettingsError) {
         let parts = key.split(separator: ".").map(String.init)
         guard let parsed = try? TOMLTable(string: "value = \(toml)"), let value = parsed["value"] else {
-            throw SettingsError(key: key, description: "\(toml) is no value")
+            throw SettingsError(key: key, description: "\(toml) is not a value")
         }
         guard parts.count == 2 else {
             table[key] = value

@@ -58,7 +58,7 @@ public struct SocketPlace: Hashable, Sendable {
         }
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == owner, status.st_mode & 0o022 == 0 else {
             throw ControlError(
-                .denied, "the directory for the control socket belongs to somebody else or others may write it",
+                .denied, "the directory of the control socket belongs to another user, or others may write to it",
                 path: Path(directory), advice: "remove it, or set XDG_RUNTIME_DIR")
         }
         // A socket of a daemon that died; the container's lock keeps two daemons from being here at once.

@@ -189,7 +189,7 @@ final class StoreCheck {
         let path = try path(of: version)
         report(
             store.contents.contains(version.content) ? .contentChanged : .contentMissing, version.id.hex,
-            path: path, text, repair: "mark the version's content as lost; what is there stays"
+            path: path, text, repair: "mark the version's content as lost; the file stays"
         ) { [.flags(version.id, again.flags.union(.contentLost))] }
     }
 

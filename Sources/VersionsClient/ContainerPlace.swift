@@ -60,7 +60,8 @@ public struct ContainerPlace: Hashable, Sendable {
         if let place = unmounted(resolved) { return place }
         if let error = covered(resolved, typed) { throw error }
         throw ControlError(
-            .noContainer, "not in a container", path: typed, advice: "versionsctl mount DIR makes a directory one")
+            .noContainer, "not in a container", path: typed,
+            advice: "`versionsctl mount DIR` makes a directory a container")
     }
 
     /// Through the mount: by the table of mounts where the kernel knows it as ours, else by the attributes alone.

@@ -65,16 +65,16 @@ public final class VersionsClient: Sendable {
         case .mounted(let socket): return try UnixSocket.connect(to: socket)
         case .unmounted:
             throw ControlError(
-                .notMounted, "not mounted", path: place.root, advice: "versionsctl mount \(place.root)")
+                .notMounted, "not mounted", path: place.root, advice: "`versionsctl mount \(place.root)` mounts it")
         case .closed(let owner):
             let name = getpwuid(owner).map { String(cString: $0.pointee.pw_name) } ?? "user \(owner)"
             throw ControlError(
-                .denied, "mounted by \(name), who alone may enter it", path: place.root,
+                .denied, "mounted by \(name) for that user alone", path: place.root,
                 advice: "ask them, or have root mount it")
         case .dead:
             throw ControlError(
                 .notMounted, "the daemon of this mount is gone", path: place.root,
-                advice: "versionsctl mount \(place.root)")
+                advice: "`versionsctl mount \(place.root)` mounts it again")
         }
     }
 

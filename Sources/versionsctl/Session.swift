@@ -30,7 +30,9 @@ struct Session {
             client = try await VersionsClient.connect(to: place, program: "versionsctl", version: toolVersion)
         }
         if client.daemon.version != toolVersion {
-            Printer.note("the daemon is of version \(client.daemon.version), this tool of \(toolVersion): mount again")
+            Printer.note(
+                "The daemon has version \(client.daemon.version), and versionsctl \(toolVersion). "
+                    + "Mount the container again.")
         }
         return Session(
             place: place, client: client, target: target, typed: typed?.path,
@@ -58,7 +60,7 @@ struct Session {
             if progress != nil { Printer.endProgress() }
             return reply
         } catch {
-            throw said(error)
+            throw await NameAdvice(session: self).advised(said(error))
         }
     }
 
@@ -116,7 +118,9 @@ struct Session {
         guard let typed, targetPath != nil, !Files.exists(typed.path), errno == ENOENT || errno == ENOTDIR else {
             return
         }
-        throw ControlError(.notFound, "no such file or directory", path: typed.path, advice: advice)
+        let likely = NameAdvice(session: self).neighbors(of: typed.path)
+        throw ControlError(
+            .notFound, "no such file or directory", path: typed.path, advice: NameAdvice.question(likely) ?? advice)
     }
 
     /// Another typed path as one of this container.
@@ -145,7 +149,7 @@ struct Session {
             let found = try ContainerPlace.find(typed, followingLastLink: followingLastLink)
             guard found.root == place.root else {
                 throw ControlError(.noContainer, "not in the container \(place.root)", path: typed,
-                    advice: "leave out --container, or give a path in it")
+                    advice: "leave out --container, or give a path in that container")
             }
             return (found, .path(found.path))
         }
@@ -163,7 +167,7 @@ struct Session {
             guard error.code == .noContainer else { throw error }
             var error = error
             error.message = "the current directory is not in a container"
-            error.advice = "cd into one, or name it with --container"
+            error.advice = "`cd` into a container, or name it with --container PATH"
             throw error
         }
     }

@@ -30,6 +30,7 @@ struct Tool: AsyncParsableCommand {
             CommandGroup(name: "Activity:", subcommands: [
                 WatchCommand.self, QueryCommand.self, ClaimsCommand.self, PresentersCommand.self, CoordinateCommand.self,
             ]),
+            CommandGroup(name: "The shell:", subcommands: [CompletionCommand.self, ManCommand.self]),
         ])
 
     /// Runs a command line; gives the exit status.
@@ -45,7 +46,7 @@ struct Tool: AsyncParsableCommand {
             return 0
         }
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try await asyncParseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -69,7 +70,9 @@ struct Tool: AsyncParsableCommand {
         let text = fullMessage(for: error)
         if status == .validationFailure {
             let commands = configuration.groupedSubcommands.flatMap { group in
-                group.subcommands.compactMap { command in command.configuration.commandName }
+                group.subcommands.compactMap { command in
+                    command.configuration.shouldDisplay ? command.configuration.commandName : nil
+                }
             }
             Printer.error(UsageLine.of(printable(message(for: error)), text, commands: commands))
             return 64

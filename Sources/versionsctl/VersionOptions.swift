@@ -23,7 +23,9 @@ struct VersionOptions: ParsableArguments {
         number of its process: it means the version before the last run of that program that saved the file.
         """
 
-    @Option(help: ArgumentHelp("Which version: \(VersionName.forms)", valueName: "version"))
+    @Option(
+        help: ArgumentHelp("Which version: \(VersionName.forms)", valueName: "version"),
+        completion: .custom(Completion.versions))
     var version: VersionName?
     @OptionGroup var moment: MomentOptions
 

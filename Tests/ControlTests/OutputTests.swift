@@ -35,7 +35,7 @@ struct OutputTests {
     @Test("conflicts show current, losers and base")
     func conflicts() {
         #expect(text.conflicts([Samples.conflict]) == """
-            Notes/todo.txt  1 unresolved loser
+            Notes/todo.txt  1 other version
               ID            SAVED                              SIZE  BY
               000000030000  just now   \(exact(0))  1.2 KiB  ann vim (1234)    current
               000000020000  2 min ago  \(exact(2))  1.2 KiB  ann emacs (1234)  conflict

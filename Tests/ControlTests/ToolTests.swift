@@ -68,7 +68,7 @@ struct ToolTests {
             for command in [["history"], ["diff"], ["undelete"], ["purge"], ["query", "TRUE"], ["mount"]] {
                 let run = try runTool(command + [word], in: directory)
                 #expect(run.status == 64 && run.output.isEmpty, "\(command) \(word): \(run)")
-                let lines = "error: unknown option \(word)\nhint: put -- before names that begin with a dash\nusage: "
+                let lines = "error: unknown option \(word)\nhint: write -- before names that begin with a dash\nusage: "
                 #expect(run.errors.hasPrefix(lines + "versionsctl \(command[0]) "), "\(run.errors)")
             }
             let named = try runTool(["history", "--", word], in: directory)
@@ -110,7 +110,8 @@ struct ToolTests {
         defer { remove(directory) }
         let run = try runTool(["history", "x.txt"], in: directory)
         #expect(run.status == 1)
-        #expect(run.errors == "error: x.txt: not in a container\nhint: versionsctl mount DIR makes a directory one\n")
+        let hint = "`versionsctl mount DIR` makes a directory a container"
+        #expect(run.errors == "error: x.txt: not in a container\nhint: \(hint)\n")
     }
 
     @Test("an unmounted container says how to mount it")
@@ -120,7 +121,7 @@ struct ToolTests {
         for name in ["/.versionsfs", "/.versionsfs/objects"] { mkdir(directory + name, 0o700) }
         let run = try runTool(["history", "x.txt"], in: directory)
         #expect(run.status == 1)
-        #expect(run.errors == "error: \(directory): not mounted\nhint: versionsctl mount \(directory)\n")
+        #expect(run.errors == "error: \(directory): not mounted\nhint: `versionsctl mount \(directory)` mounts it\n")
         #expect(try runTool(["conflicts", "--exit-code"], in: directory).status == 2)
     }
 
@@ -168,7 +169,7 @@ struct ToolTests {
         #expect(try world.run(["show", "doc.txt", "--json"]).output.contains("\"kind\" : \"current\""))
         let missing = try world.run(["show", "doc.txt", "--version", "ffff"])
         #expect(missing.status == 1)
-        #expect(missing.errors == "error: doc.txt: no version ffff\nhint: versionsctl history lists them\n")
+        #expect(missing.errors == "error: doc.txt: no version ffff\nhint: `versionsctl history` lists the versions\n")
     }
 
     @Test("a word of four hex digits and more is an id, unless there is a file of that name")
@@ -254,7 +255,8 @@ struct ToolTests {
         #expect(
             none.status == 1
                 && none.errors
-                    == "error: doc.txt: there is no conflict to resolve\nhint: versionsctl conflicts lists the documents that have one\n"
+                    == "error: doc.txt: no conflict to resolve\n"
+                        + "hint: `versionsctl conflicts` lists the documents with conflicts\n"
         )
     }
 
@@ -323,7 +325,7 @@ struct ToolTests {
         let world = try ToolWorld()
         defer { world.stop() }
         let run = try world.run(["forget", world.tree])
-        #expect(run.status == 1 && run.errors.contains("mounted\nhint: versionsctl unmount it first"))
+        #expect(run.status == 1 && run.errors.contains("mounted\nhint: run `versionsctl unmount` first"))
     }
 
     @Test("unmounted, status speaks with a daemon that serves it offline")

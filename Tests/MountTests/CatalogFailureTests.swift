@@ -31,7 +31,7 @@ import Testing
             try limit(container, to: "4096")
             // The file is written by its program, and the record of it waits.
             try shell("echo two > f", in: container.path)
-            guard try waitFor("the container is read-only until it can be", container) else {
+            guard try waitFor(Told.readOnlyUntil, container) else {
                 return ["it does not say that it is read-only"]
             }
             let changes = ["mkdir e", "echo three > f", "rm f", "mv f g", "chmod 600 f", "rmdir d", "ln f h", "> new"]
@@ -67,7 +67,7 @@ import Testing
             try shell("echo one > f", in: container.path)
             try limit(container, to: "4096")
             try shell("echo two > f", in: container.path)
-            guard try waitFor("the container is read-only until it can be", container) else {
+            guard try waitFor(Told.readOnlyUntil, container) else {
                 return ["it does not say that it is read-only"]
             }
             try container.remount()

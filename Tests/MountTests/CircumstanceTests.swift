@@ -46,8 +46,8 @@ import Testing
     func secondDaemon() throws {
         try withPlace { place in
             _ = try mustMount("c", in: place)
-            expectError(try daemon("c", "-f", in: place), "already mounted", "versionsctl status")
-            expectError(try ctl("mount", "c", in: place), "already mounted")
+            expectError(try daemon("c", "-f", in: place), Told.alreadyMounted, "versionsctl status")
+            expectError(try ctl("mount", "c", in: place), Told.alreadyMounted)
             mkdir(place + "/beside", 0o755)
             try mustRun("mount", ["--bind", place, place + "/beside"])
             expectError(
@@ -68,10 +68,10 @@ import Testing
             try mustUnmount("c", in: place)
             try mustRun("cp", ["-a", "c", "d"], in: place)
             let mounted = try mustMount("d", in: place)
-            let words = ["is a copy of another container", "new device id"]
+            let words = [Told.copied, Told.newDevice]
             #expect(words.allSatisfy { mounted.errors.contains($0) }, "\(mounted.errors)")
             let after = try ctl("status", "d", "--json", in: place).text
-            #expect(after.contains("the directory was copied"))
+            #expect(after.contains(Told.copied))
             #expect(before != after)
             let device = { (name: String) in
                 try JSONDecoder().decode(
@@ -97,10 +97,10 @@ import Testing
             _ = try Mounts.wait(.after(seconds: 20), watching: child) { $0.contains { $0.path == place + "/c" } }
             try shell("echo two > f", in: place + "/c")
             child.kill()
-            expectError(try ctl("status", "c", in: place), "daemon of this mount is gone", "versionsctl mount")
-            expectError(try ctl("history", "c/f", in: place), "daemon of this mount is gone")
+            expectError(try ctl("status", "c", in: place), Told.daemonGone, "versionsctl mount")
+            expectError(try ctl("history", "c/f", in: place), Told.daemonGone)
             let again = try mustMount("c", in: place)
-            #expect(again.errors.contains("dead mount was detached"), "\(again.errors)")
+            #expect(again.errors.contains(Told.deadDetached), "\(again.errors)")
             #expect(text(place + "/c/f") == "two\n")
             #expect(try ctl("history", "c/f", in: place).text.contains("2 versions"))
             try mustUnmount("c", in: place)
@@ -110,7 +110,7 @@ import Testing
     @Test("Mounted read-only a container shows everything and changes nothing")
     func readOnly() throws {
         try withPlace { place in
-            expectError(try ctl("mount", "c", "-o", "ro", in: place), "not a container yet", "without -o ro")
+            expectError(try ctl("mount", "c", "-o", "ro", in: place), "not a container yet", Told.withoutReadOnly)
             _ = try mustMount("c", in: place)
             try shell("echo two > c/f; echo x > c/gone; rm c/gone", in: place)
             let history = Data(try ctl("history", "c/f", "--json", in: place).stdout)
@@ -129,7 +129,7 @@ import Testing
                 ["restore", "c/f", "--version", oldest], ["undelete", "c/gone"], ["purge", "c/f"],
                 ["purge", "--deleted", "--container", "c"],
                 ["config", "stale-writes", "merge", "--container", "c"], ["pin", "c/f", "--version", oldest],
-            ] { expectError(try run(Workplace.control, words, in: place), "read-only", "without -o ro") }
+            ] { expectError(try run(Workplace.control, words, in: place), "read-only", Told.withoutReadOnly) }
             #expect(try ctl("status", "c", in: place).text.contains("read-only"))
             try mustUnmount("c", in: place)
             let after = try shell(
@@ -193,8 +193,8 @@ import Testing
             ] {
                 let output = try run(Workplace.control, words, in: place)
                 expectError(
-                    output, "another file system", "mounted at \(place)/c/sub in the container \(place)/c",
-                    "it has no versions")
+                    output, Told.otherFileSystem, "mounted at \(place)/c/sub in the container \(place)/c",
+                    Told.withoutVersions)
             }
             expectError(try ctl("mount", "c/own", in: place), "its files have versions there")
             try mustRun("umount", [place + "/c/sub"])
@@ -202,7 +202,7 @@ import Testing
             // Mounted before, it is seen through the container.
             try mustRun("mount", ["-t", "tmpfs", "none", place + "/c/sub"])
             _ = try mustMount("c", in: place)
-            expectError(try ctl("mount", "c/sub", in: place), "another file system", "it has no versions")
+            expectError(try ctl("mount", "c/sub", in: place), Told.otherFileSystem, Told.withoutVersions)
             try mustUnmount("c", in: place)
         }
     }
@@ -230,7 +230,7 @@ import Testing
             let actor = try ActorProcess("oldshell", in: place + "/c")
             let mounted = try mustMount("c", in: place)
             #expect(
-                mounted.errors.contains("oldshell (\(actor.pid))") && mounted.errors.contains("cd . again"),
+                mounted.errors.contains("oldshell (\(actor.pid))") && mounted.errors.contains(Told.cdAgain),
                 "\(mounted.errors)")
             #expect(!mounted.errors.contains("\n"), "\(mounted.errors)")
             // Where it stands is the directory itself, with the state in it; what it does there is done.
@@ -254,15 +254,15 @@ import Testing
         try withPlace { place in
             _ = try mustMount("c", in: place)
             try shell("echo two > c/f; echo x > c/gone; rm c/gone", in: place)
-            expectError(try ctl("forget", "c", "--yes", in: place), "mounted", "unmount it first")
+            expectError(try ctl("forget", "c", "--yes", in: place), "mounted", Told.unmountFirst)
             try mustUnmount("c", in: place)
             expectError(try ctl("forget", "c", in: place), "3 versions of 2 documents", "1 deleted entry", "--yes")
             #expect(access(place + "/c/.versionsfs", F_OK) == 0)
             let gone = try ctl("forget", "c", "--yes", in: place)
-            #expect(gone.status == 0 && gone.text.contains("ordinary directory again"), "\(gone.errors)")
+            #expect(gone.status == 0 && gone.text.contains(Told.ordinaryAgain), "\(gone.errors)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: place + "/c") == ["f"])
             #expect(text(place + "/c/f") == "two\n")
-            expectError(try ctl("forget", "c", "--yes", in: place), "not in a container")
+            expectError(try ctl("forget", "c", "--yes", in: place), Told.notInContainer)
         }
     }
 

@@ -22,8 +22,8 @@ import Testing
             try expect(0, ["write", "--for-replacing", "new", "--", "sh", "-c", "echo 1 > new"])
             try expect(127, ["write", "a", "--", "no-such-command"], "no-such-command: cannot be started")
             try expect(126, ["write", "a", "--", "/etc/passwd"])
-            try expect(125, ["write", "/etc/passwd", "--", "true"], "not in a container")
-            try expect(64, ["write", "a"], "no command")
+            try expect(125, ["write", "/etc/passwd", "--", "true"], Told.notInContainer)
+            try expect(64, ["write", "a"], Told.noCommand)
             try expect(64, ["read", "--for-deleting", "a", "--", "true"], "unknown option --for-deleting")
             try expect(64, ["write", "--for-deleting", "--for-moving", "a", "--", "true"])
             if try container.ctl(["claims", "--json"]).text.contains("write") { problems.append("a claim is left") }
@@ -156,8 +156,8 @@ import Testing
             _ = try stranger.must("rename", "a", "b")
             _ = try stranger.must("unlink", "b")
             let notes = try shell(
-                "until grep -q 'b was deleted' ../notes; do :; done; echo > ../go; cat ../notes", in: container.path, seconds: 20)
-            return notes.text.contains("a was moved by a program that does not wait for claims") ? [] : [notes.text]
+                "until grep -q 'has deleted b' ../notes; do :; done; echo > ../go; cat ../notes", in: container.path, seconds: 20)
+            return notes.text.contains("A program that does not wait for claims has moved a.") ? [] : [notes.text]
         }
     }
 }

@@ -46,7 +46,7 @@ struct CoveringTests {
                         "unshare", ["-m", "--propagation", "private", "bash", "-c", script, "bash", point],
                         in: place.path, environment: ["DAEMON": Workplace.daemon], seconds: 60)
                 }
-                expectError(output, "the control socket in /run/versionsfs", "elsewhere")
+                expectError(output, "the control socket in /run/versionsfs", Told.elsewhere)
             }
         }
     }
@@ -60,17 +60,17 @@ struct CoveringTests {
             let (control, daemon) = ([Workplace.control, "mount"], [Workplace.daemon])
             for program in [control, daemon] {
                 for (point, words) in [
-                    ("up", "would be covered"), ("up/down", "would be covered"), ("up/down/c/inner", "in"),
+                    ("up", Told.wouldCover), ("up/down", Told.wouldCover), ("up/down/c/inner", "in"),
                     ("up/down/c/.versionsfs", "itself"),
                 ] {
                     let output = try apart(place, program + ["up/down/c", point])
-                    expectError(output, words, "or elsewhere")
+                    expectError(output, words, Told.elsewhere)
                     #expect(output.text.isEmpty, "\(program) \(point) mounted \(output.text)")
                 }
                 for point in ["b", "b/down", "b/down/c/inner"] {
                     let output = try apart(
                         place, program + ["up/down/c", point], prelude: "mount --bind up b")
-                    expectError(output, "or elsewhere")
+                    expectError(output, Told.elsewhere)
                     #expect(output.text.isEmpty, "\(program) \(point) mounted \(output.text)")
                 }
             }

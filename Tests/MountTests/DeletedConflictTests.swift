@@ -17,7 +17,7 @@ import Testing
             #expect(try place.ctl("conflicts", "c").text == "No conflicts.")
             for way in [["--keep", "current"], ["--newest"]] {
                 let output = try run(Workplace.control, ["resolve", "c/f"] + way, in: place.path)
-                expectError(output, "c/f: it is deleted, and no conflict is open\nhint: versionsctl undelete brings it back")
+                expectError(output, "c/f: \(Told.deletedConflict)")
             }
             #expect(try place.ctl("history", "c/f").text.contains("conflict"))
             #expect(try place.ctl("undelete", "c/f").status == 0)

@@ -28,7 +28,7 @@ import Testing
             let opened = try run("cat", [lost.file])
             #expect(opened.errors.contains("No data available"), "\(opened.errors)")
             // There is nothing that could be compared.
-            expectError(try place.ctl("diff", "c/big"), "no other version")
+            expectError(try place.ctl("diff", "c/big"), Told.noOtherVersion)
             try place.unmount()
         }
     }

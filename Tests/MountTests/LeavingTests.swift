@@ -21,7 +21,7 @@ import Testing
                 expectError(
                     output, "in use by versionsfs (\(daemon.pid))", "not mounted here",
                     "kill \(daemon.pid)", status: status)
-                #expect(!output.errors.contains("already mounted"), "\(output.errors)")
+                #expect(!output.errors.contains(Told.alreadyMounted), "\(output.errors)")
             }
             try actor.must("cd", "/")
             #expect(try daemon.wait(.after(seconds: 30)) == 0)

@@ -79,7 +79,7 @@ import Testing
             try shell("mkdir x", in: place.path)
             try place.mount()
             let output = try place.ctl("mount", "x", "c")
-            expectError(output, "already mounted")
+            expectError(output, Told.alreadyMounted)
             #expect(output.errors.contains("c: already mounted"), "\(output.errors)")
         }
     }
@@ -139,9 +139,10 @@ import Testing
         try Place.with { place in
             try place.mount()
             expectError(try place.ctl("restore", "c/f", "--at", "2h"), "not a directory", "--version")
-            let wrong = try place.ctl("restore", "c", "--at", "yesterday")
+            let wrong = try place.ctl("restore", "c", "--at", "yesterdayish")
             #expect(wrong.status == 64 && wrong.errors.contains("RFC 3339"), "\(wrong.errors)")
-            #expect(try place.ctl("restore", "--help").text.contains("RFC 3339"))
+            let help = try place.ctl("restore", "--help").text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(help.contains("RFC 3339"))
         }
     }
 

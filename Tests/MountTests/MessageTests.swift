@@ -53,7 +53,7 @@ import Testing
             #expect(!output.errors.contains("versionsfs (") && !output.errors.contains("exe ("), "\(output.errors)")
             let daemons = try run("pgrep", ["-x", "versionsfs", "-a"]).text
             #expect(daemons.contains(place.path + "/c"), "\(daemons)")
-            expectError(try place.ctl("unmount", "c", asUser: 65534), "mounted by root", "ask them")
+            expectError(try place.ctl("unmount", "c", asUser: 65534), "mounted by root", Told.askOwner)
             #expect(try place.ctl("unmount", "--lazy", "c").status == 0)
         }
     }
@@ -62,30 +62,30 @@ import Testing
     func errors() throws {
         try Place.with { place in
             try shell("mkdir c/d; mkdir -m 700 c/closed; echo x > c/closed/f", in: place.path)
-            expectError(try place.ctl("unmount", "c"), "not in a container", "versionsctl mount")
+            expectError(try place.ctl("unmount", "c"), Told.notInContainer, "versionsctl mount")
             try place.mount()
             try shell("echo two > c/f", in: place.path)
-            expectError(try place.ctl("history", "c/nope"), "no such file or directory")
+            expectError(try place.ctl("history", "c/nope"), Told.noSuchFile)
             expectError(try place.ctl("history", "c/f/x"), "error: c/f/x: ")
             expectError(try place.ctl("history", "c/closed/f", asUser: 65534), "ermission denied", "ask its owner")
             expectError(try place.ctl("history", "c/d"))
             expectError(try place.ctl("show", "c/f", "--version", "ffffffff"), "no version ffffffff")
             expectError(try place.ctl("undelete", "c/f"))
-            expectError(try place.ctl("resolve", "c/f", "--newest"), "no conflict")
-            expectError(try place.ctl("purge", "c/nope"), "no such file")
-            expectError(try place.ctl("conflicts", "c/nope"), "no such file or directory")
-            expectError(try place.ctl("conflicts", "c/nope", "--exit-code"), "no such file", status: 2)
+            expectError(try place.ctl("resolve", "c/f", "--newest"), Told.noConflict)
+            expectError(try place.ctl("purge", "c/nope"), Told.noSuchFile)
+            expectError(try place.ctl("conflicts", "c/nope"), Told.noSuchFile)
+            expectError(try place.ctl("conflicts", "c/nope", "--exit-code"), Told.noSuchFile, status: 2)
             #expect(try place.ctl("conflicts", "c/d", "--exit-code").status == 0)
             try place.unmount()
-            expectError(try place.ctl("unmount", "c"), "not mounted", "versionsctl mount")
-            expectError(try place.ctl("history", "c/f"), "not mounted", "versionsctl mount")
+            expectError(try place.ctl("unmount", "c"), Told.notMounted, "versionsctl mount")
+            expectError(try place.ctl("history", "c/f"), Told.notMounted, "versionsctl mount")
             try shell(
                 "mv c/.versionsfs/format c/.versionsfs/was; echo 'versionsfs 99' > c/.versionsfs/format", in: place.path
             )
             for command in ["status", "forget"] {
-                expectError(try place.ctl(command, "c"), "unknown container format", "newer version")
+                expectError(try place.ctl(command, "c"), Told.unknownFormat, Told.newerVersion)
             }
-            expectError(try place.ctl("check", "--container", "c"), "unknown container format", status: 2)
+            expectError(try place.ctl("check", "--container", "c"), Told.unknownFormat, status: 2)
             try shell("mv c/.versionsfs/was c/.versionsfs/format", in: place.path)
             let gone = try place.ctl("forget", "c", "--yes")
             #expect(gone.status == 0 && gone.errors.isEmpty, "\(gone.errors)")
@@ -98,7 +98,7 @@ import Testing
             try shell("chown -R 65534:65534 c", in: place.path)
             let mounted = try place.ctl("mount", "c", asUser: 65534)
             #expect(mounted.status == 0, "\(mounted.errors)")
-            expectError(try place.ctl("status", "c"), "who alone may enter it", "ask them")
+            expectError(try place.ctl("status", "c"), Told.mountedForOther, Told.askOwner)
             expectError(try place.ctl("mount", "c"))
             #expect(try place.ctl("status", "c", asUser: 65534).status == 0)
             try place.unmount()
@@ -136,7 +136,7 @@ import Testing
             let status = try place.ctl("status", "c")
             #expect(status.status == 0 && status.text.contains("at \(place.path)/m"), "\(status.errors)")
             #expect(try place.ctl("history", "c/f").text.hasPrefix("c/f  2 versions"))
-            expectError(try place.ctl("mount", "c"), "already mounted")
+            expectError(try place.ctl("mount", "c"), Told.alreadyMounted)
             try place.unmount("c")
             #expect(try !Mounts.all().contains { $0.path.hasPrefix(place.path) })
         }
@@ -208,7 +208,7 @@ import Testing
                     expectError(output, "error: \(to): ", words)
                 }
             }
-            expectError(try place.ctl("undelete", "c/x", "--to", "c/.versions"), ": c/.versions: ", "is reserved")
+            expectError(try place.ctl("undelete", "c/x", "--to", "c/.versions"), ": c/.versions: ", Told.isReserved)
             expectError(try place.ctl("query", "TRUE", "c/.versions"), ": c/.versions: the name .versions is ")
             try place.unmount()
         }
@@ -231,13 +231,13 @@ import Testing
                 try place.mount()
                 expectError(
                     try place.ctl("restore", "c/f", "--version", old),
-                    "error: c/f: it is \(word)\nhint: chattr -\(flag)")
+                    "error: c/f: it is \(word)\nhint: `chattr -\(flag)`")
                 try place.unmount()
             }
             try shell("chattr +i c/d", in: place.path)
             defer { _ = try? run("chattr", ["-i", "c/d"], in: place.path) }
             try place.mount()
-            expectError(try place.ctl("undelete", "c/d/x"), "c/d/x: its directory is immutable\nhint: chattr -i")
+            expectError(try place.ctl("undelete", "c/d/x"), "c/d/x: its directory is immutable\nhint: `chattr -i")
             expectError(
                 try place.ctl("restore", "c/f", "--version", old, "--to", "c/d/y"), "c/d/y: its directory is immutable")
             try place.unmount()

@@ -57,7 +57,7 @@ import Testing
             #expect(status.contains("inner is a container of its own"), "\(status)")
             let forgetting = try place.ctl("forget", "c/inner", "--yes")
             #expect(forgetting.status != 0 && !forgetting.errors.contains("forget \(path)"), "\(forgetting.errors)")
-            expectError(try place.ctl("mount", "c/inner"), "in the container", "which is mounted")
+            expectError(try place.ctl("mount", "c/inner"), "in the container", Told.outerIsMounted)
             try place.unmount()
 
             #expect(try place.ctl("status", "c/inner").text.contains("it lies in the container \(path)/c"))

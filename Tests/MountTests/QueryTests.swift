@@ -70,7 +70,7 @@ import Testing
                 problems.append("\(wrong.status) \(wrong.errors)")
             }
             let missing = try container.ctl(["query", "TRUE", "nothing"])
-            if missing.status != 1 || !missing.errors.contains("no such file") { problems.append(missing.errors) }
+            if missing.status != 1 || !missing.errors.contains(Told.noSuchFile) { problems.append(missing.errors) }
             return problems
         }
     }

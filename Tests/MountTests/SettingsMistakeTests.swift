@@ -49,8 +49,8 @@ import Testing
     func syntax() throws {
         let text = "stale-writes = \"keep\"\nreplace-wait = = 2\n"
         try with(text) { place, file in
-            expectError(try place.ctl("mount", "c"), file, "line 2", "correct the file")
-            expectError(try place.ctl("config", in: "c"), file, "line 2", "correct the file")
+            expectError(try place.ctl("mount", "c"), file, "line 2", Told.correctFile)
+            expectError(try place.ctl("config", in: "c"), file, "line 2", Told.correctFile)
             expectError(try place.ctl("config", "stale-writes", "merge", in: "c"), file, "line 2")
             #expect(try place.ctl("check", "--container", "c").text.contains("clean"))
             let status = try place.ctl("status", "c")

@@ -26,7 +26,7 @@ import Testing
             try place.mount()
             try shell("echo 1 > c/f; echo 2 > c/f", in: place.path)
             try place.unmount()
-            for (content, words) in [("\\001garbage\\n", "is damaged"), ("versionsfs 99 x=y\\n", "newer version")] {
+            for (content, words) in [("\\001garbage\\n", "is damaged"), ("versionsfs 99 x=y\\n", Told.newerVersion)] {
                 try shell("cp c/.versionsfs/format format; printf '\(content)' > c/.versionsfs/format", in: place.path)
                 expectError(try place.daemon("c", "-f"), words)
                 try shell("cp format c/.versionsfs/format", in: place.path)

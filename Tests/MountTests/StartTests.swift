@@ -44,7 +44,7 @@ import Testing
                 child.kill()
                 let mounted = try run(Workplace.control, ["mount"] + again, in: place.path, seconds: 60)
                 #expect(
-                    mounted.status == 0 && mounted.errors.contains("a dead mount was detached"), "\(mounted.errors)")
+                    mounted.status == 0 && mounted.errors.contains(Told.deadDetached), "\(mounted.errors)")
                 #expect(!mounted.errors.contains("\n"), "\(mounted.errors)")
                 #expect(
                     (try? String(contentsOfFile: place.path + "/\(again.last ?? "")/f", encoding: .utf8)) == "one\n")
@@ -90,17 +90,17 @@ import Testing
     func oneLine() throws {
         try Place.with { place in
             try shell("echo x > file; mkdir -m 700 private; mkdir c/.versions", in: place.path)
-            expectError(try place.ctl("mount", "c"), ".versions", "rename it first")
+            expectError(try place.ctl("mount", "c"), ".versions", Told.renameFirst)
             try shell("rmdir c/.versions", in: place.path)
             for options in ["bogus", "ro,bogus=1"] {
-                expectError(try place.ctl("mount", "c", "-o", options), "bogus", "leave it out")
+                expectError(try place.ctl("mount", "c", "-o", options), "bogus", Told.leaveOut)
             }
             expectError(try place.ctl("mount", "file"), "Not a directory")
             expectError(try place.ctl("mount", "none"), "No such file or directory", "mkdir")
             expectError(try place.ctl("mount", "c", "none"), "No such file or directory", "mkdir")
             expectError(try place.ctl("mount", "private", asUser: 65534), "ermission denied")
-            expectError(try place.daemon("c", "-f", "-o", "bogus"), "bogus", "leave it out")
-            expectError(try place.daemon(), "missing argument DIR", "versionsfs -h", status: 64)
+            expectError(try place.daemon("c", "-f", "-o", "bogus"), "bogus", Told.leaveOut)
+            expectError(try place.daemon(), Told.missingDirectory, "versionsfs -h", status: 64)
             expectError(try place.daemon("c", "--nonsense"), "--nonsense", "versionsfs -h", status: 64)
         }
     }
@@ -111,15 +111,15 @@ import Testing
             mkdir(place.path + "/m", 0o755)
             mkdir(place.path + "/c/inner", 0o755)
             try place.mount()
-            expectError(try place.ctl("mount", "."), place.path + "/c", "contains the mounted container", "unmount")
-            expectError(try place.daemon(".", "-f"), place.path + "/c", "contains the mounted container", "unmount")
-            expectError(try place.ctl("mount", "c/inner"), "in the container \(place.path)/c", "which is mounted")
+            expectError(try place.ctl("mount", "."), place.path + "/c", Told.insideIsMounted, "unmount")
+            expectError(try place.daemon(".", "-f"), place.path + "/c", Told.insideIsMounted, "unmount")
+            expectError(try place.ctl("mount", "c/inner"), "in the container \(place.path)/c", Told.outerIsMounted)
             try place.unmount()
             // Mounted elsewhere, and left open in its own place.
             let elsewhere = try place.ctl("mount", "c", "m", "-o", "source-open")
             #expect(elsewhere.status == 0, "\(elsewhere.errors)")
-            expectError(try place.ctl("mount", "."), "contains the mounted container")
-            expectError(try place.ctl("mount", "c/inner"), "in the container", "which is mounted")
+            expectError(try place.ctl("mount", "."), Told.insideIsMounted)
+            expectError(try place.ctl("mount", "c/inner"), "in the container", Told.outerIsMounted)
             try place.unmount("m")
             expectError(try place.ctl("mount", "c/inner"), "in the container \(place.path)/c", "forget")
             expectError(try place.ctl("mount", "c", "c/inner"), "in \(place.path)/c itself")

@@ -17,7 +17,7 @@ import Testing
                 }
             }
             let elsewhere = try place.ctl("config")
-            expectError(elsewhere, "the current directory is not in a container", "--container")
+            expectError(elsewhere, Told.noHereContainer, "--container")
             try place.unmount()
             for command in ["status", "check"] {
                 #expect(try place.ctl(command, "c/d").status == 0, "\(command) unmounted")
@@ -29,7 +29,7 @@ import Testing
     func watching() throws {
         try Place.with { place in
             try place.mount()
-            expectError(try place.ctl("watch", "c/nope"), "c/nope", "no such file or directory", "its directory")
+            expectError(try place.ctl("watch", "c/nope"), "c/nope", Told.noSuchFile, "its directory")
             let again = try run("timeout", ["1", Workplace.control, "watch", "c/nope", "--after", "0"], in: place.path)
             #expect(again.status == 124, "\(again.errors)")
             try place.unmount()
@@ -37,8 +37,8 @@ import Testing
     }
 
     @Test("A setting that does not do all of its work yet says what it does", arguments: [
-        ("scopes.documents", #"["/Letters"]"#, "but on queries"),
-        ("packages.extensions", #"["rtfd"]"#, "but on claims and presenters"),
+        ("scopes.documents", #"["/Letters"]"#, Told.onQueries),
+        ("packages.extensions", #"["rtfd"]"#, Told.onClaims),
     ])
     func partlyInEffect(_ key: String, _ value: String, _ work: String) throws {
         try Place.with { place in

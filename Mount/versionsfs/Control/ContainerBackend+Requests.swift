@@ -287,7 +287,7 @@ extension ContainerBackend {
             let all = try CheckedSettings(in: store.state).entries()
             guard let key = request.key else { return all }
             guard let found = all.first(where: { $0.key == key }) else {
-                throw OperationError(.invalid, "there is no setting \(key)", advice: "versionsctl config lists them")
+                throw OperationError(.invalid, "no setting \(key)", advice: "`versionsctl config` lists the settings")
             }
             return [found]
         }
@@ -303,7 +303,7 @@ extension ContainerBackend {
                 try settings.set(request.key, to: request.value)
                 container.settings = settings.settings
                 guard let set = try settings.entries().first(where: { $0.key == request.key }) else {
-                    throw OperationError(.invalid, "there is no setting \(request.key)")
+                    throw OperationError(.invalid, "no setting \(request.key)")
                 }
                 return set
             }
@@ -317,9 +317,9 @@ extension ContainerBackend {
                 return try body()
             } catch let error as CheckedSettings.Mistake {
                 guard error.key.isEmpty else {
-                    throw ControlError(.invalidValue, error.text, advice: "versionsctl config shows what is set")
+                    throw ControlError(.invalidValue, error.text, advice: "`versionsctl config` shows the settings")
                 }
-                let first = surroundings.mountpoint == nil ? "" : "unmount and "
+                let first = surroundings.mountpoint == nil ? "" : "unmount it, and "
                 let advice = first + "correct the file, or remove it for the defaults"
                 throw ControlError(.invalidValue, "\(surroundings.state)/\(error.text)", advice: advice)
             }

@@ -45,7 +45,15 @@ extension ContainerBackend {
             case .version(let version, let document): return .version(version, document)
             case .deletion(let deletion): return .deletion(deletion)
             }
-        case .path(let path): return try subject(at: try tree(path), call)
+        case .path(let path):
+            let path = try tree(path)
+            do {
+                return try subject(at: path, call)
+            } catch var error as OperationError {
+                guard error.kind == .notFound, error.advice == nil else { throw error }
+                error.renamed = container.renamedSince(path, as: call.principal)
+                throw error
+            }
         }
     }
 

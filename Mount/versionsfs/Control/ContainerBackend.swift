@@ -60,26 +60,28 @@ final class ContainerBackend: ControlBackend {
             let space = try container.space(within: .root, limit: 500_000_000, as: Principal(user: 0))
             var notes = surroundings.notes()
             if !space.isComplete {
-                notes.append("live is what was counted in half a second; `versionsctl space` counts all")
+                notes.append("live files were counted for half a second only; `versionsctl space` counts all of them")
             }
             if !store.space.isComplete {
-                notes.append("history and deleted are being counted anew; `versionsctl space` waits until they are")
+                notes.append("history and deleted files are being counted; `versionsctl space` waits for the sums")
             }
             if container.isThinningPaused {
-                notes.append("the system's clock was set by more than a day: history is not thinned for now")
+                notes.append("the system clock jumped by more than a day: history is not thinned for now")
             }
             let about = StatusNotes(container: container, principal: call.principal)
             notes += try about.all()
             notes += container.spaceNotes
             let nested = space.nested.filter { container.mayList($0, as: call.principal) }
-            notes += nested.map { "\($0) is a container of its own: no versions are kept here of what lies in it" }
+            notes += nested.map { "\($0) is a container of its own, and its files have their versions there" }
             if let reason = store.writingFailure {
-                notes.append("the catalog cannot be written (\(reason)): the container is read-only until it can be")
+                notes.append("the catalog cannot be written (\(reason)): the container is read-only until then")
             } else if store.isWritingStuck {
                 notes.append("the catalog cannot be written; changes wait in memory")
             }
             if container.options.isReadOnly { notes.append("mounted read-only: nothing is saved or resolved") }
-            if store.identity.wasCopied { notes.append("the directory was copied: it has a new device id") }
+            if store.identity.wasCopied {
+                notes.append("the directory is a copy of another container and has a new device id")
+            }
             return ContainerStatus(
                 container: store.identity.container, mountpoint: surroundings.mountpoint,
                 device: store.identity.deviceName, items: counts.items, versions: counts.versions,
@@ -105,7 +107,8 @@ final class ContainerBackend: ControlBackend {
     func forget(_ request: ForgetRequest, _ call: ControlCall) throws(ControlError) -> ContainerStatus {
         guard let forget = surroundings.forget else {
             throw ControlError(
-                .busy, "the container is mounted", path: surroundings.mountpoint, advice: "versionsctl unmount it first"
+                .busy, "the container is mounted", path: surroundings.mountpoint,
+                advice: "run `versionsctl unmount` first"
             )
         }
         var before = try status(StatusRequest(), call)
@@ -143,9 +146,11 @@ final class ContainerBackend: ControlBackend {
         switch error {
         case let error as ControlError: return error
         case let error as OperationError:
-            return ControlError(
+            var result = ControlError(
                 code(error.kind), error.message, path: error.path.map { Path($0) }, advice: error.advice,
                 errno: error.errno?.rawValue, begins: error.begins)
+            result.renamed = error.renamed.map { Path($0) }
+            return result
         default: return ControlError(.failed, "\(error)")
         }
     }

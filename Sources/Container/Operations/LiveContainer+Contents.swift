@@ -47,10 +47,11 @@ extension LiveContainer {
                 .contentMissing,
                 "the content of version \(version.id.short) was not kept: its \(version.size) bytes are over "
                     + "history.max-file (\(limit)), and it was overwritten in place",
-                path: document.path, advice: "versionsctl config history.max-file SIZE keeps larger ones from now on")
+                path: document.path,
+                advice: "`versionsctl config history.max-file SIZE` keeps larger files from now on")
         }
         return OperationError(
-            .contentMissing, "the content of version \(version.id.short) is not there any more", path: document.path)
+            .contentMissing, "the content of version \(version.id.short) is lost", path: document.path)
     }
 
     /// The live file of the item if its current version has the same content.

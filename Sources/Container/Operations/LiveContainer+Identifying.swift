@@ -39,7 +39,8 @@ extension LiveContainer {
         let found = document.versions.filter { $0.id.hex.hasPrefix(digits) }
         guard let first = found.first else {
             throw OperationError(
-                .notFound, "no version \(digits)", path: document.path, advice: "versionsctl history lists them")
+                .notFound, "no version \(digits)", path: document.path,
+                advice: "`versionsctl history` lists the versions")
         }
         guard found.count == 1 else {
             throw OperationError(
@@ -55,7 +56,7 @@ extension LiveContainer {
         guard isHex, (fewestDigits...32).contains(digits.utf8.count) else {
             throw OperationError(
                 .invalid, "an id is \(fewestDigits) to 32 hex digits: \(text.prefix(64))",
-                advice: "versionsctl history and versionsctl deleted list them")
+                advice: "`versionsctl history` and `versionsctl deleted` list ids")
         }
         return digits
     }

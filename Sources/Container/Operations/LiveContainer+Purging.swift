@@ -55,13 +55,13 @@ extension LiveContainer {
     private func leaving(_ version: Version, _ document: DocumentRecord, force: Bool) throws -> Version {
         guard version.kind != .current else {
             throw OperationError(
-                .invalid, "this is the version in the file", path: document.path,
-                advice: "remove the file, then versionsctl purge --deleted")
+                .invalid, "the current version cannot be purged", path: document.path,
+                advice: "remove the file, then run `versionsctl purge --deleted`")
         }
         guard force || !version.flags.contains(.pinned) else {
             throw OperationError(
-                .invalid, "this version is pinned", path: document.path,
-                advice: "versionsctl unpin it, or purge it with --force")
+                .invalid, "the version is pinned", path: document.path,
+                advice: "`versionsctl unpin` releases it; `purge --force` removes it all the same")
         }
         return version
     }
@@ -75,8 +75,8 @@ extension LiveContainer {
         guard going.isEmpty else { return (going, others.count - going.count) }
         if others.isEmpty { throw OperationError(.nothingToDo, "no other version to remove", path: document.path) }
         throw OperationError(
-            .nothingToDo, "the versions that could be removed are pinned", path: document.path,
-            advice: "purge it with --force if that is what you want")
+            .nothingToDo, "all other versions are pinned", path: document.path,
+            advice: "`versionsctl purge --force` removes pinned versions, too")
     }
 
     /// An unresolved loser that is removed is resolved.

@@ -9,7 +9,7 @@ extension LiveContainer {
     public func requireUsable(_ path: TreePath) throws(OperationError) {
         try requireUnreserved(path, advice: "choose another name")
         if path.names.contains(where: { $0.bytes.count > 255 }) {
-            throw OperationError(.invalid, "the name is too long", path: path, advice: "it may have 255 bytes")
+            throw OperationError(.invalid, "the name is too long", path: path, advice: "a name has at most 255 bytes")
         }
     }
 
@@ -32,7 +32,7 @@ extension LiveContainer {
             let flag = protection & 1 != 0 ? "i" : "a"
             return OperationError(
                 .denied, "\(what) is \(flag == "i" ? "immutable" : "append-only")", path: spot.path,
-                advice: "chattr -\(flag) lets it be changed")
+                advice: "`chattr -\(flag)` allows changes")
         }
         return error
     }

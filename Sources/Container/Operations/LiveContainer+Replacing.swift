@@ -53,7 +53,8 @@ extension LiveContainer {
         // Who has it open would go on with the file that leaves its name, and with the journals of the new one.
         guard nodes.node(try Backing.stat(file.raw).key)?.hasWriters != true else {
             throw OperationError(
-                .busy, "this database is open", path: spot.path, advice: "close the program that uses it first")
+                .busy, "the database is open", path: spot.path,
+                advice: "close the program that uses it, and repeat the command")
         }
         try document.state.withLock { state in
             guard let node = nodes.node(try Backing.stat(file.raw).key) else { return }
@@ -102,7 +103,8 @@ extension LiveContainer {
     }
 
     func savedMeanwhile(_ path: TreePath) -> OperationError {
-        OperationError(.busy, "it was saved meanwhile", path: path, advice: "look again and repeat")
+        OperationError(.busy, "the file was saved in the meantime", path: path,
+            advice: "look at it again, and repeat the command")
     }
 
     /// The current version, once what the file holds is a version: an edit that nobody closed becomes one.
@@ -111,11 +113,13 @@ extension LiveContainer {
     ) throws -> Version {
         if state.isUnversioned {
             throw OperationError(
-                .invalid, "it has no versions: ignored, or a program's temporary file", path: spot.path)
+                .invalid, "no versions: the file is ignored, or a program's temporary file", path: spot.path,
+                advice: "`versionsctl status` names the patterns of ignored files")
         }
         let isBeingSaved = state.isReturning || state.differs(from: stat) && node.hasWriters
         guard !isBeingSaved else {
-            throw OperationError(.busy, "it is being saved just now", path: spot.path, advice: "repeat in a moment")
+            throw OperationError(.busy, "a program is saving the file", path: spot.path,
+                advice: "repeat the command in a moment")
         }
         if state.differs(from: stat) {
             let file = try spot.open(flags: O_RDONLY)
@@ -184,7 +188,7 @@ extension LiveContainer {
     }
 
     func taken(_ path: TreePath) -> OperationError {
-        OperationError(.exists, "there is something of this name", path: path, advice: "choose another with --to")
+        OperationError(.exists, "the name is taken", path: path, advice: "choose another name with --to PATH")
     }
 
     private func recordNew(

@@ -43,7 +43,8 @@ extension LiveContainer {
             guard document.deletion == nil else { throw deleted(document) }
             guard resolving.withLock({ $0.insert(document.item).inserted }) else {
                 throw OperationError(
-                    .busy, "somebody else is resolving it", path: document.path, advice: "look again and repeat")
+                    .busy, "another program is resolving the conflict", path: document.path,
+                    advice: "repeat the command in a moment")
             }
             defer { resolving.withLock { _ = $0.remove(document.item) } }
             // Somebody may have resolved it since it was looked at.
@@ -62,8 +63,9 @@ extension LiveContainer {
     private func deleted(_ document: DocumentRecord) -> OperationError {
         let isWaiting = !document.conflicts.isEmpty
         return OperationError(
-            .invalid, isWaiting ? "it is deleted, and no conflict is open" : "it is deleted", path: document.path,
-            advice: "versionsctl undelete brings it back" + (isWaiting ? " with what was unresolved" : ""))
+            .invalid, isWaiting ? "the file is deleted, and its conflict with it" : "the file is deleted",
+            path: document.path,
+            advice: "`versionsctl undelete` brings it back" + (isWaiting ? " with the conflict" : ""))
     }
 
     private func resolve(
@@ -206,7 +208,8 @@ extension LiveContainer {
                     return (try? walk.spot(parent.appending(candidate)).stat != nil) ?? false
                 }
             }
-            guard let free else { throw OperationError(.exists, "no free name beside it", path: document.path) }
+            guard let free else { throw OperationError(.exists, "no free name for the other version",
+                path: document.path) }
             let path = parent.appending(free)
             let staged = try stage(loser, of: document, as: principal)
             do {

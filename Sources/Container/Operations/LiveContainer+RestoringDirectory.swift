@@ -47,8 +47,8 @@ extension LiveContainer {
 
     static func renamedAbove(_ path: TreePath) -> OperationError {
         OperationError(
-            .notFound, "a directory above it has been renamed since", path: path,
-            advice: "give --to: then a copy is made")
+            .notFound, "a directory above it was renamed after that time", path: path,
+            advice: "restore a copy with --to PATH")
     }
 
     private static var adoptionKey: String { "adopted" }
@@ -79,8 +79,8 @@ extension LiveContainer {
         }
         guard try existed(path, at: time) else {
             throw OperationError(
-                .invalid, "it did not exist then", path: path,
-                advice: "give a later time: versionsctl history of a document in it shows when it was saved")
+                .invalid, "no such directory at that time", path: path,
+                advice: "give a later time; `versionsctl history` shows when a file in it was saved")
         }
     }
 

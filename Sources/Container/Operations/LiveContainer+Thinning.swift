@@ -28,8 +28,8 @@ extension LiveContainer {
             let clock = noteTime()
             guard !clock.isPaused else {
                 throw OperationError(
-                    .busy, "the system's clock was set by more than a day",
-                    advice: "nothing is thinned until it is right, or a day has passed")
+                    .busy, "the system clock jumped by more than a day",
+                    advice: "thinning goes on when the clock is right, or after a day")
             }
             let all = try store.allVersions()
             let going = surplus(all, clock)

@@ -29,7 +29,8 @@ extension LiveContainer {
         try operation {
             guard let found = try deletions(at: path).first, mayKnow(found, principal) else {
                 throw OperationError(
-                    .nothingToDo, "nothing was deleted here", path: path, advice: "versionsctl deleted lists what was")
+                    .nothingToDo, "nothing was deleted here", path: path,
+                    advice: "`versionsctl deleted` lists deleted files")
             }
             return found
         }
@@ -68,7 +69,8 @@ extension LiveContainer {
                 return .unfinished(found)
             }
             throw OperationError(
-                .nothingToDo, "nothing was deleted here", path: path, advice: "versionsctl deleted lists what was")
+                .nothingToDo, "nothing was deleted here", path: path,
+                advice: "`versionsctl deleted` lists deleted files")
         }
     }
 
@@ -133,8 +135,8 @@ extension LiveContainer {
                 case .inside(let path, _, let group):
                     guard target == nil else {
                         throw OperationError(
-                            .invalid, "the directory is there: what was deleted from it goes back into it", path: path,
-                            advice: "leave out --to, or name one of the entries that versionsctl deleted lists")
+                            .invalid, "the directory exists, and its deleted files go back into it", path: path,
+                            advice: "leave out --to, or name one of the entries of `versionsctl deleted`")
                     }
                     return try finish(path, group, run) {
                         try goOn(nil, group, path, asked: true, run)
@@ -165,8 +167,8 @@ extension LiveContainer {
         guard let path = livePath(of: unfinished.file) else { throw OperationError.missing(unfinished.path) }
         if let target, target != path {
             throw OperationError(
-                .exists, "it has come back in part, here", path: path,
-                advice: "versionsctl undelete without --to goes on")
+                .exists, "undeleted in part already", path: path,
+                advice: "`versionsctl undelete` without --to brings back the rest")
         }
         // Who began it was asked for his rights then; some of its directories may forbid him to make names by now.
         let isHis = run.principal.isRoot || run.principal.user == unfinished.user
@@ -357,7 +359,7 @@ extension LiveContainer {
             switch error {
             case .fileExists: throw taken(spot.path)
             case .noSuchFileOrDirectory:
-                throw OperationError(.contentMissing, "the deleted entry is not there any more", path: deletion.path)
+                throw OperationError(.contentMissing, "the deleted entry is gone", path: deletion.path)
             default: throw explained(error, at: spot)
             }
         }

@@ -36,6 +36,8 @@ public struct OperationError: Error, Hashable, Sendable, CustomStringConvertible
     public var path: TreePath?
     /// What to do about it.
     public var advice: String?
+    /// What a path that is not there is called now.
+    public var renamed: TreePath?
     public var errno: Errno?
     /// Where history does not reach back to the time that was asked for: when it begins.
     public var begins: Timestamp?

@@ -85,7 +85,7 @@ final class Walk {
         guard isDirectory else { return OperationError(.invalid, "not a regular file: it has no versions", path: path) }
         return OperationError(
             .invalid, "a directory has no versions of its own", path: path,
-            advice: "name a document in it, or see versionsctl conflicts, deleted and restore --at")
+            advice: "name a file in it; `versionsctl restore DIR --at TIME` restores a directory")
     }
 
     private func child(_ name: FileName, of parent: Node) throws -> (Node, FileStat)? {

@@ -21,15 +21,16 @@ public enum MountPlace {
     ) -> Objection? {
         if mountpoint.bytes == [47] {
             return Objection(
-                reason: "nothing can be mounted on the root of all files", advice: "give a directory of its own")
+                reason: "the root directory cannot be a mount point", advice: "mount it on another directory")
         }
         if ancestors(of: directory).contains(where: { isSame($0, mountpoint) }) {
             return Objection(
-                reason: "\(directory) lies in it, and would be covered with its state",
+                reason: "a mount there would cover \(directory)",
                 advice: "mount it over itself, or elsewhere")
         }
         if ancestors(of: mountpoint).contains(where: { isSame($0, directory) }) {
-            return Objection(reason: "it lies in \(directory) itself", advice: "mount it over itself, or elsewhere")
+            return Objection(reason: "the mount point lies in \(directory) itself",
+                advice: "mount it over itself, or elsewhere")
         }
         return nil
     }

@@ -2,7 +2,7 @@
 
 import VersionModel
 
-/// An error of a request. `versionsctl` prints it as `versionsctl: PATH: message: advice`.
+/// An error of a request. `versionsctl` prints it as `error: PATH: message` and `hint: advice`.
 public struct ControlError: Error, Hashable, Sendable {
     public var code: Code
     /// What went wrong: a clause without a full stop, such as `no version 12ab34`.
@@ -11,6 +11,8 @@ public struct ControlError: Error, Hashable, Sendable {
     public var path: Path?
     /// What to do about it, such as `versionsctl history FILE lists them`.
     public var advice: String?
+    /// Where a path that is not there has been renamed to.
+    public var renamed: Path?
     /// The system's error number, if one was the cause.
     public var errno: Int32?
     /// Where a time was asked for that history does not reach back to: when it begins.
@@ -88,6 +90,7 @@ extension ControlError: Codable {
         else { return }
         path = try data.decodePathIfPresent(forKey: "path")
         advice = try data.decodeIfPresent(String.self, forKey: "advice")
+        renamed = try data.decodePathIfPresent(forKey: "renamed")
         errno = try data.decodeIfPresent(Int32.self, forKey: "errno")
         begins = try data.decodeIfPresent(Timestamp.self, forKey: "begins")
     }
@@ -96,10 +99,11 @@ extension ControlError: Codable {
         var container = encoder.container(keyedBy: TextKey.self)
         try container.encode(code, forKey: "code")
         try container.encode(message, forKey: "message")
-        guard path != nil || advice != nil || errno != nil || begins != nil else { return }
+        guard path != nil || advice != nil || renamed != nil || errno != nil || begins != nil else { return }
         var data = container.nestedContainer(keyedBy: TextKey.self, forKey: "data")
         try data.encodeIfPresent(path: path, forKey: "path")
         try data.encodeIfPresent(advice, forKey: "advice")
+        try data.encodeIfPresent(path: renamed, forKey: "renamed")
         try data.encodeIfPresent(errno, forKey: "errno")
         try data.encodeIfPresent(begins, forKey: "begins")
     }

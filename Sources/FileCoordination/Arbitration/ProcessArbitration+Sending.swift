@@ -107,7 +107,7 @@ extension ControlError {
         switch failure {
         case .cancelled, .unresponsive: self.init(.cancelled, "cancelled")
         case .deadlock(let ring):
-            let places = ring.map { claim in "whoever has /\(claim.accesses.first.map { "\($0.path)" } ?? "")" }
+            let places = ring.map { claim in "the holder of /\(claim.accesses.first.map { "\($0.path)" } ?? "")" }
             self.init(
                 .deadlock, "deadlock: \(places.joined(separator: " waits for "))",
                 advice: "end the access that you are in, and ask for all items at once", errno: EDEADLK)

@@ -7,7 +7,8 @@ import VersionsClient
 
 struct PresentersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "presenters", abstract: "List programs that present items and are asked before others access them.")
+        commandName: "presenters",
+        abstract: "List the programs that show or edit files and are asked before other programs access them.")
     @Argument(help: "A path in the container.") var path: TypedPath?
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
@@ -22,11 +23,11 @@ struct PresentersCommand: AsyncParsableCommand {
 
 struct CoordinateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "coordinate", abstract: "Run a command that reads or writes files in turn with others.",
+        commandName: "coordinate", abstract: "Run a command that has files to itself.",
         discussion: """
-            Waits for others' claims on the files, has programs that present them save or let them go, runs the command, and ends \
-            the claim with it; signals end the command, not the claim before it. The exit status is the command's; 125 if there is no claim, 126 if the command cannot be \
-            run, 127 if it is not found.
+            Waits for the claims of other programs on the files, asks programs that show the files to save or close \
+            them, and runs the command. The claim ends with the command. The exit status is the command's, 125 without \
+            a claim, 126 if the command cannot be run, and 127 if it is not found.
             """,
         subcommands: [CoordinateReadCommand.self, CoordinateWriteCommand.self])
 }
@@ -35,8 +36,8 @@ struct CoordinateReadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read", abstract: "Run a command that reads files.",
         usage: "versionsctl coordinate read [OPTIONS] PATH... -- COMMAND [ARGUMENT...]")
-    @Flag(help: "Programs that present the files need not save first.") var withoutChanges = false
-    @Flag(help: "Only attributes are read.") var metadataOnly = false
+    @Flag(help: "Do not ask programs that show the files to save first.") var withoutChanges = false
+    @Flag(help: "The command reads attributes only.") var metadataOnly = false
     @OptionGroup var container: ContainerOption
     @OptionGroup var run: CommandUnderClaim
 
@@ -60,9 +61,9 @@ struct CoordinateWriteCommand: AsyncParsableCommand {
             switch value {
             case .forDeleting: "The command deletes the files."
             case .forMoving: "The command moves the files."
-            case .forMerging: "Programs that present the files save first."
-            case .forReplacing: "The command puts something else under the names."
-            case .metadataOnly: "Only attributes are changed."
+            case .forMerging: "Programs that show the files save first."
+            case .forReplacing: "The command replaces the files."
+            case .metadataOnly: "The command changes attributes only."
             }
         }
 
@@ -95,7 +96,7 @@ struct CommandUnderClaim: ParsableArguments {
     @Argument(
         parsing: .captureForPassthrough,
         help: ArgumentHelp(
-            "Files and directories of one container (names that are free may be claimed), then -- and the command.",
+            "Files and directories of one container, existing or not; then -- and the command.",
             valueName: "path"))
     var words: [Word] = []
 
@@ -107,8 +108,8 @@ struct CommandUnderClaim: ParsableArguments {
     private var command: [Path] { words.drop { $0.path != Self.terminator }.dropFirst().map(\.path) }
 
     func validate() throws {
-        guard !paths.isEmpty else { throw ValidationError("name the files, then -- and the command") }
-        guard !command.isEmpty else { throw ValidationError("no command: put it behind --") }
+        guard !paths.isEmpty else { throw ValidationError("missing files and command") }
+        guard !command.isEmpty else { throw ValidationError("missing command after --") }
     }
 
     /// What looks like an option has come here because the parser does not know it, or because it stands behind a file.
@@ -136,9 +137,9 @@ struct CommandUnderClaim: ParsableArguments {
             switch notice {
             case .disturbed(let notice):
                 let path = Style.printable(display.shown(notice.path))
-                Printer.note("\(path) was \(notice.disturbance) by a program that does not wait for claims")
+                Printer.note("A program that does not wait for claims has \(notice.disturbance) \(path).")
             case .revoked:
-                Printer.note("the claim is over: others waited for it, and this process did not answer; was it stopped?")
+                Printer.note("The claim was revoked: this process did not answer while others waited. Was it stopped?")
             }
         }
         let status = runCommand(claim.purpose)
@@ -159,8 +160,8 @@ struct CommandUnderClaim: ParsableArguments {
         let purpose = getenv(Self.purposeVariable).map { String(cString: $0) }
         do {
             return try await session.client.claim(accesses, purpose: purpose) { notice in
-                let how = notice.isHolder ? "which has a claim" : "which presents it and has not answered"
-                Printer.note("waiting for \(notice.program) (\(notice.pid)), \(how)")
+                let how = notice.isHolder ? "has a claim" : "shows the file and has not answered"
+                Printer.note("Waiting: \(notice.program) (\(notice.pid)) \(how).")
             }
         } catch {
             var error = error

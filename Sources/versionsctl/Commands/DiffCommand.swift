@@ -20,7 +20,9 @@ struct DiffCommand: AsyncParsableCommand {
             """)
     @Argument(help: "The file, or the directory.") var file: TypedPath
     @Argument(help: "Another file to compare with.") var other: TypedPath?
-    @Option(help: ArgumentHelp("Which version: \(VersionName.forms)", valueName: "version"))
+    @Option(
+        help: ArgumentHelp("Which version: \(VersionName.forms)", valueName: "version"),
+        completion: .custom(Completion.versions))
     var version: [VersionName] = []
     @OptionGroup var moment: MomentOptions
     @Option(name: [.customShort("U"), .customLong("unified")], help: "Lines of context.") var context: UInt16?
@@ -67,8 +69,8 @@ struct DiffCommand: AsyncParsableCommand {
         let chosen = others.first { $0.kind == .conflict }
             ?? others.first { second.info?.parents.contains($0.id) ?? false } ?? others.first
         guard let chosen else {
-            throw ControlError(.nothingToDo, "there is no other version to compare with", path: file.path,
-                advice: "save it once more, or look at versionsctl history")
+            throw ControlError(.nothingToDo, "no other version to compare with", path: file.path,
+                advice: "`versionsctl history` lists the versions of a file")
         }
         return ((chosen, DiffSide(chosen, as: session.shown(chosen.path))), second)
     }

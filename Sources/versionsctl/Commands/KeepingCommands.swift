@@ -5,20 +5,25 @@ import ControlProtocol
 import VersionModel
 
 struct PinCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "pin", abstract: "Keep a version from being thinned.")
+    static let configuration = CommandConfiguration(commandName: "pin",
+        abstract: "Keep a version until it is unpinned.")
     @OptionGroup var arguments: PinArguments
     func run() async throws { try await arguments.run(pinned: true) }
 }
 
 struct UnpinCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "unpin", abstract: "Let a pinned version be thinned.")
+    static let configuration = CommandConfiguration(commandName: "unpin",
+        abstract: "Release a pinned version for thinning.")
     @OptionGroup var arguments: PinArguments
     func run() async throws { try await arguments.run(pinned: false) }
 }
 
 struct PinArguments: ParsableArguments {
     @Argument(help: "The document.") var file: TypedPath
-    @Option(help: ArgumentHelp("Which version: \(VersionName.forms)", valueName: "version")) var version: VersionName
+    @Option(
+        help: ArgumentHelp("Which version: \(VersionName.forms)", valueName: "version"),
+        completion: .custom(Completion.versions))
+    var version: VersionName
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -31,9 +36,10 @@ struct PinArguments: ParsableArguments {
 }
 
 struct ThinCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "thin", abstract: "Thin history by its schedule now.")
+    static let configuration = CommandConfiguration(commandName: "thin",
+        abstract: "Remove old versions by the schedule now.")
     @Argument(help: "A path in the container.") var path: TypedPath?
-    @Flag(help: "Only say what would go.") var dryRun = false
+    @Flag(help: "Only list what the command would remove.") var dryRun = false
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 

@@ -23,7 +23,7 @@ struct MountCommand: AsyncParsableCommand {
         let point = try mountpoint.map { try clearedPlace($0, &detached) } ?? source
         if !detached.isEmpty {
             let places = detached.map { Style.printable($0) }.joined(separator: ", ")
-            Printer.note("\(places): a dead mount was detached")
+            Printer.note("The dead mount at \(places) was detached.")
         }
         // The daemon looks closer. Here it is what nobody would want an error of what follows to hide.
         if let objection = MountPlace.objection(to: point, for: source) {
@@ -32,7 +32,8 @@ struct MountCommand: AsyncParsableCommand {
         }
         if let place = try? ContainerPlace.find(point), place.root == point, place.isMounted || place.isClosed {
             throw ControlError(
-                .busy, "already mounted", path: (mountpoint ?? directory).path, advice: "versionsctl status shows it")
+                .busy, "already mounted", path: (mountpoint ?? directory).path,
+                advice: "`versionsctl status` shows the mount")
         }
         let beneath = BusyProcess.using(source)
         let arguments =
@@ -42,16 +43,19 @@ struct MountCommand: AsyncParsableCommand {
         // It has said itself why.
         if status == 1 { throw ExitCode(1) }
         guard status == 0 else {
-            let advice = status == 127 ? "install versionsfs beside versionsctl or in PATH" : "see its log: syslog"
+            let advice = status == 127
+                ? "install versionsfs beside versionsctl or in PATH" : "the log (syslog) may say more"
             throw ControlError(
-                .failed, "versionsfs could not mount it (status \(status))", path: directory.path, advice: advice)
+                .failed, "versionsfs ended with status \(status)", path: directory.path, advice: advice)
         }
         // The daemon detaches once the mount answers, so one call tells.
         let place = try ContainerPlace.find(point)
         _ = try await VersionsClient.connect(to: place, program: "versionsctl", version: toolVersion)
         if !beneath.isEmpty {
+            let verb = beneath.count == 1 ? "sees" : "see"
             Printer.note(
-                "\(BusyProcess.list(beneath)) began before the mount and go on beneath it: cd . again, or reopen")
+                "\(BusyProcess.list(beneath)) still \(verb) the unmounted directory. Run `cd .` there, or reopen the "
+                    + "files.")
         }
         guard json.json else { return }
         try Printer.json(MountReport(
@@ -84,7 +88,7 @@ struct MountCommand: AsyncParsableCommand {
     private func absolute(_ typed: TypedPath) throws(ControlError) -> Path? {
         guard let pointer = typed.path.withCString({ realpath($0, nil) }) else {
             if errno == ENOTCONN { return nil }
-            let advice = errno == ENOENT ? "mkdir it first" : nil
+            let advice = errno == ENOENT ? "make it with `mkdir`" : nil
             throw ControlError(system: "cannot be mounted", path: typed.path, advice: advice)
         }
         defer { free(pointer) }
@@ -94,14 +98,14 @@ struct MountCommand: AsyncParsableCommand {
 
 struct UnmountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "unmount", abstract: "Unmount a container.")
-    @Flag(help: "Detach now, even if it is in use; what is open goes on until it is closed.") var lazy = false
+    @Flag(help: "Detach now, even in use; open files stay usable until they are closed.") var lazy = false
     @Argument(help: "A path in the container.") var path: TypedPath
     @OptionGroup var json: JSONOption
 
     func run() async throws {
         let place = try ContainerPlace.find(path.path)
         let notMounted = ControlError(
-            .notMounted, "not mounted", path: path.path, advice: "versionsctl mount \(place.root) would mount it")
+            .notMounted, "not mounted", path: path.path, advice: "`versionsctl mount \(place.root)` mounts it")
         guard place.state != .unmounted else { throw notMounted }
         let client = try? await VersionsClient.connect(to: place, program: "versionsctl", version: toolVersion)
         let mounts = MountTable.current()
@@ -124,7 +128,7 @@ struct UnmountCommand: AsyncParsableCommand {
                 ended = end.wait(atMost: Self.patience)
             }
             if !ended, client != nil || daemon != nil {
-                Printer.note("unmounted; the daemon is still at work: see its log before you mount again")
+                Printer.note("Unmounted. The daemon is still writing; look at its log before you mount again.")
             }
         }
         if json.json { try Printer.json(UnmountReport(mountpoints: Array(points), ended: ended)) }
@@ -139,10 +143,10 @@ extension UnmountCommand {
     private static func staysElsewhere(_ device: String?, _ daemon: Int32?) -> Bool {
         let holders = (device.map { BusyProcess.holding(device: $0) } ?? []).filter { $0.id != daemon }
         guard !holders.isEmpty else { return false }
-        let cut = daemon.map { ", or kill \($0), which cuts them off after 10 s" } ?? ""
+        let cut = daemon.map { ", or run `kill \($0)`, which cuts them off after 10 s" } ?? ""
         Printer.note(
-            "unmounted here; \(BusyProcess.list(holders)) still have it in a mount namespace of their own, and the "
-                + "daemon serves them: end them\(cut)")
+            "Unmounted here. The daemon still serves \(BusyProcess.list(holders)) in another mount namespace. End "
+                + "them\(cut).")
         return true
     }
 

@@ -14,23 +14,25 @@ struct PurgeCommand: AsyncParsableCommand {
             """)
     @Argument(help: "The document; with --deleted what was deleted, there and below, or the id of an entry.")
     var file: TypedPath?
-    @Option(help: ArgumentHelp("Only this version: \(VersionName.forms)", valueName: "version"))
+    @Option(
+        help: ArgumentHelp("Only this version: \(VersionName.forms)", valueName: "version"),
+        completion: .custom(Completion.versions))
     var version: VersionName?
     @Flag(help: "Empty the deleted area, or what of it was deleted at this path.") var deleted = false
     @Option(
         help: ArgumentHelp("Only what was deleted before this TIME: \(TypedTime.examples).", valueName: "time"),
         transform: TypedTime.parse)
     var olderThan: TypedTime?
-    @Flag(help: "Only say what would go.") var dryRun = false
-    @Flag(help: "Pinned versions, too, and deleted files that have some.") var force = false
-    @Flag(help: "Do not ask.") var yes = false
+    @Flag(help: "Only list what the command would remove.") var dryRun = false
+    @Flag(help: "Also remove pinned versions, and deleted files with pinned versions.") var force = false
+    @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
     func validate() throws {
-        guard deleted || file != nil else { throw ValidationError("Give FILE or --deleted.") }
-        guard !deleted || version == nil else { throw ValidationError("--version goes with FILE.") }
-        guard deleted || olderThan == nil else { throw ValidationError("--older-than goes with --deleted.") }
+        guard deleted || file != nil else { throw ValidationError("missing FILE or --deleted") }
+        guard !deleted || version == nil else { throw ValidationError("--version needs FILE") }
+        guard deleted || olderThan == nil else { throw ValidationError("--older-than needs --deleted") }
     }
 
     mutating func run() async throws {

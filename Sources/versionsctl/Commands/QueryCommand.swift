@@ -11,7 +11,7 @@ import VersionsClient
 struct QueryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
-        abstract: "List files and directories by their attributes (with --live and --json: one object per line).",
+        abstract: "List files and directories by their attributes.",
         usage: "versionsctl query [PREDICATE] [PATH] [--live] [--json] [--container PATH]",
         discussion: """
             PREDICATE compares attributes, for example
@@ -32,7 +32,7 @@ struct QueryCommand: AsyncParsableCommand {
 
     @Argument(help: "What to list; everything without it.") var predicate: TypedPredicate?
     @Argument(help: "The directory to look in.") var path: TypedPath?
-    @Flag(help: "Go on and print what is added, changed and removed.") var live = false
+    @Flag(help: "Go on, and print changes of the list.") var live = false
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -91,7 +91,7 @@ struct QueryCommand: AsyncParsableCommand {
                 Printer.stop(error)
             }
         }
-        throw end ?? ControlError(.disconnected, "the query has ended", advice: "begin it again")
+        throw end ?? ControlError(.disconnected, "the query has ended", advice: "repeat the command")
     }
 }
 

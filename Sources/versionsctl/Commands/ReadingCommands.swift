@@ -32,7 +32,7 @@ struct StatusCommand: AsyncParsableCommand {
 struct ConflictsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "conflicts", abstract: "List unresolved conflicts.")
     @Argument(help: "A document or directory.") var path: TypedPath?
-    @Flag(help: "Exit with 1 if there are any, with 2 if it failed.") var exitCode = false
+    @Flag(help: "Exit with 1 if there are conflicts, with 2 on failure.") var exitCode = false
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -85,8 +85,8 @@ struct ShowCommand: AsyncParsableCommand {
 }
 
 struct DeletedCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "deleted", abstract: "List what was deleted.")
-    @Argument(help: "A directory, or what was deleted.") var path: TypedPath?
+    static let configuration = CommandConfiguration(commandName: "deleted", abstract: "List deleted files.")
+    @Argument(help: "A directory, or a deleted file.") var path: TypedPath?
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -115,7 +115,7 @@ struct SpaceCommand: AsyncParsableCommand {
 
 struct ClaimsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "claims", abstract: "List coordinated accesses that are held or waited for.")
+        commandName: "claims", abstract: "List the programs that have or wait for files.")
     @Argument(help: "A path in the container.") var path: TypedPath?
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
@@ -130,17 +130,17 @@ struct ClaimsCommand: AsyncParsableCommand {
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Print changes as they happen (with --json: one object per line).")
+        commandName: "watch", abstract: "Print changes as they happen.")
     @Argument(help: "A document or directory.") var path: TypedPath?
-    @Option(help: ArgumentHelp("Begin behind this sequence number.", valueName: "sequence")) var after: UInt64?
-    @Flag(help: "Only the directory and its own entries, nothing further down.") var shallow = false
+    @Option(help: ArgumentHelp("Begin after the change with this number.", valueName: "sequence")) var after: UInt64?
+    @Flag(help: "Only the directory and its own entries.") var shallow = false
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
     func run() async throws {
         let session = try await Session.open(path, container)
         // A client that comes back names what it saw last: what it watches may be gone by now.
-        if after == nil { try session.requireThere(path, advice: "watch its directory, where it will appear") }
+        if after == nil { try session.requireThere(path, advice: "watch its directory") }
         let (text, asJSON) = (statusText(), json.json)
         let display = session.display
         // Printed on the connection's own thread: a reader that stops reading us

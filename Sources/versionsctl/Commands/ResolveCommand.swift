@@ -7,28 +7,28 @@ import VersionModel
 struct ResolveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve", abstract: "Settle a document's conflict.",
-        discussion: "Without options it asks. No content is lost: what is not chosen stays in the document's history.")
+        discussion: "Without options it asks. The versions that are not chosen stay in the document's history.")
     @Argument(help: "The document; with --all a directory.") var path: TypedPath
     @Option(help: ArgumentHelp(
-        "Keep the current version, this one, or all (each loser beside the document as 'NAME 2.EXT').",
+        "Keep the current version, another one, or all as separate files ('NAME 2.EXT').",
         valueName: "current|version|all"))
     var keep: String?
-    @Flag(help: "Merge the losers into the document, three ways.") var merge = false
+    @Flag(help: "Merge the other versions into the document.") var merge = false
     @Option(help: ArgumentHelp(
-        "Merge with this program; it gets LOCAL BASE REMOTE MERGED as arguments and in the environment.",
+        "Merge with this program; LOCAL, BASE, REMOTE and MERGED are its arguments and in its environment.",
         valueName: "program"))
     var tool: String?
     @Flag(help: "Keep the version that was saved last.") var newest = false
-    @Flag(help: "With --newest: every conflict at or below PATH.") var all = false
+    @Flag(help: "With --newest: settle every conflict at or below PATH.") var all = false
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
     func validate() throws {
         let ways = [keep != nil, merge || tool != nil, newest].count { $0 }
-        guard ways <= 1 else { throw ValidationError("Give one of --keep, --merge and --newest.") }
-        guard !all || newest else { throw ValidationError("--all goes with --newest.") }
+        guard ways <= 1 else { throw ValidationError("more than one of --keep, --merge and --newest") }
+        guard !all || newest else { throw ValidationError("--all needs --newest") }
         guard ways == 1 || (Question.canAsk && !json.json) else {
-            throw ValidationError("Say how: --keep current|ID|all, --merge or --newest.")
+            throw ValidationError("missing --keep current|ID|all, --merge or --newest")
         }
     }
 
@@ -58,8 +58,8 @@ struct ResolveCommand: AsyncParsableCommand {
             if error.code == .invalidValue { return error }
         }
         return ControlError(
-            .nothingToDo, "there is no conflict to resolve", path: path.path,
-            advice: "versionsctl conflicts lists the documents that have one")
+            .nothingToDo, "no conflict to resolve", path: path.path,
+            advice: "`versionsctl conflicts` lists the documents with conflicts")
     }
 
     private func choose(_ document: ConflictedDocument, _ session: Session) async throws -> ResolveRequest.Choice {
@@ -82,7 +82,7 @@ struct ResolveCommand: AsyncParsableCommand {
                     "; written: "
                     + resolution.written.map { Style.printable(session.shown($0)) }.joined(separator: ", ")
             }
-            if resolution.remaining > 0 { text += "; \(Words.count(resolution.remaining, "newer loser")) remains" }
+            if resolution.remaining > 0 { text += "; \(Words.count(resolution.remaining, "newer version")) to resolve" }
             try Printer.text(text + ".\n")
         }
     }
@@ -97,7 +97,7 @@ struct ResolveCommand: AsyncParsableCommand {
         }
         let numbers = document.versions.count == 1 ? "1" : "1-\(document.versions.count)"
         while true {
-            let prompt = "[c]urrent stays, [\(numbers)] that one instead, [a]ll beside, [m]erge, [d]iff, [q]uit: "
+            let prompt = "Keep [c]urrent, use [\(numbers)], keep [a]ll as separate files, [m]erge, [d]iff, [q]uit: "
             guard let answer = try Question.ask(prompt)?.lowercased() else { throw ExitCode(1) }
             switch answer {
             case "c", "current": return .current

@@ -21,7 +21,7 @@ struct RestoreCommand: AsyncParsableCommand {
             """)
     @Argument(help: "The file, or the directory.") var path: TypedPath
     @OptionGroup var version: VersionOptions
-    @Option(help: ArgumentHelp("Put it here instead.", valueName: "path")) var to: TypedPath?
+    @Option(help: ArgumentHelp("Restore to this path instead.", valueName: "path")) var to: TypedPath?
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -71,7 +71,7 @@ struct RestoreCommand: AsyncParsableCommand {
         if let to, inside == nil {
             throw ControlError(
                 .invalidValue, "lies outside the container", path: to.path,
-                advice: "restore to a path inside it and move that")
+                advice: "restore to a path in the container, and move the directory from there")
         }
         let request = RestoreDirectoryRequest(
             session.target, at: moment.at?.moment, before: moment.before, to: inside)
@@ -92,13 +92,16 @@ struct RestoreCommand: AsyncParsableCommand {
 
 struct UndeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "undelete", abstract: "Bring back what was deleted; a directory with all that went with it.",
+        commandName: "undelete", abstract: "Bring back a deleted file or directory.",
         discussion: """
-            Of a directory that is there it brings back what was deleted from it last. What was cut short goes on when \
-            it is asked for again.
+            A directory comes back with its files. For an existing directory, the files that were deleted from it last \
+            come back. After an interruption, the same command brings back the rest.
             """)
-    @Argument(help: ArgumentHelp("What was deleted, or its id.", valueName: "path|id")) var path: TypedPath
-    @Option(help: ArgumentHelp("Put it here instead.", valueName: "path")) var to: TypedPath?
+    @Argument(
+        help: ArgumentHelp("The path of the deleted file or directory, or its id.", valueName: "path|id"),
+        completion: .custom(Completion.deleted))
+    var path: TypedPath
+    @Option(help: ArgumentHelp("Restore to this path instead.", valueName: "path")) var to: TypedPath?
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -108,7 +111,7 @@ struct UndeleteCommand: AsyncParsableCommand {
             guard let inside = try session.inside(to) else {
                 throw ControlError(
                     .invalidValue, "lies outside the container", path: to.path,
-                    advice: "undelete to a path inside it and move that")
+                    advice: "undelete to a path in the container, and move the file from there")
             }
             return inside
         }
@@ -120,7 +123,7 @@ struct UndeleteCommand: AsyncParsableCommand {
         throw ControlError(
             .failed, "\(Words.count(restored.remaining, "entry")) did not come back, the first "
                 + "\(Style.printable(session.shown(first.path))): \(first.problem)",
-            path: shown, advice: "when that is mended, versionsctl undelete \(Style.printable(shown)) goes on")
+            path: shown, advice: "`versionsctl undelete \(Style.printable(shown))` brings back the rest")
     }
 }
 
@@ -144,11 +147,11 @@ enum RestoreReport {
     static func print(_ restored: Restored, as shown: Path, _ verb: String, json: Bool) throws {
         if json { return try Printer.json(restored) }
         if restored.entries == 0, restored.displaced == 0 {
-            return try Printer.text("\(Style.printable(shown)) is that already: nothing was changed.\n")
+            return try Printer.text("Nothing to do: \(Style.printable(shown)) is unchanged.\n")
         }
         let entries = restored.entries == 1 ? "" : " (\(Words.count(restored.entries, "entry")))"
         let displaced = restored.displaced == 0
-            ? "" : "; \(Words.count(restored.displaced, "newer name")) went to the deleted area"
+            ? "" : "; \(Words.count(restored.displaced, "newer name")) moved to the deleted area"
         let text = "\(verb) \(Style.printable(shown))\(version(restored))\(entries)\(displaced)"
         // A full stop behind `.` would be another directory.
         try Printer.text(text.hasSuffix(".") ? text + "\n" : text + ".\n")

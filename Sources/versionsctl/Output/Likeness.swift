@@ -7,7 +7,8 @@ enum Likeness {
         guard !word.isEmpty else { return [] }
         let begun = names.filter { $0.hasPrefix(word) && $0 != word }
         if !begun.isEmpty { return Array(begun.prefix(3)) }
-        let limit = max(1, min(3, word.count / 3))
+        // Of a name of one or two letters any other would be near.
+        let limit = word.count < 3 ? 0 : min(3, word.count / 3)
         let lower = word.lowercased()
         let near = names.enumerated().compactMap { index, name -> (distance: Int, index: Int, name: String)? in
             guard name != word, abs(name.count - word.count) <= limit else { return nil }

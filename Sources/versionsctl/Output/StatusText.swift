@@ -77,7 +77,7 @@ struct StatusText: Sendable {
 
     func removed(_ removed: Removed, dryRun: Bool = false) -> String {
         guard let amount = amount(removed) else {
-            return (dryRun ? "Nothing would go.\n" : "Nothing to remove.\n") + pinned(removed)
+            return ("Nothing to remove.\n") + pinned(removed)
         }
         return "\(dryRun ? "Would remove" : "Removed") \(amount).\n" + pinned(removed)
     }

@@ -13,7 +13,7 @@ struct VersionText: Sendable {
     func history(_ history: DocumentHistory) -> String {
         guard !history.versions.isEmpty else {
             return name(history.path)
-                + "  no versions: not saved yet, or left out by ignore.patterns or .versionsignore\n"
+                + "  no versions: not saved yet, or ignored by ignore.patterns or .versionsignore\n"
         }
         let title = "\(name(history.path))  \(Words.count(history.versions.count, "version"))\n"
         return title + versions(history.versions)
@@ -25,7 +25,7 @@ struct VersionText: Sendable {
             var listed = [document.current] + document.versions
             // The base may be one of them: the current version itself, say.
             if let base = document.base, !listed.contains(where: { $0.id == base.id }) { listed.append(base) }
-            return "\(name(document.path))  \(Words.count(document.versions.count, "unresolved loser"))\n"
+            return "\(name(document.path))  \(Words.count(document.versions.count, "other version"))\n"
                 + versions(listed, base: document.base)
         }.joined(separator: "\n")
     }

@@ -22,7 +22,7 @@ enum DashedWords {
         // There -- stands between the files and the command.
         let advice = arguments.first == "coordinate"
             ? "write ./ before a name that begins with a dash, and -- before the command"
-            : "put -- before names that begin with a dash"
+            : "write -- before names that begin with a dash"
         let shown = Style.printable(Path(bytes: ArgumentBytes.bytes(word)))
         return Diagnostic(nil, "unknown option \(shown)", hint: advice, usage: Tool.usage(arguments))
     }

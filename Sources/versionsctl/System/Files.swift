@@ -48,6 +48,14 @@ enum Files {
         try copy(source, to: output)
     }
 
+    /// Writes a file, whether there is one of this name or not.
+    static func replace(_ target: Path, with bytes: [UInt8]) throws(ControlError) {
+        let output = target.withCString { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644) }
+        guard output >= 0 else { throw ControlError(system: "cannot be written", path: target) }
+        defer { close(output) }
+        try write(bytes, to: output, path: target)
+    }
+
     /// Puts another content into a file, in place: one open, one save.
     static func overwrite(_ target: Path, with source: Path) throws(ControlError) {
         let output = target.withCString { open($0, O_WRONLY | O_CLOEXEC) }
@@ -79,6 +87,22 @@ enum Files {
     static func exists(_ path: Path) -> Bool {
         var status = stat()
         return path.withCString { lstat($0, &status) } == 0
+    }
+
+    /// The names in a directory; none if it cannot be read.
+    static func names(in directory: Path) -> [Path] {
+        guard let stream = directory.withCString({ opendir($0) }) else { return [] }
+        defer { closedir(stream) }
+        var names: [Path] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { start in
+                    Path(bytes: UnsafeRawBufferPointer(start: start, count: strlen(start)))
+                }
+            }
+            if name != Path("."), name != Path("..") { names.append(name) }
+        }
+        return names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
     /// When it was changed, in whole seconds; nil if it is not there.

@@ -34,7 +34,8 @@ struct ThreeWayMerge {
             }
             let now = try await session.call(ShowRequest(session.target, version: nil))
             guard now.id == document.current.id else {
-                throw ControlError(.busy, "was saved while it was being merged", path: name, advice: "resolve it again")
+                throw ControlError(.busy, "the file was saved during the merge", path: name,
+                    advice: "resolve the conflict again")
             }
             try Files.overwrite(now.file, with: merged)
         }
@@ -53,9 +54,9 @@ struct ThreeWayMerge {
     private func withoutBase(_ loser: VersionInfo) -> ControlError {
         ControlError(
             .failed,
-            "the version from which \(loser.id.short) and the current one parted is gone: "
-                + "they cannot be merged by themselves",
-            path: name, advice: "--merge --tool PROGRAM, or --keep current|\(loser.id.short)|all")
+            "the common version of \(loser.id.short) and the current one is gone, so they cannot be merged "
+                + "automatically",
+            path: name, advice: "use --merge --tool PROGRAM, or --keep current|\(loser.id.short)|all")
     }
 
     private func file(_ kind: String, _ directory: Path) -> Path {
@@ -71,7 +72,7 @@ struct ThreeWayMerge {
         guard overlaps else { return }
         throw ControlError(
             .failed, "the edits of \(loser.id.short) and of the current version overlap", path: name,
-            advice: "--merge --tool PROGRAM, or --keep current|\(loser.id.short)|all")
+            advice: "use --merge --tool PROGRAM, or --keep current|\(loser.id.short)|all")
     }
 
     /// Whether edits overlap.
@@ -90,7 +91,7 @@ struct ThreeWayMerge {
         let second = try Subprocess.run("diff3", [Path("-m"), Path("-E"), local, base, remote], standard: [1: output])
         guard second <= 1 else {
             throw ControlError(
-                .failed, "cannot be merged as text", path: name, advice: "--merge --tool PROGRAM, or --keep")
+                .failed, "cannot be merged as text", path: name, advice: "use --merge --tool PROGRAM, or --keep")
         }
         return second == 1
     }
@@ -105,26 +106,26 @@ struct ThreeWayMerge {
             "sh", [Path("-c"), Path(bytes: ArgumentBytes.bytes(command))], environment: environment)
         guard status == 0 else {
             throw ControlError(.failed, "\(tool) ended with status \(status); nothing was changed", path: name,
-                advice: "try again, or --keep current|ID|all")
+                advice: "try again, or use --keep current|ID|all")
         }
         // A tool may say 0 and have done nothing, being closed without saving: as git does, people are asked then.
         if Files.modified(merged) == 1 {
-            let question = "\(tool) has not written the merged file. Is the current version what you want?"
+            let question = "\(tool) has not written the merged file. Keep the current version?"
             guard Question.canAsk, try Question.confirm(question) else {
                 throw ControlError(.failed, "\(tool) has not written the merged file; nothing was changed", path: name,
-                    advice: "save it in the tool, or --keep current|ID|all")
+                    advice: "save the merged file in the tool, or use --keep current|ID|all")
             }
             return
         }
         let content = try Files.content(merged)
         guard !content.isEmpty || document.current.size == 0 else {
-            throw ControlError(.failed, "\(tool) left nothing; nothing was changed", path: name,
-                advice: "have it write MERGED, or --keep current|ID|all")
+            throw ControlError(.failed, "\(tool) left the merged file empty; nothing was changed", path: name,
+                advice: "let it write MERGED, or use --keep current|ID|all")
         }
         let mark = Array("<<<<<<< ".utf8)
         guard !content.split(separator: 10).contains(where: { $0.starts(with: mark) }) else {
-            throw ControlError(.failed, "marks of conflict are left; nothing was changed", path: name,
-                advice: "take them out in the tool, or --keep current|ID|all")
+            throw ControlError(.failed, "conflict markers are left; nothing was changed", path: name,
+                advice: "remove them in the tool, or use --keep current|ID|all")
         }
     }
 }

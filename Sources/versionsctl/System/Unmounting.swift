@@ -18,7 +18,7 @@ enum Unmounting {
         if let owner = MountTable.current().last(where: { $0.point == point })?.owner, owner != geteuid() {
             throw ControlError(
                 .denied, "mounted by \(userName(owner))", path: point,
-                advice: "only they and root may unmount it: ask them, or sudo versionsctl unmount")
+                advice: "ask them, or run `sudo versionsctl unmount`")
         }
         let silence = open("/dev/null", O_WRONLY | O_CLOEXEC)
         defer { close(silence) }
@@ -41,7 +41,7 @@ enum Unmounting {
                 let above = mounts.last { $0.isOurs && $0.contains(path) }?.point
                 throw ControlError(
                     .notMounted, "lies in a mount whose daemon is gone", path: path,
-                    advice: "versionsctl mount \((above ?? path).description) first")
+                    advice: "run `versionsctl mount \((above ?? path).description)` first")
             }
             let points = dead.isOurs ? mounts.filter { $0.isOurs && $0.device == dead.device }.map(\.point) : [path]
             for point in points.reversed() {
@@ -63,13 +63,14 @@ enum Unmounting {
         let inside = MountTable.current().first { $0.point != point && $0.isAt(orBelow: point) }
         if users.isEmpty, let inside {
             return ControlError(
-                .busy, "in use by what is mounted at \(Style.printable(inside.point))", path: point,
+                .busy, "in use by the mount at \(Style.printable(inside.point))", path: point,
                 advice: "unmount that first, or use --lazy")
         }
-        let unnamed = geteuid() == 0 ? "by something that no process shows" : "by processes of other users"
+        let unnamed = geteuid() == 0 ? "by the kernel" : "by processes of other users"
         let who = users.isEmpty ? unnamed : "by \(BusyProcess.list(users))"
         return ControlError(
-            .busy, "in use \(who)", path: point, advice: "close them or let them cd elsewhere, or use --lazy")
+            .busy, "in use \(who)", path: point,
+            advice: "end them, or let them leave the directory; --lazy detaches the mount now")
     }
 
     private static func userName(_ id: UInt32) -> String {
