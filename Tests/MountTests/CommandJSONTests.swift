@@ -42,7 +42,7 @@ import Testing
         ("simulate conflict c/f", false, conflicted),
         ("conflicts c", true, conflicted),
         ("resolve c/f --keep current", true, resolution),
-        ("restore c/f --version $OLD", false, restored),
+        ("restore c/f --version $OLD", false, restored.union(["version"])),
         ("restore c/d --at 0s", false, restored),
         ("query 'name = f' c", true, queried),
         ("space c", false, ["live", "history", "deleted"]),

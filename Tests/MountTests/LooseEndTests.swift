@@ -138,7 +138,7 @@ import Testing
     func wrongTimes() throws {
         try Place.with { place in
             try place.mount()
-            expectError(try place.ctl("restore", "c/f", "--at", "2h"), "not a directory", "--version")
+            expectError(try place.ctl("restore", "c/f", "--at", "2h"), Told.noHistory, "versions begin at")
             let wrong = try place.ctl("restore", "c", "--at", "yesterdayish")
             #expect(wrong.status == 64 && wrong.errors.contains("RFC 3339"), "\(wrong.errors)")
             let help = try place.ctl("restore", "--help").text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
