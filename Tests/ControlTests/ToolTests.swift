@@ -35,6 +35,7 @@ struct ToolTests {
         let history = "usage: versionsctl history <file> [--json] [--container <path>]"
         for (arguments, lines) in [
             (["histroy"], "error: no command 'histroy'\nhint: did you mean `history`? \(list)"),
+            (["hist", "note.txt"], "error: no command 'hist'\nhint: did you mean `history`? \(list)"),
             (["xyzzy"], "error: no command 'xyzzy'\nhint: \(list)"),
             (["un"], "error: no command 'un'\nhint: did you mean `unmount` or `unpin` or `undelete`? \(list)"),
             (["--nonsense"], "error: unknown option '--nonsense'\nhint: \(list)"),

@@ -15,9 +15,9 @@ enum UsageLine {
         let usage = lines.first { $0.hasPrefix(label) }?.dropFirst(label.count).description
         guard usage == "versionsctl <subcommand>" else { return Diagnostic(nil, what, usage: usage) }
         var hint = "`versionsctl --help` lists the commands."
-        let unknown = "unexpected argument '"
-        if what.hasPrefix(unknown) {
-            let word = what.dropFirst(unknown.count).prefix { $0 != "'" }
+        // `unexpected argument 'a'`, or `2 unexpected arguments: 'a', 'b'`: the first is the command.
+        if what.contains("unexpected argument"), let quote = what.firstIndex(of: "'") {
+            let word = what[what.index(after: quote)...].prefix { $0 != "'" }
             what = "no command '\(word)'"
             let likely = Likeness.nearest(to: String(word), among: commands)
             if !likely.isEmpty {
