@@ -97,7 +97,7 @@ import Testing
             for (index, way) in ways.enumerated() {
                 _ = try stranger.must(way[0], way[1], way.count > 2 ? way[2] : "755")
                 try shell(
-                    "until [ $(grep -c 'free was changed' ../notes) -gt \(index) ]; do :; done", in: container.path, seconds: 20)
+                    "until [ $(grep -c 'changed free' ../notes) -gt \(index) ]; do :; done", in: container.path, seconds: 20)
                 _ = try stranger.must(way[0] == "mkdir" ? "rmdir" : "unlink", "free")
             }
             try shell("echo > ../go", in: container.path)
@@ -112,7 +112,7 @@ import Testing
             _ = try stranger.must("mkdir", "d/n", "755")
             _ = try stranger.must("rename", "b", "d/b")
             try shell(
-                "until grep -q 'd/n was changed' ../notes && grep -q 'd/b was changed' ../notes; do :; done; echo > ../go",
+                "until grep -q 'changed d/n' ../notes && grep -q 'changed d/b' ../notes; do :; done; echo > ../go",
                 in: container.path, seconds: 20)
             return []
         }

@@ -61,7 +61,7 @@ extension TestContainer {
             let again = try clock.measure { try container.must("coordinate", "read", "a", "--", "true") }
             if again > .seconds(Workplace.isFull ? 2 : 7) { problems.append("the next reader waited for \(again)") }
             // When it runs again, the stopped one hears what has become of its claim.
-            try shell("kill -CONT $(cat ../pid-b); until grep -q 'the claim is over' ../notes-b; do :; done", in: container.path)
+            try shell("kill -CONT $(cat ../pid-b); until grep -q 'claim was revoked' ../notes-b; do :; done", in: container.path)
             return problems
         }
     }
