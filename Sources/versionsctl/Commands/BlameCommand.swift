@@ -23,7 +23,7 @@ struct BlameCommand: AsyncParsableCommand {
 
     func run() async throws {
         let session = try await Session.open(file, container)
-        // In this order, so that the history has it.
+        // The version is looked up first, so that the history has it.
         let chosen = try await session.call(ShowRequest(session.target, version: version.name, content: true))
         let history = try await session.call(HistoryRequest(session.target))
         let lines = try BlamedFile(history.versions, name: session.shown(history.path)).lines(of: chosen)

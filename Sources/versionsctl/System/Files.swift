@@ -123,13 +123,19 @@ enum Files {
         return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// The directory for temporary files, and a name in it as mkstemp(3) and mkdtemp(3) take it.
+    private static func temporaryName() -> (parent: String, template: [CChar]) {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        return (parent, Array((parent + "/versionsctl-XXXXXX").utf8CString))
+    }
+
     /// Runs `body` with a fresh file, which is removed behind it.
     static func withTemporary<Result>(_ body: ((path: Path, descriptor: CInt)) throws -> Result) throws -> Result {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array((parent + "/versionsctl-XXXXXX").utf8CString)
+        let place = temporaryName()
+        var template = place.template
         let descriptor = mkstemp(&template)
         guard descriptor >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
-            throw ControlError(system: "no temporary file can be made", path: Path(parent))
+            throw ControlError(system: "no temporary file can be made", path: Path(place.parent))
         }
         let path = Path(bytes: template.dropLast().map { UInt8(bitPattern: $0) })
         defer {
@@ -143,10 +149,10 @@ enum Files {
     static func withTemporaryDirectory<Result>(
         _ body: (Path) async throws -> Result
     ) async throws -> Result {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array((parent + "/versionsctl-XXXXXX").utf8CString)
+        let place = temporaryName()
+        var template = place.template
         guard mkdtemp(&template) != nil else {
-            throw ControlError(system: "no temporary directory can be made", path: Path(parent))
+            throw ControlError(system: "no temporary directory can be made", path: Path(place.parent))
         }
         let directory = Path(bytes: template.dropLast().map { UInt8(bitPattern: $0) })
         defer {
