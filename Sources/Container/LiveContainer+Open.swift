@@ -275,13 +275,11 @@ extension LiveContainer {
     private func openBelow(_ node: Node, _ flags: Int32) throws(Errno) -> SharedDescriptor {
         let kept = flags & (O_SYNC | O_DSYNC) | quietly
         return try names.reading { () throws(Errno) in
-            try withOwn(node) { file throws(Errno) in
-                do throws(Errno) {
-                    return SharedDescriptor(try Backing.open([], in: file, flags: kept | O_RDWR))
-                } catch {
-                    guard error == .permissionDenied else { throw error }
-                    return SharedDescriptor(try Backing.open([], in: file, flags: kept | flags & O_ACCMODE))
-                }
+            do throws(Errno) {
+                return try openOwnByName(node, flags: kept | O_RDWR)
+            } catch {
+                guard error == .permissionDenied else { throw error }
+                return try openOwnByName(node, flags: kept | flags & O_ACCMODE)
             }
         }
     }
@@ -338,7 +336,7 @@ extension LiveContainer {
 
     private func openBelowForReading(_ node: Node) throws(Errno) -> SharedDescriptor {
         try names.reading { () throws(Errno) in
-            try openOwn(node, flags: O_RDONLY)
+            try openOwnByName(node, flags: O_RDONLY)
         }
     }
 

@@ -25,6 +25,22 @@ extension LiveContainer {
         try withOwn(node) { file throws(Errno) in SharedDescriptor(try Backing.open([], in: file, flags: flags)) }
     }
 
+    /// The same for a regular file, by its name: three calls fewer, because each save in place opens its file. Another
+    /// file that has the name by now is opened too, and closed unused. Neither a FIFO nor a lease makes the daemon wait.
+    func openOwnByName(_ node: Node, flags: Int32) throws(Errno) -> SharedDescriptor {
+        let place = try location(of: node)
+        guard !place.path.isEmpty else { return try openOwn(node, flags: flags) }
+        let quick = flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        let opened: Int32? = withExtendedLifetime(place.directory) {
+            try? Backing.open(place.path, in: place.directory.raw, flags: quick)
+        }
+        // The slow way waits for a lease, and gives the error that the file itself has.
+        guard let opened else { return try openOwn(node, flags: flags) }
+        let file = SharedDescriptor(opened)
+        try requireSame(try Backing.stat(file.raw), as: node)
+        return file
+    }
+
     /// Works on the node's own file: with calls that take an empty name, or by its path in /proc.
     func withOwn<Result>(_ node: Node, _ body: (Int32) throws(Errno) -> Result) throws(Errno) -> Result {
         let place = try ownFile(of: node)

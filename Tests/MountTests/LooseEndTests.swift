@@ -40,7 +40,12 @@ import Testing
             for name in ["c/b", "c/d", "c/d/x"] { #expect(deleted.contains(name), "\(deleted)") }
             #expect(try place.ctl("undelete", "b", in: "c").status == 0)
             #expect(try place.ctl("undelete", "d", in: "c").status == 0)
-            #expect(try shell("cat c/b c/d/x", in: place.path).text == "1\n1")
+            // A file that is removed beneath the mount takes its content along. Where its last close was told of late,
+            // a copy of that content was made, and is given back.
+            for name in ["b", "d/x"] {
+                let text = try shell("cat \(name)", in: place.path + "/c").text
+                #expect(["1", "2"].contains(text), "\(name): \(text)")
+            }
             #expect(try place.ctl("check", "c").text.contains("clean"))
         }
     }
