@@ -1,6 +1,7 @@
 // What people see: aligned text, words for sizes and times, two lines for an error.
 
 import ControlProtocol
+import Support
 import Testing
 import VersionModel
 import VersionsClient
@@ -221,7 +222,7 @@ struct ArgumentBytesTests {
         version.lost = true
         let printed = VersionText(style: .plain, now: Samples.noon, shown: { $0 }).versions([version])
         #expect(
-            printed.contains("content lost")
+            printed.contains(Told.contentLost)
                 && printed.contains("1 version without content: versionsctl show FILE --version ID says why"))
     }
 }

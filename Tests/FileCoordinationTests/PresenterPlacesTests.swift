@@ -19,7 +19,7 @@ struct PresenterPlacesTests {
             NSFileCoordinator().coordinate(readingItemAt: other, error: nil) { _ in }
             let list = try container.must("presenters").text
             try mustRun("sh", ["-c", "echo 22 > a"], in: container.path)
-            guard !list.hasPrefix("No presenters") else { return ["presenters: \(list)"] }
+            guard !list.hasPrefix(Told.noPresenters) else { return ["presenters: \(list)"] }
             presenter.await("changed")
             return []
         }
@@ -41,7 +41,7 @@ struct PresenterPlacesTests {
             try container.mount()
             own.coordinate(readingItemAt: file, options: .withoutChanges, error: nil) { _ in }
             let list = try container.must("presenters").text
-            guard !list.hasPrefix("No presenters") else { return ["presenters: \(list)"] }
+            guard !list.hasPrefix(Told.noPresenters) else { return ["presenters: \(list)"] }
             presenter.await("changed")
             return []
         }
@@ -113,7 +113,7 @@ struct PresenterPlacesTests {
                 NSFileCoordinator().coordinate(readingItemAt: file, options: .withoutChanges, error: nil) { _ in }
             }
             let list = try container.must("presenters").text
-            return list.hasPrefix("No presenters") ? [] : ["presenters: \(list)"]
+            return list.hasPrefix(Told.noPresenters) ? [] : ["presenters: \(list)"]
         }
     }
 
@@ -127,14 +127,14 @@ struct PresenterPlacesTests {
             NSFileCoordinator.addFilePresenter(presenter)
             defer { NSFileCoordinator.removeFilePresenter(presenter) }
             let list = try container.must("presenters").text
-            guard !list.hasPrefix("No presenters") else { return ["presenters: \(list)"] }
+            guard !list.hasPrefix(Told.noPresenters) else { return ["presenters: \(list)"] }
             try mustRun("sh", ["-c", "echo 22 > d/a"], in: container.path)
             presenter.await("a changed")
             // After an access of its own it is where it was.
             let file = link.appendingPathComponent("a")
             NSFileCoordinator(filePresenter: presenter).coordinate(readingItemAt: file, error: nil) { _ in }
             let after = try container.must("presenters").text
-            return !after.hasPrefix("No presenters") ? [] : ["presenters: \(after)"]
+            return !after.hasPrefix(Told.noPresenters) ? [] : ["presenters: \(after)"]
         }
     }
 }

@@ -11,7 +11,7 @@ import Testing
             try place.mount()
             try shell("echo one > c/f", in: place.path)
             #expect(try place.ctl("simulate", "conflict", "c/f").status == 0)
-            #expect(try place.ctl("status", "c").text.contains("1 unresolved"))
+            #expect(try place.ctl("status", "c").text.contains(Told.oneUnresolved))
             try shell("rm c/f", in: place.path)
             #expect(try !place.ctl("status", "c").text.contains("unresolved"))
             #expect(try place.ctl("conflicts", "c").text == "No conflicts.")
@@ -21,7 +21,7 @@ import Testing
             }
             #expect(try place.ctl("history", "c/f").text.contains("conflict"))
             #expect(try place.ctl("undelete", "c/f").status == 0)
-            #expect(try place.ctl("status", "c").text.contains("1 unresolved"))
+            #expect(try place.ctl("status", "c").text.contains(Told.oneUnresolved))
             #expect(try place.ctl("resolve", "c/f", "--keep", "current").status == 0)
             #expect(try place.ctl("status", "c").text.contains("none"))
             try place.unmount()

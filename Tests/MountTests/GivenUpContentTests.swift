@@ -19,7 +19,7 @@ import Testing
             let lost = try #require(history.versions.last)
             #expect(lost.size == 2_000_000)
             let text = try place.ctl("history", "c/big").text
-            #expect(text.contains("content lost") && text.contains("says why"), "\(text)")
+            #expect(text.contains(Told.contentLost) && text.contains("says why"), "\(text)")
             for words in [["show"], ["diff"], ["restore"]] {
                 let output = try run(Workplace.control, words + ["c/big", "--version", lost.id], in: place.path)
                 expectError(output, "was not kept", "history.max-file (1048576)", "2000000 bytes")

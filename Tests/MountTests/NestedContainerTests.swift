@@ -60,11 +60,11 @@ import Testing
             expectError(try place.ctl("mount", "c/inner"), "in the container", Told.outerIsMounted)
             try place.unmount()
 
-            #expect(try place.ctl("status", "c/inner").text.contains("it lies in the container \(path)/c"))
+            #expect(try place.ctl("status", "c/inner").text.contains("\(Told.liesInContainer) \(path)/c"))
             try place.mount("c/inner")
             #expect(try versions("c/inner/g", place) >= 2)
             #expect(try String(contentsOfFile: inner + "/g", encoding: .utf8) == "three\n")
-            #expect(try place.ctl("status", "c/inner").text.contains("it lies in the container \(path)/c"))
+            #expect(try place.ctl("status", "c/inner").text.contains("\(Told.liesInContainer) \(path)/c"))
             try place.unmount("c/inner")
             for container in ["c", "c/inner"] {
                 let check = try place.ctl("check", "--container", container)

@@ -50,7 +50,7 @@ import Testing
                 for number in 31...60 { try save(number, container.file("a")) }
                 let before = try container.history(of: "a").versions
                 if before.count != 60 { problems.append("\(before.count) versions before") }
-                if try status(container).contains("nearly full") { problems.append("said to be full too early") }
+                if try status(container).contains(Told.nearlyFull) { problems.append("said to be full too early") }
                 try fill(base + "/filler")
                 for number in 61...63 {
                     do { try save(number, container.file("a")) } catch { problems.append("save \(number): \(error)") }
@@ -77,7 +77,7 @@ import Testing
                     let isListed = try container.history(of: "a").versions.contains { $0.id == version.id }
                     if isListed { problems.append("version \(version.id) is not whole") }
                 }
-                if !(try status(container)).contains("nearly full") { problems.append("status does not say so") }
+                if !(try status(container)).contains(Told.nearlyFull) { problems.append("status does not say so") }
                 if container.log.components(separatedBy: "nearly full").count - 1 != 1 {
                     problems.append("not logged once")
                 }
@@ -185,7 +185,7 @@ import Testing
                 try shell("echo again > again", in: container.path)
                 let left = try container.names()
                 if left != ["again", "kept", "pinned"] { problems.append("left: \(left)") }
-                if !(try status(container)).contains("nearly full") { problems.append("status does not say so") }
+                if !(try status(container)).contains(Told.nearlyFull) { problems.append("status does not say so") }
                 return problems + (try container.checkAtRest())
             }
         }

@@ -44,7 +44,7 @@ import Testing
         try Place.with { place in
             try place.mount()
             let before = try place.ctl("config", "--container", "c").text
-            #expect(!before.contains("no effect yet"), "\(before)")
+            #expect(!before.contains(Told.noEffectYet), "\(before)")
             let set = try place.ctl("config", key, value, "--container", "c")
             #expect(set.status == 0 && set.errors.contains("\(key): no effect yet \(work)"), "\(set.errors)")
             let line = try place.ctl("config", "--container", "c").text.split(separator: "\n").first {

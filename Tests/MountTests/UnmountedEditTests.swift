@@ -40,7 +40,7 @@ import Testing
             #expect(texts.count == 4 && texts.first == "TWO" && texts.dropFirst(2) == ["one", "one"], "\(texts)")
             // The content before was not kept, and its version does not claim the bytes of another.
             let told = try place.ctl("history", "c/f").text
-            #expect(told.contains("content lost"), "\(told)")
+            #expect(told.contains(Told.contentLost), "\(told)")
             #expect(try place.ctl("check", "c").status == 0)
             try place.unmount()
         }

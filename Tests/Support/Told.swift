@@ -40,4 +40,10 @@ public enum Told {
     public static let missingDirectory = "missing argument DIR"
     public static let ordinaryAgain = "ordinary directory again"
     public static let noHereContainer = "the current directory is not in a container"
+    public static let noPresenters = "No presenters"
+    public static let nearlyFull = "nearly full"
+    public static let contentLost = "content lost"
+    public static let noEffectYet = "no effect yet"
+    public static let oneUnresolved = "1 unresolved"
+    public static let liesInContainer = "it lies in the container"
 }
