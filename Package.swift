@@ -52,6 +52,7 @@ let package = Package(
     targets: [
         .target(name: "CLinux", path: "Sources/CLinux"),
         library("VersionModel"),
+        library("Lineage", ["VersionModel"]),
         library("QueryLanguage", ["VersionModel"]),
         library("VersionStore", ["VersionModel", "CLinux", grdb, sqlite, crypto, system, logging]),
         library("Coordination", ["VersionModel"]),
@@ -102,7 +103,11 @@ let package = Package(
         .executableTarget(name: "RaceWorker", path: "Tests/RaceWorker"),
         .executableTarget(name: "BlockRecorder", dependencies: ["CFuse3"], path: "Tests/BlockRecorder"),
         .target(name: "FaultShim", path: "Tests/FaultShim"),
+        library("LineageWorlds", path: "Tests/LineageWorlds", ["Lineage", "VersionModel"]),
+        .executableTarget(
+            name: "LineageWorker", dependencies: ["LineageWorlds"], path: "Tests/LineageWorker", swiftSettings: settings),
         tests("VersionModelTests", ["VersionModel"]),
+        tests("LineageTests", ["LineageWorlds", "Lineage", "VersionModel"]),
         tests("QueryLanguageTests", ["QueryLanguage", "VersionModel"]),
         tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
         tests("ContainerTests", ["Container", "Coordination", "VersionStore", "VersionModel", "CLinux", system, logging]),

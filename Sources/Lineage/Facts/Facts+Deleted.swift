@@ -1,0 +1,52 @@
+// What has no name any more (facts.md 5, "Deleted list").
+
+import VersionModel
+
+extension Facts {
+    /// An entry of the deleted list: the row by which the name went, and the row by which it had been there.
+    public struct Deleted: Hashable, Sendable {
+        public var departure: NameRow
+        public var occupant: NameRow
+    }
+
+    /// The removals that undelete takes back: of directories, and of documents without a name whose last name was
+    /// removed, and not only because its maker wanted it no more. Oldest first.
+    public func deleted() -> [Deleted] {
+        rows.compactMap { row in
+            guard row.how.isRemoval, let occupant = lastOccupant(of: row.place, before: row.number) else { return nil }
+            let isDeleted =
+                occupant.isDirectory ? isGone(directory: occupant) : isLastDeparture(row, of: occupant.document)
+            return isDeleted ? Deleted(departure: row, occupant: occupant) : nil
+        }
+    }
+
+    private func isGone(directory occupant: NameRow) -> Bool {
+        if rows.contains(where: { $0.from == occupant.number }) { return false }
+        let next = rows.first { $0.number > occupant.number && $0.place == occupant.place && $0.file != nil }
+        return next?.file != occupant.file || next == nil
+    }
+
+    private func isLastDeparture(_ row: NameRow, of document: DocumentNumber) -> Bool {
+        guard !hasName(document), lastDeparture(of: document)?.number == row.number else { return false }
+        return row.how != .hidden || hasVersion(document)
+    }
+
+    /// Documents that lost their name to another one, renamed over them: those that hold what no living document shows,
+    /// in the order of their numbers.
+    public func superseded() -> [DocumentNumber] {
+        var documents: [DocumentNumber] = []
+        for row in rows
+        where row.file != nil && !row.isDirectory && row.maker == nil && !documents.contains(row.document) {
+            documents.append(row.document)
+        }
+        let deleted = deleted().map(\.occupant.document)
+        var shown: Set<Fingerprint> = []
+        for document in documents where hasName(document) {
+            shown.formUnion(history(of: document).compactMap(fingerprint))
+        }
+        return documents.sorted().filter { document in
+            !hasName(document) && !deleted.contains(document)
+                && listing(of: document).contains { fingerprint($0).map { !shown.contains($0) } ?? false }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import VersionModel
+
+/// What a request of the kernel, or of a program, means to the rules: one system call, with what is known of its
+/// caller.
+///
+/// `isMadeUp` says that the name has the pattern of names which this program makes up (``TemporaryNames``).
+public enum Event: Hashable, Sendable {
+    /// A free place gets a new file, open for writing.
+    case create(ActorNumber, PlaceNumber, FileID, HandleNumber, isMadeUp: Bool, isUnseen: Bool)
+    /// A file that exists is opened for writing.
+    case open(ActorNumber, PlaceNumber, HandleNumber, AccessMode, isUnseen: Bool)
+    /// A file is opened for reading.
+    case read(ActorNumber, PlaceNumber)
+    /// A handle is about to write. For one whose writes come unseen, its first write is its opening.
+    case write(HandleNumber)
+    /// close(2), which waits for the save (FLUSH).
+    case close(HandleNumber)
+    /// The handle is gone (RELEASE).
+    case release(HandleNumber)
+    /// truncate(2) by name; `save` follows it.
+    case truncate(ActorNumber, PlaceNumber)
+    /// What the file holds is a save of this program.
+    case save(ActorNumber, PlaceNumber)
+    case rename(ActorNumber, from: PlaceNumber, to: PlaceNumber, isMadeUp: Bool)
+    case exchange(ActorNumber, PlaceNumber, PlaceNumber)
+    case link(ActorNumber, from: PlaceNumber, to: PlaceNumber)
+    case unlink(ActorNumber, PlaceNumber)
+    case makeDirectory(ActorNumber, PlaceNumber, FileID)
+    case removeDirectory(ActorNumber, PlaceNumber)
+    /// A deleted document comes back from that row to a free place. The file is a new one, in case the old one is gone.
+    case undelete(ActorNumber, RowNumber, PlaceNumber, FileID)
+    /// A place gets the content of a version, in a new file.
+    case restore(ActorNumber, PlaceNumber, VersionNumber, FileID)
+}

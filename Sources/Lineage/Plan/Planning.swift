@@ -1,0 +1,107 @@
+import VersionModel
+
+/// A plan in the making: the scene as it is once the steps so far are done.
+///
+/// Each kind of event is one function in an extension beside this file, named like the event; the rules that they share
+/// are further extensions, one for each section of facts.md.
+public struct Planning: Sendable {
+    var facts: Facts
+    var memory: Memory
+    let now: Timestamp
+    private(set) var nextNumber: UInt64
+    private(set) var before: [Step] = []
+    private(set) var point: SystemCall?
+    private(set) var recorded: [Fact] = []
+    private(set) var after: [Step] = []
+    /// Whether steps come behind the transaction from here on.
+    private var isBehindPoint = false
+
+    public init(_ scene: Scene) {
+        facts = scene.facts
+        memory = scene.memory
+        now = scene.now
+        nextNumber = scene.nextNumber
+    }
+
+    /// What one event does. An event that does not fit the scene (a place without a file) does nothing.
+    public static func plan(_ event: Event, in scene: Scene) -> Plan {
+        var planning = Planning(scene)
+        planning.carryOut(event)
+        planning.guardUnseenWriters()
+        planning.forgetFilesWithoutNames()
+        return planning.result
+    }
+
+    var result: Plan {
+        var plan = Plan(memory: memory)
+        (plan.before, plan.point, plan.facts, plan.after) = (before, point, recorded, after)
+        return plan
+    }
+
+    private mutating func carryOut(_ event: Event) {
+        switch event {
+        case .create(let actor, let place, let file, let handle, let isMadeUp, let isUnseen):
+            create(actor, place, file, handle, isMadeUp: isMadeUp, isUnseen: isUnseen)
+        case .open(let actor, let place, let handle, let mode, let isUnseen):
+            open(actor, place, handle, mode, isUnseen: isUnseen)
+        case .read(let actor, let place): read(actor, place)
+        case .write(let handle): write(handle)
+        case .close(let handle): close(handle)
+        case .release(let handle): release(handle)
+        case .truncate(let actor, let place): truncate(actor, place)
+        case .save(let actor, let place): save(actor, place)
+        case .rename(let actor, let from, let to, let isMadeUp): rename(actor, from: from, to: to, isMadeUp: isMadeUp)
+        case .exchange(let actor, let one, let other): exchange(actor, one, other)
+        case .link(let actor, let from, let to): link(actor, from: from, to: to)
+        case .unlink(let actor, let place): unlink(actor, place)
+        case .makeDirectory(let actor, let place, let file): makeDirectory(actor, place, file)
+        case .removeDirectory(let actor, let place): removeDirectory(actor, place)
+        case .undelete(let actor, let row, let place, let file): undelete(actor, row, place, file)
+        case .restore(let actor, let place, let version, let file): restore(actor, place, version, file)
+        }
+    }
+
+    // MARK: What a plan is made of
+
+    /// A step: before the system call, or behind the transaction if the call is past.
+    mutating func perform(_ step: Step) {
+        if isBehindPoint { after.append(step) } else { before.append(step) }
+    }
+
+    /// The system call; nil if the event has none that could be refused.
+    mutating func pass(_ call: SystemCall?) {
+        point = call
+        isBehindPoint = true
+    }
+
+    /// A fact, which the rest of the plan sees at once.
+    mutating func record(_ fact: Fact) {
+        facts.apply(fact)
+        recorded.append(fact)
+    }
+
+    /// The number of one more fact.
+    mutating func takeNumber() -> UInt64 {
+        defer { nextNumber += 1 }
+        return nextNumber
+    }
+
+    /// A row of a place that has a file from now on, or none; not recorded yet.
+    mutating func row(_ place: PlaceNumber, _ file: FileID?, _ how: How, by actor: ActorNumber?) -> NameRow {
+        NameRow(number: RowNumber(takeNumber()), time: now, place: place, file: file, how: how, actor: actor)
+    }
+
+    /// Changes what is remembered of a file; nothing if it is not in the scene.
+    mutating func update(_ file: FileID, _ change: (inout LiveFile) -> Void) {
+        guard let index = memory.files.firstIndex(where: { $0.id == file }) else { return }
+        change(&memory.files[index])
+    }
+
+    /// A file that has neither a name nor a handle is gone.
+    private mutating func forgetFilesWithoutNames() {
+        for file in memory.files where !memory.hasHandle(of: file.id) && facts.countOfNames(of: file.id) == 0 {
+            perform(.forget(file.id))
+            memory[file.id] = nil
+        }
+    }
+}

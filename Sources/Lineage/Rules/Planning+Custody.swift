@@ -1,0 +1,109 @@
+// What is kept before bytes go (facts.md 4).
+
+import VersionModel
+
+extension Planning {
+    /// Whether a version has its content in this file and nowhere else.
+    func isSoleKeeper(_ file: LiveFile) -> Bool { !file.isKept && facts.countOfVersions(in: file.content) > 0 }
+
+    /// Whether the version that the file holds has its content in the file itself and nowhere else, so that whatever
+    /// happened since happened to that version's bytes.
+    func isHome(ofHeldVersionIn file: LiveFile) -> Bool {
+        guard !file.isKept, let held = file.holds, let version = facts[held] else { return false }
+        return version.content == file.content && !version.isForgotten
+    }
+
+    /// Whether all that has changed since the file was recorded was appended, for certain.
+    func isExtension(_ file: LiveFile) -> Bool {
+        guard file.isOnlyExtended else { return false }
+        let mayHideWrites = memory.handles.contains { $0.file == file.id && $0.mayOverwriteUnseen }
+        return !mayHideWrites || file.holds == nil || file.beginsWithHeld
+    }
+
+    /// Keeps the present content of a file outside it.
+    ///
+    /// If a handle has gone on with its own version, the version is amended first: what is kept is that save still.
+    mutating func keep(_ id: FileID) {
+        guard let file = memory[id] else { return }
+        if isHome(ofHeldVersionIn: file), file.isChanged, !isExtension(file) {
+            let writer = writer(of: id)
+            record(id, by: writer?.actor, through: writer?.number, isReplacing: false)
+            guard let file = memory[id], isSoleKeeper(file) else { return }
+        }
+        guard let content = memory[id]?.content else { return }
+        let labels = facts.versions(in: content).compactMap { version in
+            facts[version.row].map { Label(version: version, place: $0.place) }
+        }
+        perform(.keep(content, labels))
+        update(id) { $0.isKept = true }
+    }
+
+    /// Before bytes of a file are overwritten (not: appended to), by a handle or by its opening.
+    ///
+    /// | the bytes | |
+    /// |---|---|
+    /// | are the handle's own version, which it may amend | they may go |
+    /// | are a version's only home | are kept; the generation ends |
+    /// | are kept already | the generation ends |
+    mutating func protect(_ id: FileID, from handle: HandleNumber?) {
+        if let handle, let handle = memory[handle], mayAmend(handle, extendsOnly: false) { return }
+        if let file = memory[id], isSoleKeeper(file) { keep(id) }
+        endGenerationIfKept(id)
+    }
+
+    /// The bytes that follow are another content than the one that is kept.
+    mutating func endGenerationIfKept(_ id: FileID) {
+        update(id) { file in
+            guard file.isKept else { return }
+            file.generation += 1
+            file.isKept = false
+        }
+    }
+
+    /// Keeps what a writer whose writes come unseen could overwrite, unless that is its own version.
+    mutating func guardUnseenWriters(of id: FileID) {
+        guard let file = memory[id], isSoleKeeper(file) else { return }
+        let isInDanger = memory.handles.contains {
+            $0.file == id && !$0.isClosed && $0.mayOverwriteUnseen && !mayAmend($0, extendsOnly: false)
+        }
+        guard isInDanger else { return }
+        keep(id)
+        endGeneration(id)
+    }
+
+    /// The same for all files: an event may have changed to which document a file belongs.
+    mutating func guardUnseenWriters() {
+        for handle in memory.handles where handle.isUnseen && !handle.isClosed { guardUnseenWriters(of: handle.file) }
+    }
+
+    /// Before a file loses a name: with the last one, what is nowhere else is kept.
+    mutating func prepareToLoseName(_ id: FileID) {
+        guard let file = memory[id], facts.countOfNames(of: id) <= 1, isSoleKeeper(file) else { return }
+        keep(id)
+        endGeneration(id)
+    }
+
+    /// Before a program takes a file away, empties it or replaces it: unsaved bytes become a version.
+    mutating func saveUnfinished(_ id: FileID) {
+        guard let file = memory[id], file.isChanged else { return }
+        if file.fingerprint.isEmpty, facts.countOfNames(of: id) < 2 { return }
+        let writer = writer(of: id)
+        record(id, by: writer?.actor, through: writer?.number, isReplacing: false)
+    }
+
+    /// Which handle has changed a file, as far as that can be told.
+    private func writer(of id: FileID) -> Handle? {
+        let handles = memory.handles.filter { $0.file == id }
+        return handles.first { !$0.isClosed && $0.isDirty }
+            ?? handles.first { !$0.isClosed && $0.mode != .read && $0.isUnseen }
+            ?? handles.first { $0.isDirty }
+            ?? handles.first { $0.mode != .read }
+    }
+
+    private mutating func endGeneration(_ id: FileID) {
+        update(id) { file in
+            file.generation += 1
+            file.isKept = false
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// Opening, writing and closing (facts.md 2 for a name that is created, 3 for saves, 4 for what is kept first).
+
+import VersionModel
+
+extension Planning {
+    /// A free place gets a new file: a document of its own, or the one that comes back. There is no version until the
+    /// first save.
+    mutating func create(
+        _ actor: ActorNumber, _ place: PlaceNumber, _ file: FileID, _ handle: HandleNumber,
+        isMadeUp: Bool, isUnseen: Bool
+    ) {
+        guard facts.occupant(of: place) == nil else { return }
+        let vacated = facts.lastRow(at: place)
+        let last = claim(place)
+        pass(.create(place, file))
+        var row = row(place, file, .created, by: actor)
+        let partings = last.map { self.partings(from: $0.document, exceptAt: [place]) } ?? []
+        if let last {
+            goOn(&row, with: last)
+            // git's and install's pattern: a program that has unlinked the name itself works without a base.
+            if let vacated, vacated.how.isRemoval, vacated.actor == actor { observe(actor, nil, in: last.document) }
+        } else if isMadeUp {
+            row.maker = actor
+        }
+        record(.row(row))
+        part(partings, by: actor)
+        memory[file] = LiveFile(id: file, fingerprint: .empty, modified: now, isChanged: true)
+        append(handle, actor, file, .replace, isUnseen: isUnseen, place)
+    }
+
+    /// A file that exists is opened for writing.
+    ///
+    /// | the handle | before it |
+    /// |---|---|
+    /// | empties the file | unsaved bytes become a version; what is nowhere else is kept |
+    /// | writes inside it, unseen | what is nowhere else is kept |
+    /// | writes inside it, or appends | nothing: its writes are seen |
+    mutating func open(
+        _ actor: ActorNumber, _ place: PlaceNumber, _ handle: HandleNumber, _ mode: AccessMode, isUnseen: Bool
+    ) {
+        guard let row = facts.occupant(of: place), let file = row.file, !row.isDirectory, mode != .read else { return }
+        switch mode {
+        case .replace:
+            saveUnfinished(file)
+            protect(file, from: nil)
+            pass(.truncate(file, toNothing: true))
+            didTruncate(file)
+        case .write:
+            if isUnseen { protect(file, from: nil) }
+            pass(.open(file))
+        case .append, .read:
+            pass(.open(file))
+        }
+        append(handle, actor, file, mode, isUnseen: isUnseen, place)
+    }
+
+    /// A program reads a document: it has seen its current version.
+    mutating func read(_ actor: ActorNumber, _ place: PlaceNumber) {
+        guard let row = facts.occupant(of: place), let current = facts.current(of: row.document) else { return }
+        observe(actor, current, in: row.document)
+    }
+
+    /// A write that the daemon sees. An append overwrites nothing.
+    mutating func write(_ number: HandleNumber) {
+        guard let handle = memory[number], handle.mode != .read else { return }
+        if handle.mode != .append {
+            protect(handle.file, from: number)
+            update(handle.file) { $0.isOnlyExtended = false }
+        }
+        pass(.write(handle.file))
+        memory[number]?.isDirty = true
+        update(handle.file) { $0.isChanged = true }
+    }
+
+    /// close(2): the moment of a save, if the handle has written. A file that was emptied and is empty still is none.
+    mutating func close(_ number: HandleNumber) {
+        guard let handle = memory[number], let file = memory[handle.file], !handle.isClosed else { return }
+        pass(nil)
+        // Unseen writes may be anywhere in the file.
+        if handle.isUnseen, handle.mode != .append, file.isChanged {
+            update(file.id) { $0.isOnlyExtended = false }
+        }
+        let hasWritten = handle.mode != .read && (handle.isDirty || handle.isUnseen)
+        if hasWritten, file.isChanged, !(handle.mode == .replace && file.fingerprint.isEmpty) {
+            let isReplacing = handle.mode == .replace && (handle.saved == nil || !mayAmend(handle, extendsOnly: false))
+            record(file.id, by: handle.actor, through: number, isReplacing: isReplacing)
+        }
+        memory[number]?.isClosed = true
+        guardUnseenWriters(of: file.id)
+    }
+
+    /// The handle is gone. The last writer's release saves what its close has not, and a file without a name goes: what
+    /// is nowhere else becomes an object.
+    mutating func release(_ number: HandleNumber) {
+        guard let handle = memory[number], let file = memory[handle.file] else { return }
+        pass(nil)
+        let hasOtherWriter = memory.handles.contains { $0.number != number && $0.file == file.id && $0.mode != .read }
+        if handle.mode != .read, file.isChanged, !hasOtherWriter {
+            record(file.id, by: handle.actor, through: number, isReplacing: handle.mode == .replace)
+        }
+        memory[number] = nil
+        guard facts.countOfNames(of: file.id) == 0, !memory.hasHandle(of: file.id), let file = memory[file.id] else {
+            return
+        }
+        if isSoleKeeper(file) { keep(file.id) }
+    }
+
+    /// truncate(2) by name. `save` follows it.
+    mutating func truncate(_ actor: ActorNumber, _ place: PlaceNumber) {
+        guard let row = facts.occupant(of: place), let file = row.file, !row.isDirectory else { return }
+        saveUnfinished(file)
+        protect(file, from: nil)
+        pass(.truncate(file, toNothing: false))
+        update(file) { file in
+            file.isOnlyExtended = false
+            file.isChanged = true
+        }
+    }
+
+    /// What a file holds is a save of a program that has no handle of it.
+    mutating func save(_ actor: ActorNumber, _ place: PlaceNumber) {
+        guard let file = facts.occupant(of: place)?.file else { return }
+        pass(nil)
+        record(file, by: actor, through: nil, isReplacing: true)
+    }
+
+    private mutating func didTruncate(_ file: FileID) {
+        update(file) { file in
+            file.isOnlyExtended = false
+            file.isChanged = true
+            file.fingerprint = .empty
+        }
+    }
+
+    private mutating func append(
+        _ number: HandleNumber, _ actor: ActorNumber, _ file: FileID, _ mode: AccessMode, isUnseen: Bool,
+        _ place: PlaceNumber
+    ) {
+        memory.handles.append(
+            Handle(
+                number: number, actor: actor, file: file, mode: mode, isUnseen: isUnseen, place: place,
+                opened: RowNumber(nextNumber)))
+    }
+}

@@ -1,0 +1,49 @@
+// Further names, removals, and directories (facts.md 2 and 5).
+
+import VersionModel
+
+extension Planning {
+    /// link(2): a further name of the file's document. An ephemeral name is published, because the file is wanted
+    /// elsewhere.
+    mutating func link(_ actor: ActorNumber, from: PlaceNumber, to: PlaceNumber) {
+        guard let source = facts.occupant(of: from), facts.occupant(of: to) == nil, !source.isDirectory else { return }
+        pass(.link(from: from, to: to))
+        var row = row(to, source.file, .linked, by: actor)
+        row.from = source.number
+        row.document = source.document
+        record(.row(row))
+        if source.maker != nil { record(.publish(source.number)) }
+    }
+
+    /// unlink(2). Unsaved bytes become a version if no program is writing them any more, and the file's last content is
+    /// kept.
+    mutating func unlink(_ actor: ActorNumber, _ place: PlaceNumber) {
+        guard let row = facts.occupant(of: place), let file = row.file, !row.isDirectory else { return }
+        let how: How
+        if facts.countOfNames(of: file) == 1 {
+            if !memory.isOpenForWriting(file) { saveUnfinished(file) }
+            how = removal(ofLastName: facts[row.number] ?? row, by: actor)
+            prepareToLoseName(file)
+        } else {
+            how = removal(ofOneName: row, by: actor)
+        }
+        pass(.unlink(place))
+        record(.row(self.row(place, nil, how, by: actor)))
+    }
+
+    /// mkdir(2).
+    mutating func makeDirectory(_ actor: ActorNumber, _ place: PlaceNumber, _ directory: FileID) {
+        guard facts.occupant(of: place) == nil else { return }
+        pass(.makeDirectory(place, directory))
+        var row = row(place, directory, .created, by: actor)
+        row.isDirectory = true
+        record(.row(row))
+    }
+
+    /// rmdir(2).
+    mutating func removeDirectory(_ actor: ActorNumber, _ place: PlaceNumber) {
+        guard let row = facts.occupant(of: place), row.isDirectory else { return }
+        pass(.removeDirectory(place))
+        record(.row(self.row(place, nil, .removed, by: actor)))
+    }
+}

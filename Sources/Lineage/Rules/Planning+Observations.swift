@@ -1,0 +1,59 @@
+// Which version a program works from, and whether that makes its save a rival (facts.md 3, "Conflict inputs").
+
+import VersionModel
+
+extension Planning {
+    /// A program has seen a version; nil says that it works without one.
+    mutating func observe(_ actor: ActorNumber?, _ version: VersionNumber?, in document: DocumentNumber) {
+        guard let actor else { return }
+        memory.observe(Observation(actor: actor, version: version, document: document))
+    }
+
+    /// The newest version in a document's history, also before it had its present name, that a program has seen.
+    public func base(of actor: ActorNumber, in document: DocumentNumber) -> VersionNumber? {
+        guard memory.observations.contains(where: { $0.actor == actor }) else { return nil }
+        let history = facts.history(of: document)
+        let latest = memory.observations.last { observation in
+            guard observation.actor == actor else { return false }
+            return observation.version.map(history.contains) ?? (observation.document == document)
+        }
+        return latest?.version
+    }
+
+    /// The base of a program if its save is a rival of the current version; nil if one follows the other.
+    ///
+    /// | the program | its save |
+    /// |---|---|
+    /// | has no base | follows |
+    /// | has seen the current version, or saved it | follows |
+    /// | has a base that goes back to the current version | follows |
+    /// | would make a loser of a content that another version has | follows |
+    /// | otherwise | is a rival |
+    /// - Parameters:
+    ///   - loser: the version that would lose; nil if the saved content itself would.
+    func staleBase(
+        of actor: ActorNumber?, in document: DocumentNumber, current: VersionNumber, loser: VersionNumber?,
+        saved: Fingerprint
+    ) -> VersionNumber? {
+        guard let actor, let base = base(of: actor, in: document), base != current, facts[current]?.author != actor,
+            !memory.observations.contains(where: { $0.actor == actor && $0.version == current }),
+            !goesBack(base, to: current)
+        else { return nil }
+        let lost = loser.flatMap { facts.fingerprint($0) } ?? saved
+        let isLeftOut = facts.versions(of: document).contains { $0.number != loser && $0.fingerprint == lost }
+        return isLeftOut ? nil : base
+    }
+
+    /// Whether a version goes back to another through its parents.
+    private func goesBack(_ version: VersionNumber, to ancestor: VersionNumber) -> Bool {
+        var (pending, seen) = ([version], [VersionNumber]())
+        while let next = pending.popLast() {
+            if next == ancestor { return true }
+            guard !seen.contains(next), let parents = facts[next]?.parents else { continue }
+            seen.append(next)
+            if let first = parents.first { pending.append(first) }
+            if let second = parents.second { pending.append(second) }
+        }
+        return false
+    }
+}

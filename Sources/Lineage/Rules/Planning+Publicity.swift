@@ -1,0 +1,60 @@
+// Names that programs make up, and what their removal takes along (facts.md 5).
+
+import VersionModel
+
+extension Planning {
+    /// How long after a document parted its mover's removal of the copy hides it.
+    static let partedCopyHides: Int64 = 3600 * 1_000_000_000
+    /// How long a link(2) and the unlink(2) of the other name count as one rename.
+    static let linkIsRename: Int64 = 15 * 1_000_000_000
+
+    /// Whether a file is scrap: it has no name, and the last one was made up and never published.
+    func isScrap(_ id: FileID) -> Bool {
+        facts.countOfNames(of: id) == 0 && facts.lastRow(of: id).map { $0.maker != nil } ?? true
+    }
+
+    /// How a name goes that is its file's last.
+    ///
+    /// | the name | is removed by | the removal |
+    /// |---|---|---|
+    /// | is ephemeral | its maker | is hidden, and its versions are forgotten |
+    /// | is ephemeral | another program | publishes it first, and is shown |
+    /// | is of a copy that parted and was not saved since | its mover, within an hour | is hidden |
+    /// | is any other | | is shown |
+    mutating func removal(ofLastName row: NameRow, by actor: ActorNumber) -> How {
+        guard row.maker != nil else { return isOwnCopy(row, of: actor) ? .hidden : .removed }
+        if row.maker == actor {
+            forgetVersions(of: row.document)
+            return .hidden
+        }
+        record(.publish(row.number))
+        return isOwnCopy(row, of: actor) ? .hidden : .removed
+    }
+
+    /// How a name goes whose file has others: the unlink after a link(2) is the second half of a rename.
+    func removal(ofOneName row: NameRow, by actor: ActorNumber) -> How {
+        guard let file = row.file else { return .removed }
+        let isRename = facts.names(of: file).contains {
+            $0.number != row.number && $0.how == .linked && $0.actor == actor && now.since($0.time) <= Self.linkIsRename
+        }
+        return isRename ? .hidden : .removed
+    }
+
+    /// Forgets the versions of an ephemeral document, except those that another document began with.
+    private mutating func forgetVersions(of document: DocumentNumber) {
+        for version in facts.versions(of: document) {
+            let isOrigin = facts.rows.contains { $0.origin == version.number && $0.document != document }
+            if !isOrigin { record(.forget(version.number)) }
+        }
+    }
+
+    /// Whether a document is a copy that another left behind when it went on with another file, without a save since,
+    /// and this actor made it by its rename.
+    private func isOwnCopy(_ row: NameRow, of actor: ActorNumber) -> Bool {
+        guard let first = facts.firstRow(of: row.document), first.isParted, !facts.hasVersion(row.document) else {
+            return false
+        }
+        let mover = first.from.flatMap { facts[$0] }?.actor
+        return (first.actor == actor || mover == actor) && now.since(first.time) <= Self.partedCopyHides
+    }
+}

@@ -1,0 +1,44 @@
+// Documents and contents that a program asks back (facts.md 2, the rows "undelete" and "restore").
+
+import VersionModel
+
+extension Planning {
+    /// A deleted document gets a name again: with its own file, if a program has that open still, else with a new file
+    /// that holds its current version. There is no new version.
+    mutating func undelete(_ actor: ActorNumber, _ number: RowNumber, _ place: PlaceNumber, _ newFile: FileID) {
+        guard let row = facts[number], let former = row.file, facts.occupant(of: place) == nil else { return }
+        let isFileThere =
+            memory[former] != nil && facts.countOfNames(of: former) == 0
+            && facts.lastRow(of: former)?.number == number
+        let file = isFileThere ? former : newFile
+        if !isFileThere { make(newFile, facts.current(of: row.document)) }
+        pass(.name(file, place))
+        var come = self.row(place, file, .undeleted, by: actor)
+        come.from = number
+        come.document = row.document
+        record(.row(come))
+    }
+
+    /// A place gets a version's content in a new file: a save of its document like a rename over it.
+    mutating func restore(_ actor: ActorNumber, _ place: PlaceNumber, _ version: VersionNumber, _ newFile: FileID) {
+        guard let occupant = facts.occupant(of: place), let displaced = occupant.file, !occupant.isDirectory,
+            facts[version] != nil
+        else { return }
+        saveUnfinished(displaced)
+        prepareToLoseName(displaced)
+        make(newFile, version)
+        pass(.name(newFile, place))
+        var come = row(place, newFile, .restored, by: actor)
+        let partings = partings(from: occupant.document, exceptAt: [place])
+        goOn(&come, with: occupant)
+        record(.row(come))
+        part(partings, by: actor)
+        arrive(newFile, at: come, by: actor)
+    }
+
+    private mutating func make(_ file: FileID, _ version: VersionNumber?) {
+        perform(.make(file, version))
+        let fingerprint = version.flatMap(facts.fingerprint) ?? .empty
+        memory[file] = LiveFile(id: file, fingerprint: fingerprint, modified: now, isChanged: false, holds: version)
+    }
+}

@@ -1,0 +1,210 @@
+// What a save becomes (facts.md 3).
+
+import VersionModel
+
+extension Planning {
+    /// The content of a file becomes a version of each document that the file is bound to; nothing if it has not
+    /// changed.
+    ///
+    /// | the file | its content |
+    /// |---|---|
+    /// | goes on with a version that may be amended | amends that version |
+    /// | has names | is a version of each document that they show |
+    /// | has no name | belongs to the file's last row (``recordWithoutName(_:by:through:opened:)``) |
+    /// | was made under an ephemeral name and has none any more | is scrap |
+    mutating func record(
+        _ id: FileID, by actor: ActorNumber?, through handle: HandleNumber?, isReplacing: Bool
+    ) {
+        guard let file = memory[id], file.isChanged, !isScrap(id) else { return }
+        if let version = versionToAmend(file, through: handle) {
+            return amend(version, with: file, by: actor, through: handle)
+        }
+        endGenerationIfKept(id)
+        let opened = handle.flatMap { memory[$0] }?.opened ?? RowNumber(nextNumber)
+        if facts.countOfNames(of: id) == 0 {
+            return recordWithoutName(id, by: actor, through: handle, opened: opened)
+        }
+        recordUnderNames(id, by: actor, through: handle, isReplacing: isReplacing, opened: opened)
+    }
+
+    /// The row's document gets a version with this content, as far as the content differs from its current one.
+    /// - Parameters:
+    ///   - opened: when the saving handle was opened; nil for the arrival of a file, which is at home at once.
+    /// - Returns: the facts, not recorded yet, and the version that has the content now.
+    mutating func version(
+        at row: NameRow, of file: LiveFile, content: Content, fingerprint: Fingerprint, by actor: ActorNumber?,
+        isReplacing: Bool, isAppended: Bool = false, opened: RowNumber? = nil
+    ) -> (facts: [Fact], version: VersionNumber) {
+        let current = facts.current(of: row.document)
+        if let current, facts.fingerprint(current) == fingerprint { return ([], current) }
+        var recorded: [Fact] = []
+        var version = VersionRow(
+            number: VersionNumber(takeNumber()), time: now, row: row.number, content: content, fingerprint: fingerprint,
+            file: file.id, modified: file.modified, author: actor)
+        version.base = actor.flatMap { base(of: $0, in: row.document) }
+        version.parents = Parents(current)
+        if isReplacing, let current {
+            let stale = staleBase(of: actor, in: row.document, current: current, loser: current, saved: fingerprint)
+            if let stale {
+                version.loser = current
+                version.parents = Parents(stale)
+            }
+            if let base = version.base, base != current, facts.isConflict(base) {
+                recorded.append(.settle(base))
+                version.parents.add(base)
+            }
+        }
+        version.isAppended = isAppended
+        version.isAtHome = row.isContinuing || opened.map { $0 > row.number } ?? true
+        recorded.append(.version(version))
+        return (recorded, version.number)
+    }
+
+    /// A file has come to a place whose document goes on (a rename over it, an exchange, a restore): a save of that
+    /// document. The row is recorded already.
+    mutating func arrive(_ id: FileID, at row: NameRow, by actor: ActorNumber?) {
+        guard let former = memory[id] else { return }
+        if former.isChanged || former.holds == nil { endGenerationIfKept(id) }
+        guard let file = memory[id] else { return }
+        var (content, fingerprint) = (file.content, file.fingerprint)
+        if !former.isChanged, let held = former.holds, let version = facts[held] {
+            (content, fingerprint) = (version.content, version.fingerprint)
+            // What its handle saved under the former name is whole. Further writes are another save.
+            for index in memory.handles.indices
+            where memory.handles[index].file == id && memory.handles[index].saved == held {
+                memory.handles[index].saved = nil
+            }
+        }
+        let (recorded, version) = version(
+            at: row, of: file, content: content, fingerprint: fingerprint, by: actor, isReplacing: true)
+        for fact in recorded { record(fact) }
+        if former.isChanged {
+            // A handle that is in the middle of writing goes on with this version.
+            for index in memory.handles.indices {
+                let handle = memory.handles[index]
+                guard handle.file == id, !handle.isClosed, handle.mode != .read else { continue }
+                memory.handles[index].saved = version
+                memory.handles[index].isDirty = false
+            }
+        }
+        hold(version, in: id, through: nil, by: actor)
+    }
+
+    /// From now on the file holds this version, as that handle has saved it and this actor has seen it.
+    mutating func hold(
+        _ version: VersionNumber, in id: FileID, through handle: HandleNumber?, by actor: ActorNumber?
+    ) {
+        update(id) { file in
+            file.holds = version
+            file.isChanged = false
+            file.isOnlyExtended = true
+            file.beginsWithHeld = true
+        }
+        if let handle {
+            // A close disowns all other handles: what they go on to write is no part of this save.
+            for index in memory.handles.indices {
+                if memory.handles[index].number == handle {
+                    memory.handles[index].saved = version
+                    memory.handles[index].isDirty = false
+                } else if memory.handles[index].saved == version {
+                    memory.handles[index].saved = nil
+                }
+            }
+        }
+        if let document = facts.document(of: version) { observe(actor, version, in: document) }
+        guardUnseenWriters(of: id)
+    }
+
+    // MARK: The cases of a save
+
+    private mutating func amend(
+        _ version: VersionRow, with file: LiveFile, by actor: ActorNumber?, through handle: HandleNumber?
+    ) {
+        var amended = version
+        amended.fingerprint = file.fingerprint
+        amended.modified = file.modified
+        amended.author = actor ?? version.author
+        amended.time = now
+        record(.amend(amended))
+        hold(version.number, in: file.id, through: handle, by: actor)
+    }
+
+    private mutating func recordUnderNames(
+        _ id: FileID, by actor: ActorNumber?, through handle: HandleNumber?, isReplacing: Bool, opened: RowNumber
+    ) {
+        guard let file = memory[id] else { return }
+        let handlesPlace = handle.flatMap { memory[$0] }?.place
+        let isAppended = handle.flatMap { memory[$0] }?.mode == .append
+        var documents: [DocumentNumber] = []
+        var recorded: [Fact] = []
+        var held: VersionNumber?
+        let names = facts.names(of: id)
+        for name in names where !documents.contains(name.document) {
+            documents.append(name.document)
+            // Of a document's several names, the one that the handle was opened by.
+            let row = names.first { $0.document == name.document && $0.place == handlesPlace } ?? name
+            let (version, number) = version(
+                at: row, of: file, content: file.content, fingerprint: file.fingerprint, by: actor,
+                isReplacing: isReplacing, isAppended: isAppended, opened: opened)
+            held = held ?? number
+            if let maker = row.maker, maker != actor { recorded.append(.publish(row.number)) }
+            recorded += version
+        }
+        for fact in recorded { record(fact) }
+        // A version that has its content here, where there is one.
+        let own = facts.versions(in: file.content).last { $0.fingerprint == file.fingerprint }
+        if let held = own?.number ?? held { hold(held, in: id, through: handle, by: actor) }
+    }
+
+    /// A save into a file that has no name any more belongs to the file's last row.
+    ///
+    /// | the row's document | the save |
+    /// |---|---|
+    /// | is deleted, by that name's removal | is its content, the deleted entry's |
+    /// | goes on elsewhere, and its author knows that | is beside it, as history |
+    /// | goes on elsewhere, and its author has an older base | is beside it, as a conflict |
+    private mutating func recordWithoutName(
+        _ id: FileID, by actor: ActorNumber?, through handle: HandleNumber?, opened: RowNumber
+    ) {
+        guard let file = memory[id], let row = facts.lastRow(of: id) else { return }
+        if isDeleted(row) {
+            let (recorded, version) = version(
+                at: row, of: file, content: file.content, fingerprint: file.fingerprint, by: actor, isReplacing: false,
+                opened: opened)
+            for fact in recorded { record(fact) }
+            return hold(version, in: id, through: handle, by: actor)
+        }
+        if let held = file.holds, facts.fingerprint(held) == file.fingerprint {
+            return hold(held, in: id, through: handle, by: actor)
+        }
+        let versions = facts.versions(of: row.document)
+        if let equal = versions.last(where: { $0.fingerprint == file.fingerprint }) {
+            return hold(equal.number, in: id, through: handle, by: actor)
+        }
+        let rival = facts.current(of: row.document).flatMap { current in
+            guard facts.hasName(row.document) else { return nil as VersionNumber? }
+            return staleBase(of: actor, in: row.document, current: current, loser: nil, saved: file.fingerprint)
+        }
+        if let rival, facts.isConflict(rival) { record(.settle(rival)) }
+        // What its document was when the file came to it, if it never held a version itself.
+        let began =
+            versions.last { $0.number.number <= row.number.number && $0.beside == .no }?.number
+            ?? facts.origin(of: row.document)
+        var version = VersionRow(
+            number: VersionNumber(takeNumber()), time: now, row: row.number, content: file.content,
+            fingerprint: file.fingerprint, file: id, modified: file.modified, author: actor)
+        version.base = rival
+        version.parents = Parents(rival ?? file.holds ?? began)
+        version.beside = rival == nil ? .history : .conflict
+        record(.version(version))
+        hold(version.number, in: id, through: handle, by: actor)
+    }
+
+    /// Whether the document of a row is deleted, and it was the removal of that very name which deleted it.
+    private func isDeleted(_ row: NameRow) -> Bool {
+        guard !facts.hasName(row.document), let departure = facts.departure(of: row), departure.how.isRemoval else {
+            return false
+        }
+        return facts.lastDeparture(of: row.document)?.number == departure.number
+    }
+}

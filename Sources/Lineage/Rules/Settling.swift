@@ -1,0 +1,158 @@
+// After a crash: the facts that are missing (facts.md 6).
+
+import VersionModel
+
+/// Brings the facts to what the files are, in the order of facts.md 6: labels, departures, arrivals, contents, what was
+/// only held, and at last the version that each living document's file holds.
+///
+/// It is pure. It may be interrupted and begun again: what it has recorded is then known.
+public struct Settling: Sendable {
+    var planning: Planning
+    let found: Found
+    /// The time of the crash, as far as it is known: the claim of names is judged by it.
+    let crashed: Timestamp
+
+    /// - Parameters:
+    ///   - scene: the facts as the catalog has them. The memory is empty, and `now` is the time of the mount.
+    public static func settle(_ scene: Scene, _ found: Found, crashed: Timestamp) -> Plan {
+        var settling = Settling(planning: Planning(scene), found: found, crashed: crashed)
+        settling.planning.memory = Memory()
+        settling.planning.pass(nil)
+        let scraps = settling.forgetScraps()
+        settling.publishAll()
+        settling.readLabels()
+        settling.settleNames()
+        for file in found.files where !scraps.contains(file.id) { settling.settleContent(of: file) }
+        settling.settleHeldFiles()
+        settling.settleCurrentVersions()
+        return settling.planning.result
+    }
+
+    /// Files that their maker had taken away, and files that were made and had no name yet.
+    private mutating func forgetScraps() -> [FileID] {
+        let scraps = found.files.map(\.id).filter { planning.isScrap($0) && !found.hasName($0) }
+        for file in scraps { planning.perform(.forget(file)) }
+        return scraps
+    }
+
+    /// No maker of a name is there any more: what has one is a document like others.
+    private mutating func publishAll() {
+        for row in planning.facts.rows where row.maker != nil { planning.record(.publish(row.number)) }
+    }
+
+    // MARK: Labels
+
+    /// What objects say of themselves and the catalog does not know.
+    private mutating func readLabels() {
+        let labels = found.objects.flatMap(\.labels).sorted { $0.version.number < $1.version.number }
+        for label in labels where !label.version.isForgotten { read(label) }
+    }
+
+    /// | the label's version | |
+    /// |---|---|
+    /// | is known, or another with this content and these bytes | nothing is missing |
+    /// | is known with other bytes | it was amended |
+    /// | is not known, its file or place is | it belongs to their last row, as history |
+    /// | is not known, nor its file or place | it belongs to a row of its own, removed at once |
+    private mutating func read(_ label: Label) {
+        let said = label.version
+        let versions = planning.facts.versions
+        if versions.contains(where: { $0.content == said.content && $0.fingerprint == said.fingerprint }) { return }
+        if var known = planning.facts[said.number], known.content == said.content {
+            known.fingerprint = said.fingerprint
+            known.modified = said.modified
+            return planning.record(.amend(known))
+        }
+        let row =
+            planning.facts.lastRow(of: said.file) ?? planning.facts.lastOccupant(of: label.place)
+            ?? recordLostRow(of: said, at: label.place)
+        var version = said
+        version.row = row.number
+        version.parents = said.parents.filter { planning.facts[$0] != nil }
+        version.loser = nil
+        version.base = nil
+        version.number = VersionNumber(planning.takeNumber())
+        if version.beside == .no { version.beside = .history }
+        planning.record(.version(version))
+    }
+
+    private mutating func recordLostRow(of version: VersionRow, at place: PlaceNumber) -> NameRow {
+        let row = planning.row(place, version.file, .found, by: nil)
+        planning.record(.row(row))
+        planning.record(.row(planning.row(place, nil, .removed, by: nil)))
+        return row
+    }
+
+    // MARK: Contents
+
+    /// What a file holds: by its time, then by its bytes.
+    ///
+    /// | the file | |
+    /// |---|---|
+    /// | equals a version of its own, or in it | holds that |
+    /// | has one version, kept nowhere else, and does not begin with it | was being amended: the version is that now |
+    /// | otherwise | has a new version |
+    private mutating func settleContent(of file: Found.File) {
+        let facts = planning.facts
+        let equal = facts.versions.filter { !$0.isForgotten && $0.fingerprint == file.fingerprint }
+        let held =
+            equal.last { $0.file == file.id && $0.modified == file.modified }
+            ?? equal.last { $0.content.file == file.id }
+        var generation = newestGeneration(of: file.id)
+        let present = Content(file: file.id, generation: generation)
+        let versions = facts.versions(in: present)
+        let isKept = found.objects.contains { $0.content == present }
+        let isExtension = versions.allSatisfy { found.begins(file, $0.fingerprint) }
+        if held == nil, !isKept, !isExtension, versions.count == 1, var amended = versions.first {
+            amended.fingerprint = file.fingerprint
+            amended.modified = file.modified
+            planning.record(.amend(amended))
+            return remember(file, generation, holds: amended.number, isChanged: false)
+        }
+        if !isExtension || held == nil && isKept { generation += 1 }
+        let last = facts.versions(in: Content(file: file.id, generation: generation)).last
+        remember(file, generation, holds: (held ?? last)?.number, isChanged: held == nil, isOnlyExtended: isExtension)
+        if held == nil { planning.record(file.id, by: nil, through: nil, isReplacing: false) }
+    }
+
+    private func newestGeneration(of file: FileID) -> UInt32 {
+        let recorded = planning.facts.versions.filter { $0.content.file == file }.map(\.content.generation)
+        let kept = found.objects.filter { $0.content.file == file }.map(\.content.generation)
+        return (recorded + kept).max() ?? 0
+    }
+
+    private mutating func remember(
+        _ file: Found.File, _ generation: UInt32, holds: VersionNumber?, isChanged: Bool, isOnlyExtended: Bool = true
+    ) {
+        let content = Content(file: file.id, generation: generation)
+        var live = LiveFile(
+            id: file.id, fingerprint: file.fingerprint, modified: file.modified, isChanged: isChanged, holds: holds,
+            isKept: found.objects.contains { $0.content == content }, generation: generation)
+        live.isOnlyExtended = isOnlyExtended
+        planning.memory[file.id] = live
+    }
+
+    /// Files without a name were held for the programs that had them open.
+    private mutating func settleHeldFiles() {
+        for file in planning.memory.files where !found.hasName(file.id) {
+            if planning.isSoleKeeper(file) { planning.keep(file.id) }
+            planning.perform(.forget(file.id))
+            planning.memory[file.id] = nil
+        }
+    }
+
+    /// Each living document has the version that its file holds.
+    private mutating func settleCurrentVersions() {
+        for name in found.names {
+            guard let row = planning.facts.occupant(of: name.place), !row.isDirectory,
+                let file = row.file.flatMap({ planning.memory[$0] }),
+                let held = file.holds.flatMap({ planning.facts[$0] })
+            else { continue }
+            let current = planning.facts.current(of: row.document).flatMap { planning.facts.fingerprint($0) }
+            guard current != held.fingerprint else { continue }
+            let (recorded, _) = planning.version(
+                at: row, of: file, content: held.content, fingerprint: held.fingerprint, by: nil, isReplacing: true)
+            for fact in recorded { planning.record(fact) }
+        }
+    }
+}

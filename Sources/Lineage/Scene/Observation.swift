@@ -1,0 +1,14 @@
+/// A program has seen a version, by reading or by saving it (facts.md 3, "Conflict inputs").
+public struct Observation: Hashable, Sendable {
+    public var actor: ActorNumber
+    /// The version; nil says that from now on it works on the document without having seen any.
+    public var version: VersionNumber?
+    /// The document that it was seen as. An observation counts for each document whose history has the version.
+    public var document: DocumentNumber
+
+    public init(actor: ActorNumber, version: VersionNumber?, document: DocumentNumber) {
+        self.actor = actor
+        self.version = version
+        self.document = document
+    }
+}

@@ -1,0 +1,23 @@
+import Lineage
+import VersionModel
+
+/// What a program of a world does next.
+public enum Move: Hashable, Sendable {
+    /// It makes the file if the place is free and the mode is `replace`. Without a handle for `read`.
+    case open(ActorNumber, PlaceNumber, AccessMode, isUnseen: Bool)
+    /// By the handle at this index. `isRepeating` writes the same letter as always.
+    case write(Int, atStart: Bool, isRepeating: Bool)
+    case close(Int)
+    case release(Int)
+    case rename(ActorNumber, PlaceNumber, PlaceNumber)
+    case exchange(ActorNumber, PlaceNumber, PlaceNumber)
+    case link(ActorNumber, PlaceNumber, PlaceNumber)
+    case unlink(ActorNumber, PlaceNumber)
+    case truncate(ActorNumber, PlaceNumber)
+    case makeDirectory(ActorNumber, PlaceNumber)
+    case removeDirectory(ActorNumber, PlaceNumber)
+    case undelete(ActorNumber, RowNumber, PlaceNumber)
+    case restore(ActorNumber, PlaceNumber, VersionNumber)
+    /// 20 s go by: what waits for a name waits no more.
+    case age
+}

@@ -1,0 +1,57 @@
+// What a script has led to.
+
+import Lineage
+import VersionModel
+
+extension Play {
+    static func place(_ name: Substring) -> PlaceNumber? {
+        names.firstIndex(of: name).map { World.place(World.root, UInt32($0)) }
+    }
+
+    private static func name(of place: PlaceNumber) -> Substring {
+        let index = Int(World.name(of: place))
+        return names.indices.contains(index) ? names[index] : "?"
+    }
+
+    /// The document that a name shows.
+    public func document(_ name: Substring) -> DocumentNumber? {
+        Self.place(name).flatMap { world.facts.occupant(of: $0)?.document }
+    }
+
+    /// The contents of a name's versions, newest first, as words of letters; `-` for a name that is free.
+    public func listing(_ name: Substring) -> String {
+        document(name).map { contents(world.facts.listing(of: $0)) } ?? "-"
+    }
+
+    /// The same with all that the document goes back to.
+    public func history(_ name: Substring) -> String {
+        document(name).map { contents(world.facts.history(of: $0)) } ?? "-"
+    }
+
+    /// The contents of a name's conflict versions.
+    public func conflicts(_ name: Substring) -> String {
+        document(name).map { contents(world.facts.conflicts(of: $0)) } ?? "-"
+    }
+
+    /// The deleted list, oldest first: each name with its versions.
+    public var deleted: String {
+        world.facts.deleted().map { entry in
+            let versions = entry.occupant.isDirectory ? "" : contents(world.facts.listing(of: entry.occupant.document))
+            return "\(Self.name(of: entry.departure.place)) \(versions)"
+        }.joined(separator: ", ")
+    }
+
+    /// Documents that lost their name to others, each by its versions.
+    public var superseded: String {
+        world.facts.superseded().map { contents(world.facts.listing(of: $0)) }.joined(separator: ", ")
+    }
+
+    /// What a name's file holds.
+    public func content(_ name: Substring) -> String {
+        Self.place(name).flatMap { world.disk.file(at: $0) }.flatMap { world.disk[$0]?.content.letters } ?? "-"
+    }
+
+    private func contents(_ versions: [VersionNumber]) -> String {
+        versions.compactMap { world.facts.fingerprint($0)?.letters }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,108 @@
+import Lineage
+import VersionModel
+
+/// A world that follows a script of what programs do, in which `f` has been there for long.
+///
+/// Commands are separated by `;`, each by actor 1 unless `2:` and so on stands before it:
+///
+/// | command | system calls |
+/// |---|---|
+/// | `save f` | open with O_CREAT and O_TRUNC, write one letter, close |
+/// | `probe f` | the same without the write |
+/// | `append f` | open with O_APPEND, write one letter, close |
+/// | `touch f` | open for writing, close |
+/// | `truncate f` | truncate(2) to half its length |
+/// | `h=replace f`, `h=append f`, `h=write f` | the open alone, as handle `h` |
+/// | `write h`, `close h` | one letter; close(2) and its release |
+/// | `read f`, `rm f`, `mv f g`, `ln f g`, `swap f g` | |
+/// | `age` | more time goes by than names are waited for |
+///
+/// Letters are new with each write: `f` begins as `a`, the first save of the script writes `b`.
+public struct Play: Sendable {
+    public private(set) var world = World.empty()
+    /// What did not hold on the way.
+    public private(set) var problems: [String] = []
+    private let rules: Rules
+    private var handles: [Substring: HandleNumber] = [:]
+
+    /// The names of a script. `t` is one that its maker makes up; no rule knows the others.
+    public static let names: [Substring] = ["f", "f~", "t", "n", "g"]
+
+    public init(hasMadeUpNames: Bool = true) {
+        rules = Rules(actors: 9, hasMadeUpNames: hasMadeUpNames, showsAll: false)
+        run("7: save f; age")
+    }
+
+    public mutating func run(_ script: String, by actor: UInt32 = 1) {
+        for command in script.split(separator: ";") {
+            var words = command.split(separator: " ")
+            var actor = actor
+            if let first = words.first, first.last == ":", let number = UInt32(first.dropLast()) {
+                actor = number
+                words.removeFirst()
+            }
+            guard !words.isEmpty else { continue }
+            if !carryOut(words, by: ActorNumber(actor)) { problems.append("no such command: \(command)") }
+        }
+    }
+
+    private mutating func carryOut(_ words: [Substring], by actor: ActorNumber) -> Bool {
+        guard let verb = words.first else { return false }
+        if verb == "age" { return perform(.age) }
+        guard words.count > 1 else { return false }
+        if verb == "write" || verb == "close", let handle = handles[words[1]] { return use(handle, verb) }
+        guard let place = Self.place(words[1]) else { return false }
+        if verb.dropFirst().first == "=" {
+            guard let mode = Self.modes[verb.dropFirst(2)] else { return false }
+            handles[verb.prefix(1)] = open(place, mode, by: actor)
+            return true
+        }
+        switch verb {
+        case "save": return save(place, .replace, writes: true, by: actor)
+        case "probe": return save(place, .replace, writes: false, by: actor)
+        case "append": return save(place, .append, writes: true, by: actor)
+        case "touch": return save(place, .write, writes: false, by: actor)
+        case "truncate": return perform(.truncate(actor, place))
+        case "read": return perform(.open(actor, place, .read, isUnseen: false))
+        case "rm": return perform(.unlink(actor, place))
+        default: break
+        }
+        guard words.count > 2, let other = Self.place(words[2]) else { return false }
+        switch verb {
+        case "mv": return perform(.rename(actor, place, other))
+        case "ln": return perform(.link(actor, place, other))
+        case "swap": return perform(.exchange(actor, place, other))
+        default: return false
+        }
+    }
+
+    private static let modes: [Substring: AccessMode] = ["replace": .replace, "append": .append, "write": .write]
+
+    /// Performs a move; after a violation, nothing more.
+    @discardableResult
+    public mutating func perform(_ move: Move) -> Bool {
+        guard problems.isEmpty else { return true }
+        do throws(Violation) { world = try world.performing(move, rules) } catch { problems.append("\(error)") }
+        return true
+    }
+
+    private mutating func save(_ place: PlaceNumber, _ mode: AccessMode, writes: Bool, by actor: ActorNumber) -> Bool {
+        guard let handle = open(place, mode, by: actor) else { return true }
+        if writes { _ = use(handle, "write") }
+        return use(handle, "close")
+    }
+
+    private mutating func open(_ place: PlaceNumber, _ mode: AccessMode, by actor: ActorNumber) -> HandleNumber? {
+        perform(.open(actor, place, mode, isUnseen: false))
+        return world.memory.handles.last?.number
+    }
+
+    private mutating func use(_ handle: HandleNumber, _ verb: Substring) -> Bool {
+        guard let index = world.memory.handles.firstIndex(where: { $0.number == handle }) else {
+            return !problems.isEmpty
+        }
+        if verb == "write" { return perform(.write(index, atStart: false, isRepeating: false)) }
+        perform(.close(index))
+        return perform(.release(index))
+    }
+}

@@ -1,0 +1,100 @@
+// What a crash leaves, after each step of each plan, and what settling makes of it.
+
+import Lineage
+import VersionModel
+
+extension World {
+    /// Each prefix of a plan, settled: nothing that was acknowledged is lost, and a place whose document the event
+    /// leaves alone shows it still.
+    func checkKills(_ plan: Plan, _ event: Event, _ writing: Writing?, _ move: Move) throws(Violation) {
+        var world = self
+        let time = now
+        let hasFacts = !plan.facts.isEmpty
+        let last = plan.before.count + (plan.point == nil ? 0 : 1) + (hasFacts ? 1 : 0) + plan.after.count
+        let documents = keptDocuments(plan, event)
+        var count = 0
+        func check(_ step: @autoclosure () -> String) throws(Violation) {
+            count += 1
+            guard count < last else { return }
+            try world.checkSettled(documents, "after \(step()), step \(count) of \(last) of \(move)")
+        }
+        for step in plan.before {
+            world.disk.perform(step, facts, at: time)
+            try check("\(step)")
+        }
+        if let point = plan.point {
+            world.disk.perform(point, writing: writing, at: time)
+            try check("\(point)")
+        }
+        if hasFacts {
+            world.commit(plan.facts)
+            try check("the transaction")
+        }
+        for step in plan.after {
+            world.disk.perform(step, world.facts, at: time)
+            try check("\(step)")
+        }
+    }
+
+    /// The power goes, and the facts of the last events with it.
+    func checkPowerCuts(_ moment: @autoclosure () -> String) throws(Violation) {
+        guard past.count == 4 else { return }
+        for lost in 1...3 {
+            var world = self
+            world.facts = past[3 - lost]
+            world.isAfterPowerCut = true
+            try world.checkSettled([], "the power goes \(moment()), and the facts of \(lost) events")
+        }
+    }
+
+    /// Settles, and checks what that gives.
+    private func checkSettled(_ documents: [KeptDocument], _ moment: @autoclosure () -> String) throws(Violation) {
+        let settled = settled()
+        var problems = settled.problems(afterCrash: true)
+        for kept in documents {
+            guard let document = settled.facts.occupant(of: kept.place)?.document, document != kept.document else {
+                continue
+            }
+            problems.append("\(kept.place) showed document \(kept.document), and shows \(document) after a crash")
+        }
+        guard problems.isEmpty else { throw Violation(problems: problems, moment: moment(), world: settled) }
+    }
+
+    /// The world after a crash and the next mount.
+    func settled() -> World {
+        var world = self
+        world.memory = Memory()
+        world.positions = []
+        let crashed = now
+        world.seconds += 5
+        let plan = Settling.settle(world.scene, found, crashed: crashed)
+        world.commit(plan.facts)
+        for step in plan.before + plan.after { world.disk.perform(step, world.facts, at: world.now) }
+        world.memory = plan.memory
+        return world
+    }
+
+    struct KeptDocument {
+        var place: PlaceNumber
+        var document: DocumentNumber
+    }
+
+    /// Places that show the same document before and after an event, whatever file they get.
+    private func keptDocuments(_ plan: Plan, _ event: Event) -> [KeptDocument] {
+        switch event {
+        // In a world what comes back is a new file, which carries no label.
+        case .undelete, .restore: return []
+        default: break
+        }
+        return disk.names.compactMap { name in
+            guard let row = facts.occupant(of: name.place), !row.isDirectory else { return nil }
+            var document: DocumentNumber? = row.document
+            for fact in plan.facts {
+                if case .row(let row) = fact, row.place == name.place {
+                    document = row.file == nil ? nil : row.document
+                }
+            }
+            return document == row.document ? KeptDocument(place: name.place, document: row.document) : nil
+        }
+    }
+}

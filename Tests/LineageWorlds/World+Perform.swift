@@ -1,0 +1,147 @@
+// Carrying out moves: each is planned, done step by step, and checked after every step.
+
+import Lineage
+import VersionModel
+
+extension World {
+    /// The world after a move.
+    public func performing(_ move: Move, _ rules: Rules) throws(Violation) -> World {
+        var world = self
+        try world.carryOut(move, rules)
+        world.noteHistory(rules)
+        let problems = world.problems(rules)
+        guard problems.isEmpty else { throw Violation(problems: problems, moment: "after \(move)", world: world) }
+        if rules.powerCuts { try world.checkPowerCuts("after \(move)") }
+        return world
+    }
+
+    /// The events that a move is, one after another.
+    private mutating func carryOut(_ move: Move, _ rules: Rules) throws(Violation) {
+        switch move {
+        case .age: seconds += 1
+        case .open(let actor, let place, let mode, let isUnseen):
+            try open(actor, place, mode, isUnseen: isUnseen, rules, move)
+        case .write(let index, let atStart, let isRepeating):
+            try write(index, atStart: atStart, isRepeating: isRepeating, rules, move)
+        case .close(let index):
+            guard memory.handles.indices.contains(index) else { return }
+            try perform(.close(memory.handles[index].number), rules, move)
+        case .release(let index):
+            guard memory.handles.indices.contains(index) else { return }
+            try perform(.release(memory.handles[index].number), rules, move)
+            positions.remove(at: index)
+        case .rename(let actor, let from, let to):
+            let isMadeUp = rules.hasMadeUpNames && Self.name(of: to) == 2
+            try perform(.rename(actor, from: from, to: to, isMadeUp: isMadeUp), rules, move)
+        case .exchange(let actor, let one, let other): try perform(.exchange(actor, one, other), rules, move)
+        case .link(let actor, let from, let to): try perform(.link(actor, from: from, to: to), rules, move)
+        case .unlink(let actor, let place): try perform(.unlink(actor, place), rules, move)
+        case .truncate(let actor, let place):
+            try perform(.truncate(actor, place), rules, move)
+            try perform(.save(actor, place), rules, move)
+        case .makeDirectory(let actor, let place): try perform(.makeDirectory(actor, place, newFile()), rules, move)
+        case .removeDirectory(let actor, let place): try perform(.removeDirectory(actor, place), rules, move)
+        case .undelete(let actor, let row, let place): try perform(.undelete(actor, row, place, newFile()), rules, move)
+        case .restore(let actor, let place, let version):
+            try perform(.restore(actor, place, version, newFile()), rules, move)
+        }
+    }
+
+    private mutating func newFile() -> FileID {
+        defer { nextFile += 1 }
+        return FileID(nextFile)
+    }
+
+    private mutating func open(
+        _ actor: ActorNumber, _ place: PlaceNumber, _ mode: AccessMode, isUnseen: Bool, _ rules: Rules, _ move: Move
+    ) throws(Violation) {
+        if mode == .read { return try perform(.read(actor, place), rules, move) }
+        let handle = HandleNumber(nextHandle)
+        nextHandle += 1
+        if disk.file(at: place) == nil {
+            let isMadeUp = rules.hasMadeUpNames && Self.name(of: place) == 2
+            let event = Event.create(actor, place, newFile(), handle, isMadeUp: isMadeUp, isUnseen: isUnseen)
+            try perform(event, rules, move)
+        } else {
+            try perform(.open(actor, place, handle, mode, isUnseen: isUnseen), rules, move)
+        }
+        positions.append(0)
+    }
+
+    private mutating func write(
+        _ index: Int, atStart: Bool, isRepeating: Bool, _ rules: Rules, _ move: Move
+    ) throws(Violation) {
+        guard memory.handles.indices.contains(index) else { return }
+        let handle = memory.handles[index]
+        if !isRepeating { lastLetter += 1 }
+        let position = handle.mode == .append ? nil : atStart ? 0 : positions[index]
+        let writing = Writing(letter: isRepeating ? 255 : lastLetter, position: position)
+        if handle.isUnseen {
+            // The daemon hears nothing of it.
+            ticks += 1
+            disk.perform(.write(handle.file), writing: writing, at: now)
+            look()
+        } else {
+            try perform(.write(handle.number), writing: writing, rules, move)
+        }
+        positions[index] = position.map { $0 + 1 } ?? Int(disk[handle.file]?.content.size ?? 0)
+    }
+
+    // MARK: One event
+
+    private mutating func perform(
+        _ event: Event, writing: Writing? = nil, _ rules: Rules, _ move: Move
+    ) throws(Violation) {
+        ticks += 1
+        let plan = Planning.plan(event, in: scene)
+        let promised = promise(event, plan)
+        for withdrawn in withdrawals(plan) { acknowledged.removeAll { $0 == withdrawn } }
+        if rules.kills { try checkKills(plan, event, writing, move) }
+        let time = now
+        for step in plan.before { disk.perform(step, facts, at: time) }
+        if let point = plan.point { disk.perform(point, writing: writing, at: time) }
+        commit(plan.facts)
+        for step in plan.after { disk.perform(step, facts, at: time) }
+        memory = plan.memory
+        look()
+        for promise in promised where !acknowledged.contains(promise) { acknowledged.append(promise) }
+    }
+
+    /// One transaction.
+    mutating func commit(_ recorded: [Fact]) {
+        for fact in recorded { facts.apply(fact) }
+        nextNumber = max(nextNumber, facts.lastNumber + 1)
+    }
+
+    /// Looks at the files, as the daemon does before it plans.
+    private mutating func look() {
+        for index in memory.files.indices {
+            guard let file = disk[memory.files[index].id], file.modified != memory.files[index].modified else {
+                continue
+            }
+            memory.files[index].fingerprint = file.content
+            memory.files[index].modified = file.modified
+            memory.files[index].isChanged = true
+            let held = memory.files[index].holds.flatMap { facts.fingerprint($0) }
+            memory.files[index].beginsWithHeld = held.map { file.content.begins(with: $0) } ?? true
+        }
+    }
+
+    private mutating func noteHistory(_ rules: Rules) {
+        guard rules.powerCuts else { return }
+        trees.append(Tree(number: facts.lastNumber, names: disk.names))
+        past.append(facts)
+        if past.count > 4 { past.removeFirst() }
+    }
+}
+
+extension Disk {
+    mutating func perform(_ step: Step, _ facts: Facts, at time: Timestamp) {
+        switch step {
+        case .keep(let content, let labels): keep(content, labels: labels)
+        case .make(let file, let version):
+            setContent(file, version.flatMap { facts.fingerprint($0) } ?? .empty, at: time)
+        case .forget(let file): forget(file)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// What programs may count on: judged from the events, beside the rules.
+
+import Lineage
+import VersionModel
+
+extension World {
+    /// The contents that an event acknowledges.
+    ///
+    /// - A close, of what the handle has written, unless the file is scrap that its maker has taken away.
+    /// - A rename, an exchange, and a truncation by name, of what the names show then; except what is being written.
+    func promise(_ event: Event, _ plan: Plan) -> [Acknowledged] {
+        var promised: [FileID] = []
+        switch event {
+        case .close(let number):
+            guard let handle = memory[number], let file = memory[handle.file], file.isChanged, handle.mode != .read,
+                handle.isDirty || handle.isUnseen, !(handle.mode == .replace && file.fingerprint.isEmpty),
+                !isScrap(handle.file)
+            else { return [] }
+            promised = [handle.file]
+        case .rename(_, let from, let to, _):
+            guard let file = disk.file(at: from), file != disk.file(at: to), let live = memory[file],
+                !(live.isChanged && memory.isOpenForWriting(file)), isShownBySave(at: to, plan)
+            else { return [] }
+            promised = [file]
+        case .exchange(_, let one, let other):
+            guard disk.hasFile(at: one), disk.hasFile(at: other) else { return [] }
+            promised = [disk.file(at: one), disk.file(at: other)].compactMap { $0 }
+        case .save(_, let place): promised = [disk.file(at: place)].compactMap { $0 }
+        default: break
+        }
+        return promised.compactMap { file in
+            guard let content = disk[file]?.content, !content.isEmpty else { return nil }
+            return Acknowledged(content: content, file: file)
+        }
+    }
+
+    /// The contents that programs have given up by this: a save that was amended by its own saver, and the versions
+    /// of a name that its maker removed.
+    func withdrawals(_ plan: Plan) -> [Acknowledged] {
+        plan.facts.compactMap { fact in
+            switch fact {
+            case .amend(let version):
+                facts[version.number].map { Acknowledged(content: $0.fingerprint, file: version.content.file) }
+            case .forget(let number):
+                facts[number].map { Acknowledged(content: $0.fingerprint, file: $0.file) }
+            default: nil
+            }
+        }
+    }
+
+    private func isScrap(_ file: FileID) -> Bool {
+        !disk.hasName(file) && facts.lastRow(of: file).map { $0.maker != nil } ?? true
+    }
+
+    private func isShownBySave(at place: PlaceNumber, _ plan: Plan) -> Bool {
+        plan.facts.contains { fact in
+            guard case .row(let row) = fact else { return false }
+            let isRecorded = row.file.flatMap { memory[$0]?.holds } != nil
+            return row.place == place && (row.isContinuing || row.how == .created && isRecorded)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Lineage
+import VersionModel
+
+/// A state of everything: the disk, the facts, what the daemon remembers, and what the checker has noted.
+public struct World: Sendable {
+    public var disk = Disk()
+    public var facts = Facts()
+    public var memory = Memory()
+    var seconds: Int64 = 0
+    /// Counts events within a second, so that no two have one time.
+    var ticks: Int64 = 0
+    var nextNumber: UInt64 = 1
+    var nextFile: UInt64 = 2
+    var nextHandle: UInt32 = 0
+    /// The letter that was written last.
+    var lastLetter: UInt8 = 0
+    /// Where each handle writes next, in the order of `memory.handles`.
+    var positions: [Int] = []
+    /// Contents that a program may count on: its close, or its rename, has told it so.
+    var acknowledged: [Acknowledged] = []
+    /// The facts after each of the last events, which a power cut goes back to; only where that is tried.
+    var past: [Facts] = []
+    /// The names after each event; only where that is tried.
+    var trees: [Tree] = []
+
+    /// Whether the end of the facts is lost: what was amended may be as it was before, or after.
+    var isAfterPowerCut = false
+
+    struct Acknowledged: Hashable, Sendable {
+        var content: Fingerprint
+        var file: FileID
+    }
+
+    struct Tree: Hashable, Sendable {
+        var number: UInt64
+        var names: [Found.Name]
+    }
+
+    init() {}
+
+    public static let root = FileID.root
+
+    /// A little less than 20 s, so that no number of them meets a limit exactly.
+    static let age: Int64 = 19_900_000_000
+
+    public var now: Timestamp { Timestamp(nanoseconds: seconds * Self.age + ticks) }
+
+    var scene: Scene { Scene(facts: facts, memory: memory, now: now, nextNumber: nextNumber) }
+
+    /// A place: a name, numbered, in a directory.
+    public static func place(_ directory: FileID, _ name: UInt32) -> PlaceNumber {
+        PlaceNumber(UInt32(truncatingIfNeeded: directory.number) * 8 + name)
+    }
+
+    static func directory(of place: PlaceNumber) -> FileID { FileID(UInt64(place.number / 8)) }
+    static func name(of place: PlaceNumber) -> UInt32 { place.number % 8 }
+
+    static let x = place(root, 0)
+    static let y = place(root, 1)
+    /// The name that each program which makes it has made up, where the rules of the world have such names.
+    static let made = place(root, 2)
+
+    /// The places that moves are made at: three names, and two in each directory.
+    var places: [PlaceNumber] {
+        var places = [Self.x, Self.y, Self.made]
+        for directory in disk.directories.sorted() { places += [Self.place(directory, 0), Self.place(directory, 1)] }
+        return places
+    }
+
+    /// What the disk shows after a crash.
+    var found: Found {
+        Found(
+            names: disk.names, directories: disk.directories,
+            files: disk.files.map { Found.File(id: $0.id, fingerprint: $0.content, modified: $0.modified) },
+            objects: disk.objects.map { Found.Object(content: $0.content, labels: $0.labels) },
+            begins: { $0.fingerprint.begins(with: $1) })
+    }
+}
