@@ -63,22 +63,22 @@ struct OutputTests {
         #expect(Diagnostic(error).hint?.hasPrefix(words) == true)
     }
 
-    @Test("status says everything on lines of its own")
+    @Test("status says first what people ask, then its notes, and transports last")
     func status() {
         let lines = StatusText(style: .plain, now: Samples.noon).status(Samples.status, root: Path("/mnt"))
         #expect(lines == """
-            container    /mnt  (000000000000, device desk)
             mounted      at /mnt
-            documents    12 with versions, 40 versions in all
             conflicts    1 unresolved
             deleted      2 entries, 2.0 KiB
-            space        1.0 MiB live, 4.0 KiB history, 2.0 KiB deleted
+            history      4.0 KiB, 40 versions of 12 documents
+            note: the clock jumped
+            container    /mnt  (000000000000, device desk)
+            files        1.0 MiB
             hub          none
-            transport    passthrough on, ring off
-            file system  ext4: versions, xattr
             log          syslog
             version      0.1.0
-            note: the clock jumped
+            file system  ext4: versions, xattr
+            transport    passthrough on, io_uring off
 
             """)
     }

@@ -8,35 +8,60 @@ struct StatusText: Sendable {
     var style: Style
     var now: Timestamp
 
+    /// First what people ask, then what they should know, then the particulars.
     func status(_ status: ContainerStatus, root: Path) -> String {
+        let cells = answers(status) + details(status, root: root)
         var table = Table()
-        func row(_ name: String, _ value: String, _ colour: Style.Colour? = nil) {
-            table.add([Table.Cell(name, .dim), Table.Cell(value, colour)])
+        for row in cells { table.add([Table.Cell(row.name, .dim), row.value]) }
+        // Lines of one table, so that both parts line up.
+        let lines = table.text(style).split(separator: "\n", omittingEmptySubsequences: false)
+        let notes = status.notes.map { style.paint("note: ", .yellow) + Style.printable($0) }
+        let first = lines.prefix(answers(status).count).map(String.init)
+        return (first + notes + lines.dropFirst(first.count).map(String.init)).joined(separator: "\n")
+    }
+
+    private struct Row {
+        var name: String
+        var value: Table.Cell
+
+        init(_ name: String, _ value: Table.Cell) {
+            self.name = name
+            self.value = value
         }
-        row(
-            "container",
-            "\(Style.printable(root))  (\(status.container.short), device \(Style.printable(status.device)))")
-        row("mounted", status.mountpoint.map { "at " + Style.printable($0) } ?? "no",
-            status.mountpoint == nil ? .yellow : .green)
-        row("documents", "\(status.items) with versions, \(Words.count(status.versions, "version")) in all")
-        row("conflicts", status.conflicts == 0 ? "none" : "\(status.conflicts) unresolved",
-            status.conflicts == 0 ? nil : .red)
-        row("deleted", "\(Words.count(status.deleted.count, "entry")), \(Words.size(status.deleted.bytes))")
-        row("space", space(status.space))
-        row("hub", status.hub.map { Style.printable($0) } ?? "none")
-        let parts = [("passthrough", status.transport.passthrough), ("ring", status.transport.ring)]
-        row("transport", parts.map { "\($0.0) \($0.1 ? "on" : "off")" }.joined(separator: ", "))
+    }
+
+    private func answers(_ status: ContainerStatus) -> [Row] {
+        let place = status.mountpoint.map { Table.Cell("at " + Style.printable($0), .green) }
+        let conflicts = status.conflicts == 0 ? "none" : Table.Cell("\(status.conflicts) unresolved", .red)
+        let history = "\(Words.size(status.space.history)), \(Words.count(status.versions, "version")) of "
+            + Words.count(status.items, "document")
+        return [
+            Row("mounted", place ?? Table.Cell("no", .yellow)), Row("conflicts", conflicts),
+            Row("deleted", "\(Words.count(status.deleted.count, "entry")), \(Words.size(status.deleted.bytes))"),
+            Row("history", Table.Cell(history)),
+        ]
+    }
+
+    private func details(_ status: ContainerStatus, root: Path) -> [Row] {
+        let place = "\(Style.printable(root))  (\(status.container.short), device \(Style.printable(status.device)))"
+        var rows = [
+            Row("container", Table.Cell(place)), Row("files", "\(Words.size(status.space.live))"),
+        ]
+        if let file = status.ignoreFile {
+            let text = Style.printable(file.path) + (file.counts ? "" : ", which does not count")
+            rows.append(Row("ignores by", Table.Cell(text)))
+        }
+        rows.append(Row("hub", Table.Cell(status.hub.map { Style.printable($0) } ?? "none")))
+        rows.append(Row("log", Table.Cell(Style.printable(status.log))))
+        rows.append(Row("version", Table.Cell(status.version)))
         for system in status.fileSystems {
             let place = system.path.bytes.isEmpty ? "file system" : Style.printable(system.path)
-            row(place, "\(system.type): \(system.can.isEmpty ? "no versions" : system.can.joined(separator: ", "))")
+            let can = system.can.isEmpty ? "no versions" : system.can.joined(separator: ", ")
+            rows.append(Row(place, "\(system.type): \(can)"))
         }
-        if let file = status.ignoreFile {
-            row("ignores by", Style.printable(file.path) + (file.counts ? "" : ", which does not count"))
-        }
-        row("log", Style.printable(status.log))
-        row("version", status.version)
-        return table.text(style)
-            + status.notes.map { style.paint("note: ", .yellow) + Style.printable($0) + "\n" }.joined()
+        let parts = [("passthrough", status.transport.passthrough), ("io_uring", status.transport.ring)]
+        let transport = parts.map { "\($0.0) \($0.1 ? "on" : "off")" }.joined(separator: ", ")
+        return rows + [Row("transport", Table.Cell(transport))]
     }
 
     func space(_ space: SpaceUse) -> String {
