@@ -60,6 +60,7 @@ let package = Package(
             "Container",
             ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml]),
         library("ControlProtocol", ["VersionModel", "QueryLanguage"]),
+        library("LocalState", ["ControlProtocol", "VersionModel", "CLinux"]),
         library("ControlService", ["ControlProtocol", "Coordination", "VersionModel", logging] + nio),
         library("VersionsClient", ["ControlProtocol", "VersionModel", "CLinux"]),
         library(
@@ -68,7 +69,8 @@ let package = Package(
         .executableTarget(
             name: "versionsctl",
             dependencies: [
-                "VersionsClient", "ControlProtocol", "QueryLanguage", "VersionModel", "CLinux", argumentParser,
+                "VersionsClient", "LocalState", "ControlProtocol", "QueryLanguage", "VersionModel", "CLinux",
+                argumentParser,
             ],
             swiftSettings: settings),
 
@@ -80,8 +82,8 @@ let package = Package(
         library("FUSE", path: "Mount/FUSE", ["CFuse3", "CLinux", "CRing", "VersionModel", system, logging]),
         .executableTarget(
             name: "versionsfs", dependencies: [
-                "FUSE", "Container", "Coordination", "CLinux", "ControlService", "ControlProtocol", "QueryLanguage",
-                "VersionStore", "VersionModel", system, logging, toml,
+                "FUSE", "Container", "Coordination", "CLinux", "ControlService", "ControlProtocol", "LocalState",
+                "QueryLanguage", "VersionStore", "VersionModel", system, logging, toml,
             ],
             path: "Mount/versionsfs", swiftSettings: settings),
 
@@ -115,8 +117,8 @@ let package = Package(
         tests(
             "ControlTests",
             [
-                "ControlProtocol", "ControlService", "Coordination", "VersionsClient", "versionsctl", "QueryLanguage",
-                "VersionModel", "CLinux", logging, argumentParser,
+                "ControlProtocol", "ControlService", "Coordination", "VersionsClient", "LocalState", "versionsctl",
+                "QueryLanguage", "VersionModel", "CLinux", logging, argumentParser,
             ]),
         tests(
             "FileCoordinationTests",

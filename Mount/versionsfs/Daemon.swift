@@ -29,14 +29,23 @@ struct StartError: Error {
 /// One container, served until it is unmounted or a signal ends it.
 struct Daemon {
     let arguments: Arguments
-    let logger: Logger
+    private let place: FilePath
+    private let point: FilePath
+    private let log: DaemonLog
+    private var logger: Logger { log.logger }
 
-    func run() throws(StartError) {
+    init(_ arguments: Arguments) throws(StartError) {
+        self.arguments = arguments
         // What a crash has left in the place: nobody else takes it away where the daemon is started by a service.
         for place in [arguments.directory, arguments.mountpoint].compactMap({ $0 }) { DeadMount.detach(at: place) }
         let place = try absolutePath(arguments.directory)
-        let point = try arguments.mountpoint.map { bytes throws(StartError) in try absolutePath(bytes) } ?? place
+        self.place = place
+        point = try arguments.mountpoint.map { bytes throws(StartError) in try absolutePath(bytes) } ?? place
         try Nesting.refuse(place, on: point)
+        log = DaemonLog(arguments, place, on: point)
+    }
+
+    func run() throws(StartError) {
         try checkOthers()
         // What it was started in may be another container, which it would keep from being unmounted.
         chdir("/")
@@ -60,6 +69,7 @@ struct Daemon {
             throw error
         }
         container.start()
+        KnownMount.note(path, on: point)
         logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(point)"])
         // Requests that come before `run()` wait in the kernel; covering makes one, and so waits for `run()`.
         let descriptor = arguments.readyDescriptor
@@ -141,7 +151,7 @@ struct Daemon {
             container,
             .init(
                 mountpoint: Path(bytes: mountpoint.bytes), version: ProductVersion.current,
-                log: arguments.inForeground ? "stderr" : "syslog",
+                log: log.place,
                 transport: { fileSystem.transport },
                 notes: { fileSystem.notes + [Nesting.note(on: path)].compactMap { $0 } },
                 fileSystems: {

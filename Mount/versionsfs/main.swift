@@ -57,7 +57,7 @@ func run() -> Int32 {
         // thread was interrupted in, or has grow; with no limit there are eight for each processor.
         linux_limit_arenas(12)
         do {
-            try Daemon(arguments: arguments, logger: .daemon(arguments)).run()
+            try Daemon(arguments).run()
             return 0
         } catch {
             complain(error.diagnostic)

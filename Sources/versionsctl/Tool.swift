@@ -16,8 +16,8 @@ struct Tool: AsyncParsableCommand {
             """,
         groupedSubcommands: [
             CommandGroup(name: "Containers:", subcommands: [
-                MountCommand.self, UnmountCommand.self, StatusCommand.self, ForgetCommand.self, CheckCommand.self,
-                ConfigCommand.self, SpaceCommand.self,
+                MountCommand.self, UnmountCommand.self, ListCommand.self, StatusCommand.self, LogsCommand.self,
+                ForgetCommand.self, CheckCommand.self, ConfigCommand.self, SpaceCommand.self,
             ]),
             CommandGroup(name: "Versions:", subcommands: [
                 LogCommand.self, HistoryCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self,

@@ -85,7 +85,9 @@ public final class Child: Sendable {
         posix_spawn_file_actions_addclosefrom_np(&actions, next)
 
         // Messages in one line each, whatever their length; a terminal has its own width.
-        var environment = environmentNow().merging(["COLUMNS": "10000"]) { _, new in new }
+        // What programs keep outside of containers is a test's own, too.
+        let ours = ["COLUMNS": "10000", "XDG_STATE_HOME": Workplace.root + "/state"]
+        var environment = environmentNow().merging(ours) { _, new in new }
         environment.merge(start.environment) { _, new in new }
         var argv = words.map { strdup($0) } + [nil]
         var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]

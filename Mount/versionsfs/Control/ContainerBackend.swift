@@ -15,7 +15,7 @@ final class ContainerBackend: ControlBackend {
         var mountpoint: Path?
         /// The daemon's version.
         var version: String
-        /// `syslog`, `stderr`, or a path.
+        /// `journal`, `stderr`, `syslog`, or a path.
         var log: String
         /// Asked for each time: what the transport has negotiated.
         var transport: @Sendable () -> ContainerStatus.Transport

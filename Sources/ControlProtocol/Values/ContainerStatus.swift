@@ -20,7 +20,7 @@ public struct ContainerStatus: Hashable, Sendable, Codable {
     /// Where it exchanges versions; nil if nowhere.
     public var hub: String?
     public var transport: Transport
-    /// Where the log goes: `syslog`, `stderr`, or a path.
+    /// Where the log goes: `journal`, `stderr`, `syslog`, a path, or `none` unmounted.
     public var log: String
     /// The daemon's version.
     public var version: String

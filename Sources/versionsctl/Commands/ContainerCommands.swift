@@ -117,6 +117,7 @@ struct ForgetCommand: AsyncParsableCommand {
         }
         let gone = try await client.call(ForgetRequest(confirmed: true), progress: Printer.progress("forgetting"))
         Printer.endProgress()
+        LocalTraces.remove(place.root)
         for note in gone.notes { Printer.note(Style.printable(note)) }
         if json.json { return try Printer.json(gone) }
         try Printer.text("\(Style.printable(directory.path)) is an ordinary directory again.\n")

@@ -44,7 +44,8 @@ struct MountCommand: AsyncParsableCommand {
         if status == 1 { throw ExitCode(1) }
         guard status == 0 else {
             let advice = status == 127
-                ? "install versionsfs beside versionsctl or in PATH" : "the log (syslog) may say more"
+                ? "install versionsfs beside versionsctl or in PATH"
+                : "`versionsctl logs \(Style.printable(source))` may say more"
             throw ControlError(
                 .failed, "versionsfs ended with status \(status)", path: directory.path, advice: advice)
         }
