@@ -2,6 +2,7 @@
 //
 //     LineageWorker calls DEPTH ACTORS    single system calls
 //     LineageWorker whole DEPTH ACTORS    whole saves and changes of names
+//     LineageWorker random ROUNDS LENGTH SEED   random moves of every kind, with power cuts
 //     LineageWorker tables                how programs save, and the stories
 //
 // The exit status is 1 where something does not hold.
@@ -40,9 +41,15 @@ case ("calls", let numbers) where numbers.count == 2:
     exit(await enumerate(Int(numbers[0]), numbers[1], isWhole: false) ? 0 : 1)
 case ("whole", let numbers) where numbers.count == 2:
     exit(await enumerate(Int(numbers[0]), numbers[1], isWhole: true) ? 0 : 1)
+case ("random", let numbers) where numbers.count == 3:
+    let walk = RandomWalk(rounds: UInt64(numbers[0]), length: Int(numbers[1]), seed: UInt64(numbers[2]))
+    let outcome = walk.run()
+    print("\(outcome.steps) steps")
+    if let counterexample = outcome.counterexample { print("seed \(outcome.seed ?? 0)\n\(counterexample)") }
+    exit(outcome.counterexample == nil ? 0 : 1)
 case ("tables", _):
     exit(tables() ? 0 : 1)
 default:
-    print("usage: LineageWorker calls DEPTH ACTORS | whole DEPTH ACTORS | tables")
+    print("usage: LineageWorker calls DEPTH ACTORS | whole DEPTH ACTORS | random ROUNDS LENGTH SEED | tables")
     exit(64)
 }

@@ -3,17 +3,18 @@ import VersionModel
 
 /// A world that follows a script of what programs do, in which `f` has been there for long.
 ///
-/// Commands are separated by `;`, each by actor 1 unless `2:` and so on stands before it:
+/// Commands are separated by `;`. Actor 1 gives them, from `2:` on actor 2, and so on:
 ///
 /// | command | system calls |
 /// |---|---|
 /// | `save f` | open with O_CREAT and O_TRUNC, write one letter, close |
+/// | `same f` | the same with a letter that is always the same, `?` |
 /// | `probe f` | the same without the write |
 /// | `append f` | open with O_APPEND, write one letter, close |
 /// | `touch f` | open for writing, close |
 /// | `truncate f` | truncate(2) to half its length |
 /// | `h=replace f`, `h=append f`, `h=write f` | the open alone, as handle `h` |
-/// | `write h`, `close h` | one letter; close(2) and its release |
+/// | `write h`, `repeat h`, `close h` | one letter; always the same one; close(2) and its release |
 /// | `read f`, `rm f`, `mv f g`, `ln f g`, `swap f g` | |
 /// | `age` | more time goes by than names are waited for |
 ///
@@ -34,9 +35,9 @@ public struct Play: Sendable {
     }
 
     public mutating func run(_ script: String, by actor: UInt32 = 1) {
+        var actor = actor
         for command in script.split(separator: ";") {
             var words = command.split(separator: " ")
-            var actor = actor
             if let first = words.first, first.last == ":", let number = UInt32(first.dropLast()) {
                 actor = number
                 words.removeFirst()
@@ -50,7 +51,7 @@ public struct Play: Sendable {
         guard let verb = words.first else { return false }
         if verb == "age" { return perform(.age) }
         guard words.count > 1 else { return false }
-        if verb == "write" || verb == "close", let handle = handles[words[1]] { return use(handle, verb) }
+        if ["write", "repeat", "close"].contains(verb), let handle = handles[words[1]] { return use(handle, verb) }
         guard let place = Self.place(words[1]) else { return false }
         if verb.dropFirst().first == "=" {
             guard let mode = Self.modes[verb.dropFirst(2)] else { return false }
@@ -58,10 +59,11 @@ public struct Play: Sendable {
             return true
         }
         switch verb {
-        case "save": return save(place, .replace, writes: true, by: actor)
-        case "probe": return save(place, .replace, writes: false, by: actor)
-        case "append": return save(place, .append, writes: true, by: actor)
-        case "touch": return save(place, .write, writes: false, by: actor)
+        case "save": return save(place, .replace, "write", by: actor)
+        case "same": return save(place, .replace, "repeat", by: actor)
+        case "probe": return save(place, .replace, nil, by: actor)
+        case "append": return save(place, .append, "write", by: actor)
+        case "touch": return save(place, .write, nil, by: actor)
         case "truncate": return perform(.truncate(actor, place))
         case "read": return perform(.open(actor, place, .read, isUnseen: false))
         case "rm": return perform(.unlink(actor, place))
@@ -86,9 +88,11 @@ public struct Play: Sendable {
         return true
     }
 
-    private mutating func save(_ place: PlaceNumber, _ mode: AccessMode, writes: Bool, by actor: ActorNumber) -> Bool {
+    private mutating func save(
+        _ place: PlaceNumber, _ mode: AccessMode, _ writing: Substring?, by actor: ActorNumber
+    ) -> Bool {
         guard let handle = open(place, mode, by: actor) else { return true }
-        if writes { _ = use(handle, "write") }
+        if let writing { _ = use(handle, writing) }
         return use(handle, "close")
     }
 
@@ -101,7 +105,7 @@ public struct Play: Sendable {
         guard let index = world.memory.handles.firstIndex(where: { $0.number == handle }) else {
             return !problems.isEmpty
         }
-        if verb == "write" { return perform(.write(index, atStart: false, isRepeating: false)) }
+        if verb != "close" { return perform(.write(index, atStart: false, isRepeating: verb == "repeat")) }
         perform(.close(index))
         return perform(.release(index))
     }

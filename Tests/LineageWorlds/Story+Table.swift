@@ -115,9 +115,23 @@ extension Story {
             "2: read f; mv f n; 1: save f; save n; 2: save n",
             "conflicts n: c"),
         Story(
-            "a revert to an older version is an edit like any other",
-            "1: save f",
-            "conflicts f: "),
+            "a loser that went back to an older version is one like any other",
+            setup: "same f; save f",
+            "1: read f; 2: read f; 2: same f; 1: save f",
+            "f: c ? b ? a", "conflicts f: ?"),
+        Story(
+            "a loser with the content of the base is none",
+            setup: "same f",
+            "1: read f; 2: save f; same f; 1: save f",
+            "f: c ? b ? a", "conflicts f: "),
+        Story(
+            "a loser with the content of an unsettled loser is none",
+            "1: read f; 2: read f; 3: read f; 2: same f; 3: save f; 4: same f; 1: save f",
+            "f: c ? b ? a", "conflicts f: ?"),
+        Story(
+            "two editors that save in turns have one loser between them",
+            "1: read f; 2: read f; 1: save f; 2: save f; 1: save f; 2: save f",
+            "f: e d c b a", "conflicts f: d"),
     ]
 
     /// Saves into files that have lost their name (facts.md 3).
@@ -126,6 +140,15 @@ extension Story {
             "a save closes on a displaced file",
             "2: h=replace f; write h; 1: save n; mv n f; 2: close h",
             "f is f", "f: c b a"),
+        Story(
+            "a save closes on a displaced file, by a program that has seen less",
+            "2: read f; h=replace f; 1: save n; mv n f; save f; 2: write h; close h",
+            "f is f", "f: d c b a", "conflicts f: d"),
+        Story(
+            "the same with an older version's content",
+            setup: "same f; save f",
+            "2: read f; h=replace f; 1: save n; mv n f; save f; 2: repeat h; close h",
+            "f is f", "f: ? d c b ? a", "conflicts f: ?"),
         Story(
             "a save into an unlinked document is the deleted entry's",
             "2: h=append f; 1: rm f; 2: write h; close h",

@@ -10,8 +10,8 @@ extension World {
         problems += custodyProblems()
         if rules.showsAll { problems += shownProblems() }
         if rules.actors == 1 { problems += conflictProblems() }
-        for tree in trees where !isTree(tree.names, at: tree.number) {
-            problems.append("the tree at \(tree.number) is not the recorded one")
+        if let former, !isTree(former.names, at: former.number) {
+            problems.append("the tree at \(former.number) is not the recorded one")
         }
         return problems
     }
@@ -130,8 +130,15 @@ extension World {
         facts.versions.contains { $0.loser != nil || $0.beside == .conflict } ? ["a program conflicts with itself"] : []
     }
 
+    /// Whether the rows up to a number, replayed, give these names (``Facts/tree(at:)``, without its table).
     private func isTree(_ names: [Found.Name], at number: UInt64) -> Bool {
-        let tree = facts.tree(at: number)
-        return tree.count == names.count && names.allSatisfy { tree[$0.place] == $0.file }
+        var (places, count) = ([PlaceNumber](), 0)
+        for row in facts.rows.reversed() where row.number.number <= number && !places.contains(row.place) {
+            places.append(row.place)
+            guard let file = row.file else { continue }
+            count += 1
+            if !names.contains(where: { $0.place == row.place && $0.file == file }) { return false }
+        }
+        return count == names.count
     }
 }

@@ -19,7 +19,7 @@ extension World {
             try world.checkSettled(documents, "after \(step()), step \(count) of \(last) of \(move)")
         }
         for step in plan.before {
-            world.disk.perform(step, facts, at: time)
+            world.disk.perform(step, at: time)
             try check("\(step)")
         }
         if let point = plan.point {
@@ -31,7 +31,7 @@ extension World {
             try check("the transaction")
         }
         for step in plan.after {
-            world.disk.perform(step, world.facts, at: time)
+            world.disk.perform(step, at: time)
             try check("\(step)")
         }
     }
@@ -69,7 +69,7 @@ extension World {
         world.seconds += 5
         let plan = Settling.settle(world.scene, found, crashed: crashed)
         world.commit(plan.facts)
-        for step in plan.before + plan.after { world.disk.perform(step, world.facts, at: world.now) }
+        for step in plan.before + plan.after { world.disk.perform(step, at: world.now) }
         world.memory = plan.memory
         return world
     }

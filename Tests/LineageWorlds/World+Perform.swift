@@ -7,6 +7,7 @@ extension World {
     /// The world after a move.
     public func performing(_ move: Move, _ rules: Rules) throws(Violation) -> World {
         var world = self
+        world.former = Tree(number: facts.lastNumber, names: disk.names)
         try world.carryOut(move, rules)
         world.noteHistory(rules)
         let problems = world.problems(rules)
@@ -98,10 +99,10 @@ extension World {
         for withdrawn in withdrawals(plan) { acknowledged.removeAll { $0 == withdrawn } }
         if rules.kills { try checkKills(plan, event, writing, move) }
         let time = now
-        for step in plan.before { disk.perform(step, facts, at: time) }
+        for step in plan.before { disk.perform(step, at: time) }
         if let point = plan.point { disk.perform(point, writing: writing, at: time) }
         commit(plan.facts)
-        for step in plan.after { disk.perform(step, facts, at: time) }
+        for step in plan.after { disk.perform(step, at: time) }
         memory = plan.memory
         look()
         for promise in promised where !acknowledged.contains(promise) { acknowledged.append(promise) }
@@ -129,19 +130,23 @@ extension World {
 
     private mutating func noteHistory(_ rules: Rules) {
         guard rules.powerCuts else { return }
-        trees.append(Tree(number: facts.lastNumber, names: disk.names))
         past.append(facts)
         if past.count > 4 { past.removeFirst() }
     }
 }
 
 extension Disk {
-    mutating func perform(_ step: Step, _ facts: Facts, at time: Timestamp) {
+    mutating func perform(_ step: Step, at time: Timestamp) {
         switch step {
         case .keep(let content, let labels): keep(content, labels: labels)
         case .make(let file, let version):
-            setContent(file, version.flatMap { facts.fingerprint($0) } ?? .empty, at: time)
+            setContent(file, version.flatMap(content) ?? .empty, at: time)
         case .forget(let file): forget(file)
         }
+    }
+
+    /// The content of a version, from its object or from the live file.
+    private func content(_ version: VersionRow) -> Fingerprint? {
+        (object(version.content)?.bytes ?? self[version.content.file]?.content)?.prefix(version.fingerprint.size)
     }
 }

@@ -23,7 +23,10 @@ extension World {
             else { return [] }
             promised = [file]
         case .exchange(_, let one, let other):
-            guard disk.hasFile(at: one), disk.hasFile(at: other) else { return [] }
+            // The exchange of two names of one file is nothing.
+            guard disk.hasFile(at: one), disk.hasFile(at: other), disk.file(at: one) != disk.file(at: other) else {
+                return []
+            }
             promised = [disk.file(at: one), disk.file(at: other)].compactMap { $0 }
         case .save(_, let place): promised = [disk.file(at: place)].compactMap { $0 }
         default: break

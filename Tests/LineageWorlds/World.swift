@@ -20,8 +20,8 @@ public struct World: Sendable {
     var acknowledged: [Acknowledged] = []
     /// The facts after each of the last events, which a power cut goes back to; only where that is tried.
     var past: [Facts] = []
-    /// The names after each event; only where that is tried.
-    var trees: [Tree] = []
+    /// The names before the last move. Facts are only added, so that each earlier moment was checked by its own move.
+    var former: Tree?
 
     /// Whether the end of the facts is lost: what was amended may be as it was before, or after.
     var isAfterPowerCut = false

@@ -6,7 +6,7 @@ public enum Step: Hashable, Sendable {
     /// copy, an undo log (facts.md 4).
     case keep(Content, [Label])
     /// A new file without a name gets the content of a version; nil for a document that was never saved.
-    case make(FileID, VersionNumber?)
+    case make(FileID, VersionRow?)
     /// The file has no name and no handle any more, and no version needs it.
     case forget(FileID)
 }

@@ -27,21 +27,27 @@ extension Planning {
     /// | has no base | follows |
     /// | has seen the current version, or saved it | follows |
     /// | has a base that goes back to the current version | follows |
-    /// | would make a loser of a content that another version has | follows |
-    /// | otherwise | is a rival |
-    /// - Parameters:
-    ///   - loser: the version that would lose; nil if the saved content itself would.
+    /// | has any other base | is a rival |
     func staleBase(
-        of actor: ActorNumber?, in document: DocumentNumber, current: VersionNumber, loser: VersionNumber?,
-        saved: Fingerprint
+        of actor: ActorNumber?, in document: DocumentNumber, current: VersionNumber
     ) -> VersionNumber? {
         guard let actor, let base = base(of: actor, in: document), base != current, facts[current]?.author != actor,
             !memory.observations.contains(where: { $0.actor == actor && $0.version == current }),
             !goesBack(base, to: current)
         else { return nil }
-        let lost = loser.flatMap { facts.fingerprint($0) } ?? saved
-        let isLeftOut = facts.versions(of: document).contains { $0.number != loser && $0.fingerprint == lost }
-        return isLeftOut ? nil : base
+        return base
+    }
+
+    /// The version for whose sake a content that would lose is left out: the base from which the winner's author has
+    /// gone on, or a loser that is still to be settled, if it has the same content.
+    ///
+    /// An older version with the same content is none: a revert is an edit like any other.
+    /// - Parameters:
+    ///   - loser: the version that would lose; nil if the content is none yet.
+    func standIn(
+        for content: Fingerprint, of loser: VersionNumber?, base: VersionNumber, in document: DocumentNumber
+    ) -> VersionNumber? {
+        ([base] + facts.conflicts(of: document)).first { $0 != loser && facts.fingerprint($0) == content }
     }
 
     /// Whether a version goes back to another through its parents.

@@ -37,8 +37,9 @@ extension Planning {
     }
 
     private mutating func make(_ file: FileID, _ version: VersionNumber?) {
-        perform(.make(file, version))
-        let fingerprint = version.flatMap(facts.fingerprint) ?? .empty
-        memory[file] = LiveFile(id: file, fingerprint: fingerprint, modified: now, isChanged: false, holds: version)
+        let row = version.flatMap { facts[$0] }
+        perform(.make(file, row))
+        memory[file] = LiveFile(
+            id: file, fingerprint: row?.fingerprint ?? .empty, modified: now, isChanged: false, holds: version)
     }
 }

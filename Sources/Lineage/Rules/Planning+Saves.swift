@@ -44,8 +44,10 @@ extension Planning {
         version.base = actor.flatMap { base(of: $0, in: row.document) }
         version.parents = Parents(current)
         if isReplacing, let current {
-            let stale = staleBase(of: actor, in: row.document, current: current, loser: current, saved: fingerprint)
-            if let stale {
+            if let stale = staleBase(of: actor, in: row.document, current: current),
+                let lost = facts.fingerprint(current),
+                standIn(for: lost, of: current, base: stale, in: row.document) == nil
+            {
                 version.loser = current
                 version.parents = Parents(stale)
             }
@@ -161,8 +163,9 @@ extension Planning {
     /// | the row's document | the save |
     /// |---|---|
     /// | is deleted, by that name's removal | is its content, the deleted entry's |
-    /// | goes on elsewhere, and its author knows that | is beside it, as history |
-    /// | goes on elsewhere, and its author has an older base | is beside it, as a conflict |
+    /// | goes on, and shows this content | is nothing |
+    /// | goes on, and its author knows how | is beside it, as history; nothing if it has this content already |
+    /// | goes on, and its author has an older base | is beside it, as a conflict; nothing if it is left out |
     private mutating func recordWithoutName(
         _ id: FileID, by actor: ActorNumber?, through handle: HandleNumber?, opened: RowNumber
     ) {
@@ -174,30 +177,32 @@ extension Planning {
             for fact in recorded { record(fact) }
             return hold(version, in: id, through: handle, by: actor)
         }
-        if let held = file.holds, facts.fingerprint(held) == file.fingerprint {
-            return hold(held, in: id, through: handle, by: actor)
-        }
-        let versions = facts.versions(of: row.document)
-        if let equal = versions.last(where: { $0.fingerprint == file.fingerprint }) {
-            return hold(equal.number, in: id, through: handle, by: actor)
-        }
-        let rival = facts.current(of: row.document).flatMap { current in
-            guard facts.hasName(row.document) else { return nil as VersionNumber? }
-            return staleBase(of: actor, in: row.document, current: current, loser: nil, saved: file.fingerprint)
+        let current = facts.hasName(row.document) ? facts.current(of: row.document) : nil
+        let rival = current.flatMap { staleBase(of: actor, in: row.document, current: $0) }
+        if let equal = versionBeside(row, equalTo: file, current: current, rival: rival) {
+            return hold(equal, in: id, through: handle, by: actor)
         }
         if let rival, facts.isConflict(rival) { record(.settle(rival)) }
         // What its document was when the file came to it, if it never held a version itself.
-        let began =
-            versions.last { $0.number.number <= row.number.number && $0.beside == .no }?.number
-            ?? facts.origin(of: row.document)
+        let began = facts.versions(of: row.document).last { $0.number.number <= row.number.number && $0.beside == .no }
         var version = VersionRow(
             number: VersionNumber(takeNumber()), time: now, row: row.number, content: file.content,
             fingerprint: file.fingerprint, file: id, modified: file.modified, author: actor)
         version.base = rival
-        version.parents = Parents(rival ?? file.holds ?? began)
+        version.parents = Parents(rival ?? file.holds ?? began?.number ?? facts.origin(of: row.document))
         version.beside = rival == nil ? .history : .conflict
         record(.version(version))
         hold(version.number, in: id, through: handle, by: actor)
+    }
+
+    /// A version with the content of a file without a name, for whose sake the save is none.
+    private func versionBeside(
+        _ row: NameRow, equalTo file: LiveFile, current: VersionNumber?, rival: VersionNumber?
+    ) -> VersionNumber? {
+        if let held = file.holds, facts.fingerprint(held) == file.fingerprint { return held }
+        if let current, facts.fingerprint(current) == file.fingerprint { return current }
+        if let rival { return standIn(for: file.fingerprint, of: nil, base: rival, in: row.document) }
+        return facts.versions(of: row.document).last { $0.fingerprint == file.fingerprint }?.number
     }
 
     /// Whether the document of a row is deleted, and it was the removal of that very name which deleted it.

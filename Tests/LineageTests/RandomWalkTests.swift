@@ -1,0 +1,20 @@
+// Random moves of every kind, with kills and power cuts.
+
+import Foundation
+import LineageWorlds
+import Support
+import Testing
+
+@Suite("Random moves")
+struct RandomWalkTests {
+    @Test("nothing is lost")
+    func walk() {
+        let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
+        let seed = given ?? .random(in: 0...UInt64(UInt32.max))
+        print("random moves: VERSIONSFS_SEED=\(seed)")
+        let outcome = RandomWalk(rounds: UInt64(Workplace.count(1000)), length: 30, seed: seed).run()
+        #expect(
+            outcome.counterexample == nil,
+            "VERSIONSFS_SEED=\(outcome.seed ?? 0)\n\(outcome.counterexample?.description ?? "")")
+    }
+}

@@ -1,0 +1,32 @@
+import Lineage
+
+extension Move {
+    /// How many kinds of moves a round may leave out.
+    static let countOfKinds = 14
+
+    /// What a move is, by number; writing comes last.
+    var kind: Int {
+        switch self {
+        case .open(_, _, .replace, _): 0
+        case .open(_, _, .read, _): 1
+        case .open(_, _, .append, _): 2
+        case .open: 3
+        case .rename: 4
+        case .exchange: 5
+        case .link: 6
+        case .unlink: 7
+        case .truncate: 8
+        case .makeDirectory: 9
+        case .removeDirectory: 10
+        case .undelete: 11
+        case .restore: 12
+        case .age: 13
+        case .write: 14
+        case .close: 15
+        case .release: 16
+        }
+    }
+
+    /// Whether it goes on with an open handle, which no round leaves out.
+    var continuesWriting: Bool { kind >= Self.countOfKinds }
+}

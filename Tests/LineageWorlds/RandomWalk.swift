@@ -1,0 +1,112 @@
+import Lineage
+import VersionModel
+
+/// Random moves of every kind: directories, undelete, restore, truncation, unseen writing, and power cuts that take the
+/// end of the facts along. Each round has its own seed, number of actors and selection of kinds.
+public struct RandomWalk: Sendable {
+    public var rounds: UInt64
+    public var length: Int
+    public var seed: UInt64
+
+    public init(rounds: UInt64, length: Int, seed: UInt64) {
+        self.rounds = rounds
+        self.length = length
+        self.seed = seed
+    }
+
+    public struct Outcome: Sendable {
+        public var steps = 0
+        public var counterexample: Enumerator.Counterexample?
+        /// The seed of the round that failed.
+        public var seed: UInt64?
+    }
+
+    public func run() -> Outcome {
+        var outcome = Outcome()
+        for round in 0..<rounds {
+            var walk = Walk(seed: seed &+ round)
+            let moves = walk.moves(length)
+            outcome.steps += moves.count
+            guard walk.violation != nil else { continue }
+            outcome.counterexample = walk.shortened(moves)
+            outcome.seed = seed &+ round
+            break
+        }
+        return outcome
+    }
+}
+
+/// One round.
+private struct Walk {
+    var dice: Dice
+    let actors: UInt32
+    let rules: Rules
+    let kinds: [Int]
+    var violation: Violation?
+
+    init(seed: UInt64) {
+        var dice = Dice(seed: seed)
+        actors = UInt32(1 + dice.roll(3))
+        let hasMadeUpNames = dice.roll(2) == 1
+        let (kills, powerCuts) = (dice.roll(4) == 0, dice.roll(4) == 0)
+        rules = Rules(
+            actors: actors, hasMadeUpNames: hasMadeUpNames && !powerCuts, kills: kills, powerCuts: powerCuts,
+            showsAll: actors == 1)
+        var kinds = (0..<Move.countOfKinds).filter { _ in dice.roll(3) > 0 }
+        if kinds.isEmpty { kinds = [0] }
+        self.kinds = kinds
+        self.dice = dice
+    }
+
+    /// Moves until the length, or until one that does harm.
+    mutating func moves(_ length: Int) -> [Move] {
+        guard var world = try? World.start(rules) else { return [] }
+        var moves: [Move] = []
+        for _ in 0..<length {
+            let possible = world.moves(actors: actors, .all).filter { $0.continuesWriting || kinds.contains($0.kind) }
+            // A kind first, so that no kind drowns the others.
+            let found = Set(possible.map(\.kind)).sorted()
+            guard !found.isEmpty else { continue }
+            let kind = found[dice.roll(found.count)]
+            let candidates = possible.filter { $0.kind == kind }
+            let move = candidates[dice.roll(candidates.count)]
+            moves.append(move)
+            do throws(Violation) { world = try world.performing(move, rules) } catch {
+                violation = error
+                break
+            }
+        }
+        return moves
+    }
+
+    /// As few of the moves as still do harm.
+    func shortened(_ moves: [Move]) -> Enumerator.Counterexample? {
+        guard var violation = harm(moves) else { return nil }
+        var (shortest, index) = (moves, 0)
+        while index < shortest.count {
+            var fewer = shortest
+            fewer.remove(at: index)
+            if let other = harm(fewer) {
+                (shortest, violation) = (fewer, other)
+            } else {
+                index += 1
+            }
+        }
+        return Enumerator.Counterexample(moves: shortest, violation: violation)
+    }
+
+    private func harm(_ moves: [Move]) -> Violation? {
+        guard var world = try? World.start(rules) else { return nil }
+        for move in moves where world.isPossible(move, actors: actors) {
+            do throws(Violation) { world = try world.performing(move, rules) } catch { return error }
+        }
+        return nil
+    }
+}
+
+extension World {
+    fileprivate func isPossible(_ move: Move, actors: UInt32) -> Bool {
+        if case .restore(_, let place, let version) = move { return disk.hasFile(at: place) && facts[version] != nil }
+        return moves(actors: actors, .all).contains(move)
+    }
+}
