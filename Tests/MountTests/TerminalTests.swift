@@ -29,12 +29,12 @@ import Testing
     func question() throws {
         try withConflict { container in
             let terminal = try terminal(container, "resolve f", ["NO_COLOR": "1"])
-            try terminal.wait(for: "[q]uit:")
+            try terminal.wait(for: "for help:")
             let shown = terminal.screen.text
             var problems = ["code (", "claude (", "SAVED", "against the current version: 1 line added, 1 removed"].filter { !shown.contains($0) }
                 .map { "it does not show \"\($0)\":\n\(shown)" }
             try terminal.type("nonsense\n")
-            try terminal.wait("it to ask again") { $0.screen.text.components(separatedBy: "[q]uit:").count > 2 }
+            try terminal.wait("it to ask again") { $0.screen.text.components(separatedBy: "for help:").count > 2 }
             try terminal.type("d\n")
             try terminal.wait(for: "-ours")
             try terminal.wait(for: "+theirs")
@@ -51,7 +51,7 @@ import Testing
     func quitting() throws {
         try withConflict { container in
             let terminal = try terminal(container, "resolve f")
-            try terminal.wait(for: "[q]uit:")
+            try terminal.wait(for: "for help:")
             try terminal.type("q\n")
             try terminal.wait(for: "status 1.")
             let piped = try container.ctl(["resolve", "f"])

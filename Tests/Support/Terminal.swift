@@ -51,6 +51,9 @@ public final class Terminal {
         try writeAll(Array(keys.utf8), to: master)
     }
 
+    /// Makes the screen empty for those who look at it: only what is printed from now on shows.
+    public func forget() { screen = Screen() }
+
     /// Waits until the screen shows a text.
     public func wait(for text: String) throws {
         try wait("the screen to show \"\(text)\"") { $0.screen.text.contains(text) }

@@ -7,7 +7,11 @@ import VersionModel
 struct ResolveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve", abstract: "Settle a document's conflict.",
-        discussion: "Without options it asks. The versions that are not chosen stay in the document's history.")
+        discussion: """
+            Without options it shows the versions and asks, on a terminal, until the conflict is resolved: it keeps \
+            one version or all, merges, opens the merged text in $VISUAL or $EDITOR, or runs git's merge.tool. The \
+            versions that are not chosen stay in the document's history.
+            """)
     @Argument(help: "The document; with --all a directory.") var path: TypedPath
     @Option(help: ArgumentHelp(
         "Keep the current version, another one, or all as separate files ('NAME 2.EXT').",
@@ -38,15 +42,22 @@ struct ResolveCommand: AsyncParsableCommand {
             let resolutions = try await session.call(ResolveAllRequest(session.target), progress: "resolving")
             return try report(resolutions, session)
         }
-        guard let document = try await session.call(ConflictsRequest(session.target)).first(where: { document in
-            session.targetPath.map { $0 == document.path } ?? true
-        }) else {
-            throw await nothing(session)
+        guard let document = try await conflict(session) else { throw await nothing(session) }
+        guard let choice = try await chosen(document, session) else {
+            var dialog = ResolveDialog(
+                session, name: session.shown(document.path), conflict: { try await conflict(session) },
+                report: { try report([$0], session) })
+            return try await dialog.run(document)
         }
-        let choice = try await choose(document, session)
         let seen = document.versions.map(\.id)
         let resolution = try await session.call(ResolveRequest(session.target, keep: choice, seen: seen))
         try report([resolution], session)
+    }
+
+    private func conflict(_ session: Session) async throws -> ConflictedDocument? {
+        try await session.call(ConflictsRequest(session.target)).first { document in
+            session.targetPath.map { $0 == document.path } ?? true
+        }
     }
 
     /// Why there is nothing to resolve. The daemon knows whether the document is deleted; it is told of no loser that
@@ -62,14 +73,16 @@ struct ResolveCommand: AsyncParsableCommand {
             advice: "`versionsctl conflicts` lists the documents with conflicts")
     }
 
-    private func choose(_ document: ConflictedDocument, _ session: Session) async throws -> ResolveRequest.Choice {
+    /// What the options say; nil if they say nothing.
+    private func chosen(
+        _ document: ConflictedDocument, _ session: Session
+    ) async throws -> ResolveRequest.Choice? {
         if newest { return .newest }
         if let keep { return ResolveRequest.Choice(word: keep) }
-        if merge || tool != nil {
-            try await ThreeWayMerge(document: document, tool: tool, name: session.shown(document.path)).run(session)
-            return .merged
-        }
-        return try await ask(document, session)
+        guard merge || tool != nil else { return nil }
+        let name = session.shown(document.path)
+        try await ThreeWayMerge(document: document, tool: tool.map { MergeTool($0) }, name: name).run(session)
+        return .merged
     }
 
     private func report(_ resolutions: [Resolution], _ session: Session) throws {
@@ -82,41 +95,8 @@ struct ResolveCommand: AsyncParsableCommand {
                     "; written: "
                     + resolution.written.map { Style.printable(session.shown($0)) }.joined(separator: ", ")
             }
-            if resolution.remaining > 0 { text += "; \(Words.count(resolution.remaining, "newer version")) to resolve" }
+            if resolution.remaining > 0 { text += "; \(Words.count(resolution.remaining, "other version")) to resolve" }
             try Printer.text(text + ".\n")
-        }
-    }
-
-    // MARK: - Asking
-
-    private func ask(_ document: ConflictedDocument, _ session: Session) async throws -> ResolveRequest.Choice {
-        try Printer.text(session.versionText().conflicts([document]))
-        for (index, loser) in document.versions.enumerated() {
-            let difference = try Difference.between(document.current, loser)
-            try Printer.text("  \(index + 1)  \(loser.id.short) against the current version: \(difference)\n")
-        }
-        let numbers = document.versions.count == 1 ? "1" : "1-\(document.versions.count)"
-        while true {
-            let prompt = "Keep [c]urrent, use [\(numbers)], keep [a]ll as separate files, [m]erge, [d]iff, [q]uit: "
-            guard let answer = try Question.ask(prompt)?.lowercased() else { throw ExitCode(1) }
-            switch answer {
-            case "c", "current": return .current
-            case "a", "all": return .all
-            case "m", "merge":
-                try await ThreeWayMerge(document: document, tool: nil, name: session.shown(document.path)).run(session)
-                return .merged
-            case "d", "diff":
-                for loser in document.versions {
-                    let name = session.shown(document.path)
-                    let sides = (DiffSide(loser, as: name), DiffSide(document.current, as: name))
-                    try Differ(style: .standardOutput()).run([DiffPair(old: sides.0, new: sides.1)])
-                }
-            case "q", "quit": throw ExitCode(1)
-            default:
-                if let number = Int(answer), document.versions.indices.contains(number - 1) {
-                    return .version(document.versions[number - 1].id.hex)
-                }
-            }
         }
     }
 }

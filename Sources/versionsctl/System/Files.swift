@@ -41,11 +41,12 @@ enum Files {
     }
 
     /// Copies a file to a new name.
-    static func copy(_ source: Path, toNew target: Path) throws(ControlError) {
+    /// - Parameter size: copies no more than this.
+    static func copy(_ source: Path, toNew target: Path, upTo size: UInt64 = .max) throws(ControlError) {
         let output = target.withCString { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
         guard output >= 0 else { throw ControlError(system: "cannot be made", path: target) }
         defer { close(output) }
-        try copy(source, to: output)
+        try copy(source, to: output, upTo: size)
     }
 
     /// Writes a file, whether there is one of this name or not.
