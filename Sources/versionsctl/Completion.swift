@@ -35,6 +35,21 @@ enum Completion {
         return offered(steps + versions.map(\.id.short), unquoted(prefix))
     }
 
+    /// Programs that saved the file on the command line, the last one first; for a directory those that changed
+    /// something in it.
+    @Sendable static func programs(_ words: [String], _ index: Int, _ prefix: String) async -> [String] {
+        let file = file(words, besides: index).flatMap { TypedPath(argument: $0) }
+        guard let session = await session(file, words) else { return [] }
+        var names: [String] = []
+        if let versions = try? await session.client.call(HistoryRequest(session.target)).versions {
+            names = versions.map(\.program)
+        } else if let events = try? await session.client.call(LogRequest(session.target)).events {
+            names = events.sorted { $1.time < $0.time }.map(\.program)
+        }
+        var seen: Set<String> = [""]
+        return offered(names.filter { seen.insert($0).inserted }, unquoted(prefix))
+    }
+
     /// Keys of settings.
     @Sendable static func settings(_ words: [String], _ index: Int, _ prefix: String) async -> [String] {
         offered(await allSettings(words).map(\.key), unquoted(prefix))
@@ -70,7 +85,9 @@ enum Completion {
 
     /// The first word behind the command that is no option and no option's value.
     private static func file(_ words: [String], besides index: Int) -> String? {
-        let withValue: Set<String> = ["--version", "--at", "--to", "--container", "--since", "--until", "--by"]
+        let withValue: Set<String> = [
+            "--version", "--at", "--before", "--to", "--container", "--since", "--until", "--by",
+        ]
         for (place, word) in words.enumerated().dropFirst(2) {
             guard place != index, !word.isEmpty, !word.hasPrefix("-"), !withValue.contains(words[place - 1]) else {
                 continue

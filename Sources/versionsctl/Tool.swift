@@ -60,21 +60,20 @@ struct Tool: AsyncParsableCommand {
         } catch let code as ExitCode {
             return code.rawValue
         } catch {
-            return say(error)
+            return say(error, arguments)
         }
     }
 
     /// What the parser has to say: a help that was asked for, or what is wrong.
-    private static func say(_ error: any Error) -> Int32 {
+    private static func say(_ error: any Error, _ arguments: [String]) -> Int32 {
         let status = exitCode(for: error)
         let text = fullMessage(for: error)
         if status == .validationFailure {
-            let commands = configuration.groupedSubcommands.flatMap { group in
-                group.subcommands.compactMap { command in
-                    command.configuration.shouldDisplay ? command.configuration.commandName : nil
-                }
-            }
-            Printer.error(UsageLine.of(printable(message(for: error)), text, commands: commands))
+            let all = configuration.groupedSubcommands.flatMap(\.subcommands).map { $0.configuration }
+            let known = ["help"] + all.compactMap(\.commandName)
+            let listed = all.filter(\.shouldDisplay).compactMap(\.commandName)
+            Printer.error(
+                UsageLine.of(printable(message(for: error)), text, arguments, known: known, commands: listed))
             return 64
         }
         let bytes = text.isEmpty ? [] : ArgumentBytes.bytes(text) + [10]

@@ -45,7 +45,9 @@ struct MomentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("As of this TIME: \(TypedTime.examples).", valueName: "time"), transform: TypedTime.parse)
     var at: TypedTime?
-    @Option(help: ArgumentHelp("As before this program ran last.", valueName: "program|pid"))
+    @Option(
+        help: ArgumentHelp("As before this program ran last.", valueName: "program|pid"),
+        completion: .custom(Completion.programs))
     var before: String?
 
     var name: VersionName? { at.map { .at($0.moment) } ?? before.map { .before($0) } }

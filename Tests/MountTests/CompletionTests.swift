@@ -27,6 +27,8 @@ struct CompletionTests {
         ("versionsctl undelete van", "versionsctl undelete vanished.txt"),
         ("versionsctl undelete sub/i", "versionsctl undelete sub/inner.txt"),
         ("versionsctl show doc.txt --version pre", "versionsctl show doc.txt --version previous"),
+        ("versionsctl restore doc.txt --before ba", "versionsctl restore doc.txt --before bash"),
+        ("versionsctl restore sub --before ba", "versionsctl restore sub --before bash"),
         ("versionsctl config stale", "versionsctl config stale-writes"),
         ("versionsctl config stale-writes ref", "versionsctl config stale-writes refuse"),
         ("versionsctl hist", "versionsctl history"),

@@ -9,8 +9,8 @@ struct PurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge", abstract: "Remove for good: a document's other versions, or deleted files.",
         discussion: """
-            The current version, unresolved losers and what they are compared with stay, and so does what is pinned, \
-            unless --force takes it too. On a terminal it says what would go, and asks.
+            The current version, the other versions of unresolved conflicts and what they are compared with stay, and \
+            so does what is pinned, unless --force takes it too. On a terminal it says what would go, and asks.
             """)
     @Argument(help: "The document; with --deleted what was deleted, there and below, or the id of an entry.")
     var file: TypedPath?

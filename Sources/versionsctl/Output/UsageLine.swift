@@ -7,25 +7,53 @@ enum UsageLine {
     /// - Parameters:
     ///   - message: what is wrong, without how the words go.
     ///   - whole: all that the parser has to say, with a line `Usage: …`.
-    static func of(_ message: String, _ whole: String, commands: [String]) -> Diagnostic {
+    ///   - arguments: the command line.
+    ///   - known: all commands.
+    ///   - commands: those that are listed.
+    static func of(
+        _ message: String, _ whole: String, _ arguments: [String], known: [String], commands: [String]
+    ) -> Diagnostic {
         var what = message.split(whereSeparator: \.isNewline).joined(separator: " ")
         if let first = what.first { what = first.lowercased() + what.dropFirst() }
         if what.hasSuffix(".") { what.removeLast() }
         let lines = whole.split(whereSeparator: \.isNewline)
         let usage = lines.first { $0.hasPrefix(label) }?.dropFirst(label.count).description
-        guard usage == "versionsctl <subcommand>" else { return Diagnostic(nil, what, usage: usage) }
+        guard usage == "versionsctl <subcommand>" else { return Diagnostic(nil, shortened(what), usage: usage) }
         var hint = "`versionsctl --help` lists the commands."
-        // `unexpected argument 'a'`, or `2 unexpected arguments: 'a', 'b'`: the first is the command.
-        if what.contains("unexpected argument"), let quote = what.firstIndex(of: "'") {
-            let word = what[what.index(after: quote)...].prefix { $0 != "'" }
-            what = "no command '\(word)'"
-            let likely = Likeness.nearest(to: String(word), among: commands)
-            if !likely.isEmpty {
-                hint = "did you mean \(likely.map { "`\($0)`" }.joined(separator: " or "))? " + hint
+        if let word = command(arguments) {
+            if known.contains(word) {
+                guard what.hasPrefix("unknown option") else { return Diagnostic(nil, what, hint: hint, usage: general) }
+                hint = "options follow the command: `versionsctl \(word) ...`. " + hint
+            } else {
+                what = "no command '\(Style.printable(Path(bytes: ArgumentBytes.bytes(word))))'"
+                let likely = Likeness.nearest(to: word, among: commands)
+                if !likely.isEmpty {
+                    hint = "did you mean \(likely.map { "`\($0)`" }.joined(separator: " or "))? " + hint
+                }
             }
         }
-        return Diagnostic(nil, what, hint: hint, usage: general)
+        return Diagnostic(nil, shortened(what), hint: hint, usage: general)
     }
+
+    /// The first word that is no option, nor an option's value.
+    private static func command(_ arguments: [String]) -> String? {
+        let words = arguments.prefix { $0 != "--" }
+        return words.indices.first { index in
+            !words[index].hasPrefix("-") && (index == 0 || words[index - 1] != "--container")
+        }.map { words[$0] }
+    }
+
+    /// `400 unexpected arguments: 'a', 'b', …` with three of them: a shell's `*` may have made thousands.
+    private static func shortened(_ what: String) -> String {
+        let mark = " unexpected arguments: "
+        guard let found = what.firstRange(of: mark), let count = Int(what[..<found.lowerBound]), count > shown else {
+            return what
+        }
+        let listed = what[found.upperBound...].split(separator: "', '", maxSplits: shown).prefix(shown)
+        return "\(count)\(mark)\(listed.joined(separator: "', '"))' and \(count - shown) more"
+    }
+
+    private static let shown = 3
 
     private static let label = "Usage: "
     static let general = "versionsctl COMMAND [ARGUMENT...]"
