@@ -43,6 +43,12 @@ extension VersionStore {
         try read { try Query.deletions(at: path, $0) }
     }
 
+    /// The entries that were deleted from a directory under a name, newest first; the directory may have had another
+    /// name then.
+    public func deletions(in directory: FileID, named name: FileName) throws(StoreError) -> [Deletion] {
+        try read { try Query.deletions(in: directory, named: name, $0) }
+    }
+
     /// The lengths of the entries that were deleted at a path and below it, added up.
     public func deletedBytes(within path: TreePath) throws(StoreError) -> UInt64 {
         try deletions(within: path).reduce(0) { $0 + min($1.size, .max - $0) }
@@ -78,6 +84,19 @@ extension Query {
         try SQLStatement(
             database, "SELECT record FROM deletion WHERE path = ? ORDER BY deleted DESC, row DESC", .blob(path.bytes)
         ).rows(deletion)
+    }
+
+    fileprivate static func deletions(
+        in directory: FileID, named name: FileName, _ database: Database
+    ) throws -> [Deletion] {
+        // Reading the records of all that was deleted there would take long for each of many names.
+        try SQLStatement(
+            database,
+            """
+            SELECT record FROM deletion WHERE directory = ?1 AND (path = ?2 OR substr(path, -length(?3)) = ?3)
+                ORDER BY deleted DESC, row DESC
+            """, .number(directory.number), .blob(name.bytes), .blob([47] + name.bytes)
+        ).rows(deletion).filter { $0.place.name == name }
     }
 
     fileprivate static func directories(in directory: FileID, _ database: Database) throws -> [FileID] {

@@ -19,17 +19,21 @@ struct Session {
     /// - Parameters:
     ///   - typed: a path or an id; nil for the current directory.
     ///   - offline: whether an unmounted container will do.
+    ///   - other: whose connection serves if it is to the same container.
     static func open(
-        _ typed: TypedPath?, _ option: ContainerOption, followingLastLink: Bool = true, offline: Bool = false
+        _ typed: TypedPath?, _ option: ContainerOption, followingLastLink: Bool = true, offline: Bool = false,
+        reusing other: Session? = nil
     ) async throws(ControlError) -> Session {
         let (place, target) = try locate(typed?.path, option.container?.path, followingLastLink)
         let client: VersionsClient
-        if offline, place.state == .unmounted {
+        if let other, other.place.root == place.root, other.place.state == place.state {
+            client = other.client
+        } else if offline, place.state == .unmounted {
             client = try await Daemon.serveOffline(place.root)
         } else {
             client = try await VersionsClient.connect(to: place, program: "versionsctl", version: toolVersion)
         }
-        if client.daemon.version != toolVersion {
+        if client.daemon.version != toolVersion, other == nil {
             Printer.note(
                 "The daemon has version \(client.daemon.version), and versionsctl \(toolVersion). "
                     + "Mount the container again.")
@@ -55,10 +59,17 @@ struct Session {
     func call<Request: ControlRequest>(
         _ request: Request, progress: String? = nil
     ) async throws(ControlError) -> Request.Reply {
+        let reply = try await call(request, on: progress.flatMap { ProgressLine($0) })
+        if progress != nil { Printer.endProgress() }
+        return reply
+    }
+
+    /// The same with a line of progress that goes on over several calls.
+    func call<Request: ControlRequest>(
+        _ request: Request, on line: ProgressLine?
+    ) async throws(ControlError) -> Request.Reply {
         do {
-            let reply = try await client.call(request, progress: progress.flatMap { Printer.progress($0) })
-            if progress != nil { Printer.endProgress() }
-            return reply
+            return try await client.call(request, progress: line?.listener)
         } catch {
             throw await NameAdvice(session: self).advised(said(error))
         }

@@ -137,6 +137,10 @@ final class FakeBackend: ControlBackend {
     }
     func undelete(_ request: UndeleteRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         note("undelete \(name(request.target))", call)
+        // Names that look like ids, and of which nothing was deleted.
+        if case .path(let path) = request.target, ["cafe", "0a1b2"].contains(path.description) {
+            throw ControlError(.nothingToDo, "nothing was deleted here", path: path)
+        }
         throw ControlError(.exists, "exists", path: Path("doc.txt"), advice: "--to PATH puts it elsewhere")
     }
     func pin(_ request: PinRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {

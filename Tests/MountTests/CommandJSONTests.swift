@@ -39,11 +39,13 @@ import Testing
         ("blame c/f", false, ["path", "version", "lines"]),
         ("deleted c", true, ["id", "path", "type", "size", "deleted", "user", "program", "group"]),
         ("undelete c/gone", false, restored),
+        ("undelete c/two c/three", true, restored),
         ("simulate conflict c/f", false, conflicted),
         ("conflicts c", true, conflicted),
         ("resolve c/f --keep current", true, resolution),
         ("restore c/f --version $OLD", false, restored.union(["version"])),
         ("restore c/d --at 0s", false, restored),
+        ("restore c/f c/f", true, restored.union(["version"])),
         ("query 'name = f' c", true, queried),
         ("space c", false, ["live", "history", "deleted"]),
         ("thin --dry-run --container c", false, removed),
@@ -62,7 +64,7 @@ import Testing
             #expect(try keys(of: mounted, isList: false) == ["directory", "mountpoint", "detached", "beneath"])
             try expectSchema("mount", mounted)
             try shell(
-                "mkdir c/d; echo 2 > c/f; echo 3 > c/f; echo x > c/d/x; echo g > c/gone; rm c/gone", in: place.path)
+                "mkdir c/d; echo 2 > c/f; echo 3 > c/f; echo x > c/d/x; for f in gone two three; do echo g > c/$f; rm c/$f; done", in: place.path)
             let history = try JSONDecoder().decode(
                 HistoryRecord.self, from: Data(try place.ctl("history", "c/f", "--json").stdout))
             let old = try #require(history.versions.last?.id)
@@ -126,14 +128,39 @@ import Testing
         ] {
             #expect(try check(text).count == 1, "\(text)")
         }
+        let text = #"{"sequence":1,"event":"renamed","from":"b","path":"a"}"#
+        #expect(try Schema("watch", in: Self.schemas).optionalKeys(text.utf8) == ["from"])
     }
 
     private static let schemas = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path + "/docs/schemas"
 
+    /// Keys that are there in some outputs of a command only.
+    private static let optional: [String: Set<String>] = [
+        "check": ["findings.document", "findings.repair"], "config": ["problem", "note"],
+        "log": Set(
+            ["from", "version", "deletion", "type", "added", "removed", "diff"].map { "entries.events.\($0)" }),
+        "query": ["item", "version", "saved", "device", "user", "program", "versions", "conflicts"],
+        "restore": ["version"], "purge": ["pinnedCount", "deleted"], "presenters": ["path"],
+        "status": ["ignoreFile", "ignoreFile.reason"], "forget": ["ignoreFile", "ignoreFile.reason"],
+    ]
+
     private func expectSchema(_ name: String, _ output: Output) throws {
-        let problems = try Schema(name, in: Self.schemas).problems(output.stdout)
+        let schema = try Schema(name, in: Self.schemas)
+        let problems = try schema.problems(output.stdout)
         #expect(problems.isEmpty, "\(name): \(problems)")
+        let missing = try schema.optionalKeys(output.stdout).subtracting(Self.optional[name] ?? [])
+        #expect(missing.isEmpty, "\(name).json does not require \(missing.sorted())")
+    }
+
+    @Test("Each schema says of each object which keys it requires")
+    func required() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.schemas).filter { $0.hasSuffix(".json") }
+        #expect(names.count > 30)
+        for name in names {
+            let places = try Schema(String(name.dropLast(5)), in: Self.schemas).withoutRequired()
+            #expect(places.isEmpty, "\(name): \(places)")
+        }
     }
 
     /// None at first; then one, which people are shown as well.

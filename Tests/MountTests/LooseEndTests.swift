@@ -136,6 +136,14 @@ import Testing
             #expect(output.status == 0 && output.text.contains("0123456789ab"), "\(output.errors)")
             #expect(try shell("cat c/0123456789ab", in: place.path).text == "1")
             expectError(try place.ctl("undelete", "0123456789ac", in: "c"), "no version, item or deletion")
+            // Also where something has that id, as among thousands of items something has.
+            struct Version: Decodable { var item: String }
+            try shell("echo live > c/live", in: place.path)
+            let live = try JSONDecoder().decode(Version.self, from: Data(place.ctl("show", "c/live", "--json").stdout))
+            let name = String(live.item.prefix(6))
+            try shell("echo 2 > c/\(name); rm c/\(name)", in: place.path)
+            let named = try place.ctl("undelete", name, in: "c")
+            #expect(named.status == 0 && named.text == "Undeleted \(name).", "\(named.errors)")
         }
     }
 

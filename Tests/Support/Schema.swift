@@ -23,6 +23,56 @@ public struct Schema {
         return try problems(value, root, at: "")
     }
 
+    /// The keys of a text that could be missing: each with those above it, as in `entries.from`. Of a list two values
+    /// are looked at.
+    public func optionalKeys(_ text: some Sequence<UInt8>) throws -> Set<String> {
+        let value = try JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)
+        return try optionalKeys(in: value, at: []) { try problems($0, root, at: "") }
+    }
+
+    /// - Parameter problems: those of the whole text with another value in this place.
+    private func optionalKeys(
+        in value: Any, at place: [String], _ problems: (Any) throws -> [String]
+    ) throws -> Set<String> {
+        var found: Set<String> = []
+        if let list = value as? [Any] {
+            for (index, element) in list.enumerated().prefix(2) {
+                found.formUnion(
+                    try optionalKeys(in: element, at: place) { other in
+                        var list = list
+                        list[index] = other
+                        return try problems(list)
+                    })
+            }
+        }
+        for (key, element) in value as? [String: Any] ?? [:] {
+            var without = value as? [String: Any] ?? [:]
+            without[key] = nil
+            let name = place + [key]
+            if try problems(without).isEmpty { found.insert(name.joined(separator: ".")) }
+            found.formUnion(
+                try optionalKeys(in: element, at: name) { other in
+                    without[key] = other
+                    return try problems(without)
+                })
+        }
+        return found
+    }
+
+    /// The places of objects that do not say which of their keys are required, or require one that they do not know.
+    public func withoutRequired() -> [String] { Self.withoutRequired(root, at: "") }
+
+    private static func withoutRequired(_ value: Any, at place: String) -> [String] {
+        if let list = value as? [Any] { return list.flatMap { withoutRequired($0, at: place) } }
+        guard let schema = value as? [String: Any] else { return [] }
+        var found = schema.flatMap { withoutRequired($0.value, at: "\(place)/\($0.key)") }
+        if let properties = schema["properties"] as? [String: Any], schema["type"] != nil {
+            let required = schema["required"] as? [String]
+            if required?.allSatisfy({ properties[$0] != nil }) != true { found.append(place) }
+        }
+        return found
+    }
+
     private func problems(_ value: Any, _ schema: [String: Any], at place: String) throws -> [String] {
         if let reference = schema["$ref"] as? String {
             let other = try Schema(String(reference.dropLast(".json".count)), in: directory)

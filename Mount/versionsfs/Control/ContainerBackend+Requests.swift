@@ -163,12 +163,15 @@ extension ContainerBackend {
         try changing {
             let target = try request.to.map { try newPlace($0) }
             let what = try undeletable(request.target, elsewhere: target != nil, call)
+            var total: UInt64?
             return try inTurn(at: target ?? container.home(of: what), call) {
                 restored(
-                    try container.undelete(what, to: target, as: call.principal) { done in
-                        try call.checkCancellation()
-                        call.report(done: UInt64(done), of: nil, unit: "entries")
-                    })
+                    try container.undelete(
+                        what, to: target, as: call.principal,
+                        report: { done in
+                            try call.checkCancellation()
+                            call.report(done: UInt64(done), of: total, unit: "entries")
+                        }, expecting: { total = UInt64($0) }))
             }
         }
     }

@@ -52,7 +52,7 @@ extension LiveContainer {
             let directory = try? looking(as: .container, { try $0.directory(parent).file })
         {
             let known = Set(found.map(\.id))
-            found += try store.deletions(in: directory).filter { $0.place.name == name && !known.contains($0.id) }
+            found += try store.deletions(in: directory, named: name).filter { !known.contains($0.id) }
         }
         return found.sorted { $1.deleted < $0.deleted }
     }

@@ -120,15 +120,17 @@ extension LiveContainer {
     /// group, with modes, times and attributes; directories above it that were deleted come back too, empty. What fails
     /// of one entry is told in the outcome, and the rest comes back. Asked again, it goes on where it ended.
     ///
+    /// - Parameter expecting: hears how many entries are to come back, before the first one does.
     /// - Throws: `exists` if the name is taken; whatever ended it, with what is still deleted in its words.
     public func undelete(
         _ what: Undeletable, to target: TreePath? = nil, as principal: Principal,
-        report: (_ done: Int) throws -> Void = { _ in }
+        report: (_ done: Int) throws -> Void = { _ in }, expecting: @escaping (_ entries: Int) -> Void = { _ in }
     ) throws(OperationError) -> RestoreOutcome {
         defer { endUndeletes() }
         return try operation {
             try withoutActuallyEscaping(report) { report in
-                let run = Undeletion(self, as: principal, by: requester(principal), report: report)
+                let run = Undeletion(
+                    self, as: principal, by: requester(principal), report: report, expecting: expecting)
                 switch what {
                 case .entry(let deletion): return try undelete(deletion, to: target, run)
                 case .unfinished(let unfinished): return try goOn(unfinished, to: target, run)
@@ -219,15 +221,7 @@ extension LiveContainer {
         for file in children.keys {
             if let home = livePath(of: file), home.isWithin(path) { directories[home] = file }
         }
-        var (waiting, remaining) = (Array(directories.values), 0)
-        while let file = waiting.popLast() {
-            // A name that was deleted twice comes back once.
-            let names = Dictionary(grouping: children[file] ?? [], by: \.place.name)
-            remaining += names.count
-            let latest = names.values.compactMap { $0.max { $0.deleted < $1.deleted } }
-            waiting += latest.filter { $0.type == .directory }.map(\.file)
-        }
-        return (directories, children, remaining)
+        return (directories, children, Undeletion.count(below: Array(directories.values), children))
     }
 
     private static func byDirectory(_ deletions: [Deletion]) -> Undeletion.Children {

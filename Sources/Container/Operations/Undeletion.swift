@@ -24,6 +24,8 @@ final class Undeletion {
     /// Whether the kernel is told of the first name: not where it asked for that itself, and holds its directory.
     let tellsOfTop: Bool
     let report: (Int) throws -> Void
+    /// Hears how many entries there are, before the first one.
+    let expecting: (Int) -> Void
 
     private(set) var count = 0
     private(set) var problems: [(path: TreePath, problem: OperationError)] = []
@@ -31,12 +33,13 @@ final class Undeletion {
 
     init(
         _ container: LiveContainer, as principal: Principal, by requester: Requester, tellsOfTop: Bool = true,
-        report: @escaping (Int) throws -> Void
+        report: @escaping (Int) throws -> Void, expecting: @escaping (Int) -> Void = { _ in }
     ) {
         self.container = container
         self.principal = principal
         self.requester = requester
         self.tellsOfTop = tellsOfTop
+        self.expecting = expecting
         self.report = report
     }
 
@@ -49,6 +52,7 @@ final class Undeletion {
             unfinished = begun
             container.store.commit([begun.kept])
         }
+        expecting(1 + (deletion.type == .directory ? Self.count(below: [deletion.file], children) : 0))
         do {
             try bringBack(deletion, to: path, children, as: principal, tells: tellsOfTop)
         } catch {
@@ -65,6 +69,7 @@ final class Undeletion {
         _ unfinished: UnfinishedUndelete?, _ directories: [TreePath: FileID], _ children: Children, asked: Bool
     ) throws {
         self.unfinished = unfinished
+        expecting(Self.count(below: Array(directories.values), children))
         for (path, file) in directories.sorted(by: { $0.key < $1.key }) {
             let known = unfinished?.open.first { $0.file == file }
             try fill(file, at: path, children, mode: known?.mode, as: asked ? principal : .container)
@@ -75,6 +80,19 @@ final class Undeletion {
             try close(directory, at: path)
         }
         finish()
+    }
+
+    /// How many entries were deleted from directories and from what was deleted there. A name that was deleted twice
+    /// comes back once.
+    static func count(below directories: [FileID], _ children: Children) -> Int {
+        var (waiting, count) = (directories, 0)
+        while let file = waiting.popLast() {
+            let names = Dictionary(grouping: children[file] ?? [], by: \.place.name)
+            count += names.count
+            let latest = names.values.compactMap { $0.max { $0.deleted < $1.deleted } }
+            waiting += latest.filter { $0.type == .directory }.map(\.file)
+        }
+        return count
     }
 
     private func finish() {

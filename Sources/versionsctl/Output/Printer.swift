@@ -69,16 +69,9 @@ enum Printer {
 
     /// Shows how far a long call is, on one line that is overwritten; nothing if standard error is no terminal.
     static func progress(_ what: String) -> (@Sendable (ProgressNotification) -> Void)? {
-        guard isatty(2) == 1 else { return nil }
-        return { progress in
-            let done = progress.unit == "bytes" ? Words.size(progress.done) : "\(progress.done) \(progress.unit)"
-            let share = progress.total.map { $0 > 0 ? " (\(min(100, progress.done / max(1, $0 / 100))) %)" : "" } ?? ""
-            try? Files.write(Array("\r\u{1B}[K\(what): \(done)\(share)".utf8), to: 2, path: nil)
-        }
+        ProgressLine(what)?.listener
     }
 
     /// Clears the line of ``progress(_:)``.
-    static func endProgress() {
-        if isatty(2) == 1 { try? Files.write(Array("\r\u{1B}[K".utf8), to: 2, path: nil) }
-    }
+    static func endProgress() { ProgressLine.clear() }
 }
