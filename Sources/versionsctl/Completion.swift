@@ -86,7 +86,8 @@ enum Completion {
     /// The first word behind the command that is no option and no option's value.
     private static func file(_ words: [String], besides index: Int) -> String? {
         let withValue: Set<String> = [
-            "--version", "--at", "--before", "--to", "--container", "--since", "--until", "--by",
+            "--version", "--at", "--before", "--to", "--container", "--since", "--until", "--by", "-n", "--max-count",
+            "--sort",
         ]
         for (place, word) in words.enumerated().dropFirst(2) {
             guard place != index, !word.isEmpty, !word.hasPrefix("-"), !withValue.contains(words[place - 1]) else {

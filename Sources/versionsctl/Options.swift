@@ -44,6 +44,17 @@ struct ContainerOption: ParsableArguments {
     var container: TypedPath?
 }
 
+/// Whether long output goes through a pager.
+struct PagerOption: ParsableArguments {
+    @Flag(name: .customLong("no-pager"), help: "Print to the terminal without the pager that PAGER names.")
+    var isUnpaged = false
+
+    /// JSON is for programs and is never paged.
+    func start(besides json: JSONOption) {
+        if !isUnpaged, !json.json { Pager.use() }
+    }
+}
+
 /// Whether to print JSON.
 struct JSONOption: ParsableArguments {
     @Flag(help: "Print JSON.")

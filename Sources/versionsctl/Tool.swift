@@ -46,12 +46,16 @@ struct Tool: AsyncParsableCommand {
             return 0
         }
         do {
+            // The pager has the terminal until it ends: what went wrong is said after that.
+            defer { Pager.finish() }
             var command = try await asyncParseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
                 try command.run()
             }
+            return 0
+        } catch let error as ControlError where error.errno == EPIPE && Pager.isLeft {
             return 0
         } catch let error as ControlError {
             Printer.endProgress()

@@ -32,7 +32,7 @@ struct ToolTests {
     @Test("words that are no command are answered with what is wrong, and how they go")
     func usageLines() throws {
         let list = "`versionsctl --help` lists the commands.\nusage: versionsctl COMMAND [ARGUMENT...]"
-        let history = "usage: versionsctl history <file> [--json] [--container <path>]"
+        let history = "usage: versionsctl history <file> [--no-pager] [--json] [--container <path>]"
         for (arguments, lines) in [
             (["histroy"], "error: no command 'histroy'\nhint: did you mean `history`? \(list)"),
             (["hist", "note.txt"], "error: no command 'hist'\nhint: did you mean `history`? \(list)"),

@@ -16,6 +16,7 @@ struct BlameCommand: AsyncParsableCommand {
             """)
     @Argument(help: "The file.") var file: TypedPath
     @OptionGroup var version: VersionOptions
+    @OptionGroup var pager: PagerOption
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -29,6 +30,7 @@ struct BlameCommand: AsyncParsableCommand {
         let lines = try BlamedFile(history.versions, name: session.shown(history.path)).lines(of: chosen)
         let report = BlameReport(path: history.path, version: chosen.id, lines: lines)
         if json.json { return try Printer.json(report) }
+        pager.start(besides: json)
         try Printer.text(report.text(.standardOutput()))
     }
 }

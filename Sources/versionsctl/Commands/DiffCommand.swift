@@ -27,6 +27,7 @@ struct DiffCommand: AsyncParsableCommand {
     @OptionGroup var moment: MomentOptions
     @Option(name: [.customShort("U"), .customLong("unified")], help: "Lines of context.") var context: UInt16?
     @Flag(help: "Only count the lines that were added and removed.") var stat = false
+    @OptionGroup var pager: PagerOption
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -42,7 +43,7 @@ struct DiffCommand: AsyncParsableCommand {
 
     func run() async throws {
         let session = try await Session.open(file, container)
-        let output = DiffOutput(context: context.map { Int($0) }, isCounting: stat)
+        let output = DiffOutput(context: context.map { Int($0) }, isCounting: stat, isPaged: !pager.isUnpaged)
         if other == nil, session.targetPath != nil, isDirectory(session) {
             return try await compareDirectory(session, output)
         }

@@ -1,4 +1,4 @@
-// Commands that list and show: status, conflicts, history, show, deleted, space, claims.
+// Commands that list and show: status, conflicts, history, show, space, claims.
 
 import ArgumentParser
 import ControlProtocol
@@ -53,6 +53,7 @@ struct ConflictsCommand: AsyncParsableCommand {
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "history", abstract: "List a document's versions.")
     @Argument(help: "The document.") var file: TypedPath
+    @OptionGroup var pager: PagerOption
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -60,6 +61,7 @@ struct HistoryCommand: AsyncParsableCommand {
         let session = try await Session.open(file, container)
         let history = try await session.call(HistoryRequest(session.target))
         if json.json { return try Printer.json(history) }
+        pager.start(besides: json)
         try Printer.text(session.versionText().history(history))
     }
 }
@@ -81,20 +83,6 @@ struct ShowCommand: AsyncParsableCommand {
             ShowRequest(session.target, version: version.name, content: json.json ? nil : true))
         if json.json { return try Printer.json(version) }
         try Files.copy(version.file, to: 1)
-    }
-}
-
-struct DeletedCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "deleted", abstract: "List deleted files.")
-    @Argument(help: "A directory, or a deleted file.") var path: TypedPath?
-    @OptionGroup var json: JSONOption
-    @OptionGroup var container: ContainerOption
-
-    func run() async throws {
-        let session = try await Session.open(path, container, followingLastLink: false)
-        let entries = try await session.call(DeletedRequest(session.target))
-        if json.json { return try Printer.json(entries) }
-        try Printer.text(session.versionText().deleted(entries))
     }
 }
 

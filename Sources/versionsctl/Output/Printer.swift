@@ -21,7 +21,7 @@ enum Printer {
     static var isJSON: Bool { printsJSON.load(ordering: .sequentiallyConsistent) }
 
     static func text(_ text: String) throws(ControlError) {
-        try Files.write(Array(text.utf8), to: 1, path: nil)
+        try Pager.write(Array(text.utf8))
     }
 
     /// One document, over several lines.

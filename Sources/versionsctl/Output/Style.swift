@@ -15,14 +15,14 @@ struct Style: Sendable {
     static func standardOutput() -> Style {
         let noColor = getenv("NO_COLOR").map { strlen($0) > 0 } ?? false
         let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
-        let isTerminal = isatty(1) == 1
+        let isTerminal = isatty(Pager.terminal) == 1
         return Style(isColoured: isTerminal && !noColor && !isDumb, width: isTerminal ? columns() : nil)
     }
 
     /// What the terminal says; nil if it does not know either.
     private static func columns() -> Int? {
         var size = winsize()
-        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        guard ioctl(Pager.terminal, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 

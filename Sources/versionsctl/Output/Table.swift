@@ -26,6 +26,8 @@ struct Table {
         case end(Int)
         /// A path, cut at its beginning, to no less than this: the last name says most.
         case start(Int)
+        /// Cut in its middle, to no less than this, and not where two rows differ.
+        case middle(Int)
         /// Left out.
         case whole
     }
@@ -74,6 +76,7 @@ struct Table {
             switch how {
             case .whole: gone.insert(column)
             case .end(let least): shorten(&rows, column, to: max(least, widths[column] - excess), fromStart: false)
+            case .middle(let least): shortenMiddle(&rows, column, to: max(least, widths[column] - excess))
             case .start(let least): shorten(&rows, column, to: max(least, widths[column] - excess), fromStart: true)
             }
         }
@@ -82,11 +85,21 @@ struct Table {
 
     private func shorten(_ rows: inout [[Cell]], _ column: Int, to width: Int, fromStart: Bool) {
         for index in rows.indices where column < rows[index].count {
-            let cell = rows[index][column]
-            guard Self.width(cell.text) > width else { continue }
-            let text = cell.shorter.first { Self.width($0) <= width } ?? cell.shorter.last ?? cell.text
+            let text = Self.shorter(rows[index][column], width)
             rows[index][column].text = Self.cut(text, to: width, fromStart: fromStart)
         }
+    }
+
+    private func shortenMiddle(_ rows: inout [[Cell]], _ column: Int, to width: Int) {
+        let indices = rows.indices.filter { column < rows[$0].count }
+        let texts = MiddleCut.cut(indices.map { Self.shorter(rows[$0][column], width) }, to: width)
+        for (index, text) in zip(indices, texts) { rows[index][column].text = text }
+    }
+
+    /// What a cell says in so much room; its shortest text, if that is too long as well.
+    private static func shorter(_ cell: Cell, _ limit: Int) -> String {
+        guard width(cell.text) > limit else { return cell.text }
+        return cell.shorter.first { width($0) <= limit } ?? cell.shorter.last ?? cell.text
     }
 
     /// A text of at most so many columns, with a sign where something is missing.

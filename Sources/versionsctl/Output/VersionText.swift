@@ -30,25 +30,6 @@ struct VersionText: Sendable {
         }.joined(separator: "\n")
     }
 
-    func deleted(_ entries: [DeletedEntry]) -> String {
-        guard !entries.isEmpty else { return "Nothing deleted here.\n" }
-        var table = Table(
-            header: ["ID", "DELETED", "", Table.Cell("SIZE", right: true), "BY", "PATH"],
-            yielding: [(4, .end(10)), (5, .start(16)), (2, .whole), (4, .end(6)), (5, .start(8)), (1, .whole)])
-        for entry in entries {
-            table.add([
-                Table.Cell(entry.id.short), Table.Cell(Words.age(entry.deleted, now: now)),
-                Table.Cell(Words.exact(entry.deleted), .dim),
-                Table.Cell(entry.type == .file ? Words.size(entry.size) : entry.type.rawValue, right: true),
-                Table.Cell(
-                    "\(Style.printable(entry.user)) \(Words.program(entry.program, 0))",
-                    shorter: [Words.program(entry.program, 0)]),
-                Table.Cell(Style.printable(shown(entry.path)) + (entry.type == .directory ? "/" : ""), .bold),
-            ])
-        }
-        return table.text(style)
-    }
-
     /// Versions that would go, a line each.
     func goingVersions(_ versions: [VersionInfo]) -> String {
         versions.map { going($0.id.short, $0.saved, $0.path) }.joined()
@@ -66,7 +47,7 @@ struct VersionText: Sendable {
     func versions(_ versions: [VersionInfo], base: VersionInfo? = nil) -> String {
         var table = Table(
             header: ["ID", "SAVED", "", Table.Cell("SIZE", right: true), "BY", ""],
-            yielding: [(4, .end(10)), (2, .whole), (4, .end(6)), (1, .whole), (5, .end(5))])
+            yielding: [(4, .middle(10)), (2, .whole), (4, .middle(6)), (1, .whole), (5, .end(5))])
         for version in versions {
             let (word, colour) = kind(version, isBase: version.id == base?.id)
             table.add([

@@ -65,6 +65,8 @@ struct DiffOutput {
     var context: Int?
     /// Only counts lines.
     var isCounting = false
+    /// Whether a terminal gets it through the pager.
+    var isPaged = true
 }
 
 /// Prints comparisons.
@@ -73,44 +75,32 @@ struct Differ {
     var style: Style
 
     func run(_ pairs: [DiffPair]) throws {
-        if output.isCounting { return try Printer.text(DiffCounts(pairs).text(style)) }
-        var pager: (process: pid_t, input: CInt)?
-        if isatty(1) == 1 { pager = try startPager() }
-        defer {
-            if let pager {
-                close(pager.input)
-                _ = Subprocess.wait(pager.process)
+        if output.isPaged { Pager.use() }
+        defer { Pager.finish() }
+        do {
+            if output.isCounting { return try Printer.text(DiffCounts(pairs).text(style)) }
+            for pair in pairs {
+                if let note = pair.note { try Printer.text(note + "\n") }
+                guard let old = pair.old, let new = pair.new else { continue }
+                if try !compare(old, new, pair.name) { return }
             }
-        }
-        let descriptor = pager?.input ?? 1
-        for pair in pairs {
-            if let note = pair.note {
-                do {
-                    try Files.write(Array((note + "\n").utf8), to: descriptor, path: nil)
-                } catch {
-                    // The pager was left.
-                    guard error.errno == EPIPE, pager != nil else { throw error }
-                    return
-                }
-            }
-            guard let old = pair.old, let new = pair.new else { continue }
-            if try !compare(old, new, pair.name, descriptor) { return }
+        } catch is ControlError where Pager.isLeft {
+            return
         }
     }
 
-    /// - Returns: false if nobody reads any more.
-    private func compare(_ old: DiffSide, _ new: DiffSide, _ name: Path, _ descriptor: CInt) throws -> Bool {
+    /// - Returns: false if the output has no reader any more.
+    private func compare(_ old: DiffSide, _ new: DiffSide, _ name: Path) throws -> Bool {
+        Pager.start()
         let status = try Self.withWhole(old, new) { old, new in
             if let program, output.context == nil {
                 return try Subprocess.run(
-                    "sh", [Path("-c"), Path("\(program) \"$@\""), Path("versionsctl"), old.file, new.file],
-                    standard: [1: descriptor])
+                    "sh", [Path("-c"), Path("\(program) \"$@\""), Path("versionsctl"), old.file, new.file])
             }
             let labels = [old.label, new.label].flatMap { [Path("--label"), $0] }
             let color = [Path(style.isColoured ? "--color=always" : "--color=never")]
             return try Subprocess.run(
-                "diff", [Path("-U\(output.context ?? 3)")] + color + labels + [Path("--"), old.file, new.file],
-                standard: [1: descriptor])
+                "diff", [Path("-U\(output.context ?? 3)")] + color + labels + [Path("--"), old.file, new.file])
         }
         if status == 128 + SIGPIPE { return false }
         // diff(1): 0 equal, 1 different, more for trouble. Both are an answer here.
@@ -138,20 +128,5 @@ struct Differ {
             cut.file = copy.path
             return try body(cut, new)
         }
-    }
-
-    private func startPager() throws(ControlError) -> (pid_t, CInt)? {
-        let program = getenv("PAGER").map { String(cString: $0) } ?? "less"
-        guard !program.isEmpty, program != "cat" else { return nil }
-        var ends: [CInt] = [-1, -1]
-        guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
-            throw ControlError(system: "no pipe can be made", path: nil)
-        }
-        defer { close(ends[0]) }
-        // As git does it: short output is not paged, colors are shown, the screen stays.
-        let environment = getenv("LESS") == nil ? [("LESS", Path("FRX"))] : []
-        let process = try Subprocess.start(
-            "sh", [Path("-c"), Path(program)], environment: environment, standard: [0: ends[0]])
-        return (process, ends[1])
     }
 }

@@ -37,7 +37,7 @@ enum SupervisedCommand {
 
     /// Sets what a signal does, unless it is ignored.
     /// - Returns: whether it was set.
-    private static func replace(_ number: CInt, by handler: sighandler_t) -> Bool {
+    static func replace(_ number: CInt, by handler: sighandler_t) -> Bool {
         var old = sigaction()
         guard sigaction(number, nil, &old) == 0 else { return false }
         let isIgnored = unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
