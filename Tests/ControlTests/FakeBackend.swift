@@ -109,7 +109,10 @@ final class FakeBackend: ControlBackend {
         let page = request.after.flatMap { Int($0) } ?? 0
         return state.withLock { state in
             let next = page + 1 < state.logPages.count ? "\(page + 1)" : nil
-            return LogPage(events: page < state.logPages.count ? state.logPages[page] : [], next: next)
+            let events = (page < state.logPages.count ? state.logPages[page] : []).filter { event in
+                (request.since.map { event.time >= $0 } ?? true) && (request.until.map { event.time <= $0 } ?? true)
+            }
+            return LogPage(events: events, next: next)
         }
     }
     func space(_ request: SpaceRequest, _ call: ControlCall) throws(ControlError) -> SpaceUse { Samples.status.space }

@@ -103,9 +103,13 @@ struct LogReader {
     }
 
     private mutating func tell(_ event: LoggedEvent) {
-        if let since = request.since, event.time < since { return }
-        if let until = request.until, event.time > until { return }
-        events.append(event)
+        if isAskedFor(event.time) { events.append(event) }
+    }
+
+    private func isAskedFor(_ time: Timestamp) -> Bool {
+        if let since = request.since, time < since { return false }
+        if let until = request.until, time > until { return false }
+        return true
     }
 
     // MARK: The change feed
@@ -117,6 +121,7 @@ struct LogReader {
             try call.checkCancellation()
             let rows = try store.changes(after: after, limit: Self.portion)
             for (number, change) in rows where number <= end && concerns(change) {
+                guard isAskedFor(change.time) else { continue }
                 if container.mayKnow(change, as: call.principal, &known) { tell(LoggedEvent(sequence: number, change)) }
             }
             looked += rows.count

@@ -7,8 +7,6 @@ import VersionModel
 enum LogTimeline {
     /// The row of a deletion comes right after the entry: one request takes the time of both.
     private static let longestRequest: Int64 = 5_000_000_000
-    /// A process that does nothing for so long has ended, perhaps, and another one has its number.
-    private static let longestPause: Int64 = 3_600_000_000_000
 
     // MARK: Events
 
@@ -90,25 +88,8 @@ enum LogTimeline {
     /// One entry for each run of a program.
     /// - Parameter events: newest first.
     static func entries(_ events: [LoggedEvent]) -> [LogEntry] {
-        struct Run: Hashable {
-            var user: String
-            var program: String
-            var pid: Int32
-        }
-        var entries: [LogEntry] = []
-        var open: [Run: Int] = [:]
-        for event in events {
-            let run = Run(user: event.user, program: event.program, pid: event.pid)
-            if let index = open[run], entries[index].began.since(event.time) <= longestPause {
-                entries[index].events.append(LogEntry.Event(event))
-            } else {
-                open[run] = entries.count
-                entries.append(
-                    LogEntry(
-                        time: event.time, user: event.user, program: event.program, pid: event.pid,
-                        events: [LogEntry.Event(event)]))
-            }
-        }
-        return entries
+        var runs = LogRuns()
+        for event in events { runs.add(event) }
+        return runs.complete(before: nil)
     }
 }

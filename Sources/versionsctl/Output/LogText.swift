@@ -16,9 +16,11 @@ struct LogText: Sendable {
     private static let most = 10
 
     func log(_ entries: [LogEntry]) -> String {
-        guard !entries.isEmpty else { return "No history.\n" }
+        guard !entries.isEmpty else { return Self.nothing }
         return entries.map { entry($0) }.joined(separator: "\n")
     }
+
+    static let nothing = "No history.\n"
 
     /// The events of a run that are shown, and how many of each kind are not.
     func listed(_ entry: LogEntry) -> (events: [LogEntry.Event], left: [(ChangeEvent, Int)]) {
@@ -47,7 +49,8 @@ struct LogText: Sendable {
         return result
     }
 
-    private func entry(_ entry: LogEntry) -> String {
+    /// One paragraph.
+    func entry(_ entry: LogEntry) -> String {
         let (events, left) = listed(entry)
         var lines = title(entry) + "\n"
         // A difference stands under its line, so the columns of a run line up without it.
