@@ -15,6 +15,11 @@ struct TablesTests {
         #expect(way.conflictProblems() == [])
     }
 
+    @Test("orders that once lost a save", arguments: Order.found, [true, false])
+    func order(_ steps: String, isUnseen: Bool) {
+        #expect(Order.problems(steps, isUnseen: isUnseen) == [])
+    }
+
     @Test("stories", arguments: Story.all)
     func story(_ story: Story) {
         #expect(story.problems() == [])

@@ -32,6 +32,9 @@ func tables() -> Bool {
         if way.conflicts { show("conflict by \(way.programs)", way.conflictProblems()) }
     }
     for story in Story.all { show(story.name, story.problems()) }
+    for order in Order.found {
+        for isUnseen in [false, true] { show(order, Order.problems(order, isUnseen: isUnseen)) }
+    }
     return !failed
 }
 

@@ -1,7 +1,7 @@
 // The stories of decisions/0010 that facts.md 8 does not change, the rows of facts.md 8, and others of the blueprint.
 
 extension Story {
-    public static let all: [Story] = returning + changed + conflicting + nameless
+    public static let all: [Story] = returning + homes + parting + publicity + changed + conflicting + nameless
 
     /// decisions/0010: what comes back with a name.
     static let returning: [Story] = [
@@ -54,6 +54,96 @@ extension Story {
             "after 15 s it was a rename",
             "mv f n; age; save f",
             "n is f", "f is new", "f: b", "n: a"),
+    ]
+
+    /// facts.md 2: when a document comes back, condition by condition.
+    static let homes: [Story] = [
+        Story(
+            "a file that is open for writing keeps its name waiting",
+            "2: h=append f; 1: mv f n; age; save f",
+            "f is f", "n is new", "f: b a", "n: a"),
+        Story(
+            "an ephemeral name has no document to come back",
+            "save t; mv t n; save t",
+            "t: c", "n: b"),
+        Story(
+            "a name that was renamed by link and unlink has none either",
+            "ln f n; rm f; rm n; save f",
+            "f is new", "deleted: n a"),
+        Story(
+            "a document with an older name stays there",
+            "ln f n; mv f g; save f",
+            "f is new", "n is f", "g is f"),
+        Story(
+            "one name of several that is removed is just a name",
+            "ln f n; age; rm f; ln n g; rm n; save f",
+            "f is new", "g is f"),
+        Story(
+            "a parted copy without a save of its own does not come back",
+            "mv f f~; save f; mv f~ n; save f~",
+            "f~: c", "n: a"),
+        Story(
+            "a document that has come back elsewhere is at home there, also before it is saved",
+            "mv f g; mv g n; h=replace g; save f",
+            "g is f", "f is new"),
+        Story(
+            "saved in its new place",
+            "mv f n; save n; save f",
+            "n is f", "f is new", "n: b a", "f: c"),
+        Story(
+            "saved in its new place by another's rename over it",
+            setup: "save g",
+            "mv f n; mv g n; save f",
+            "n is f", "f is new", "n: b a", "f: c"),
+        Story(
+            "a removed name comes back",
+            "rm f; save f",
+            "f is f", "f: b a", "deleted: "),
+        Story(
+            "a removed name comes back too late",
+            "rm f; age; save f",
+            "f is new", "f: b", "deleted: f a"),
+        Story(
+            "a document that is renamed again and again, and begun anew, keeps its history",
+            setup: "age",
+            "mv f n; save f; mv f n; save f",
+            "f is f", "f: c b a"),
+    ]
+
+    /// facts.md 2, "Parting".
+    static let parting: [Story] = [
+        Story(
+            "a rename over one of two names parts the other",
+            "ln f n; save g; mv g f",
+            "f is f", "n is new", "f: b a", "n: a"),
+        Story(
+            "the names that part have one document in common",
+            "ln f n; ln f g; save t; mv t f; save n",
+            "f is f", "n is new", "g is new", "f: b a", "n: c a", "g: c a"),
+        Story(
+            "a save into a file of two documents is a version of both",
+            "h=append f; mv f n; save f; mv n g; write h; close h",
+            "f is f", "f: b a", "g: ac a"),
+    ]
+
+    /// facts.md 5.
+    static let publicity: [Story] = [
+        Story(
+            "a temporary file that its maker removes leaves no trace",
+            "save t; rm t",
+            "deleted: ", "superseded: "),
+        Story(
+            "a temporary file that another program removes is deleted",
+            "1: save t; 2: rm t",
+            "deleted: t b"),
+        Story(
+            "a temporary file that another program saves is a document",
+            "1: save t; 2: save t; 1: rm t",
+            "deleted: t c b"),
+        Story(
+            "a temporary file that is linked is a document",
+            "save t; ln t n; age; rm n; rm t",
+            "deleted: t b"),
         Story(
             "link and unlink by one program are a rename (git)",
             "ln f n; rm f",
@@ -62,6 +152,18 @@ extension Story {
             "a temporary object of git",
             "save t; ln t n; rm t",
             "n: b", "deleted: "),
+        Story(
+            "a parted copy that its mover removes is hidden",
+            "mv f f~; save f; rm f~",
+            "deleted: "),
+        Story(
+            "a parted copy that another program removes is deleted",
+            "1: mv f f~; save f; 2: rm f~",
+            "deleted: f~ a"),
+        Story(
+            "a parted copy that was saved is deleted",
+            "mv f f~; save f; save f~; rm f~",
+            "deleted: f~ c a"),
     ]
 
     /// facts.md 8: what users see change.
@@ -90,6 +192,14 @@ extension Story {
             "2: save f; 1: mv f g; save f; 3: read g; save g; 2: save g",
             "conflicts g: d"),
         Story(
+            "appends of several programs within a minute are one version for each",
+            "1: append f; append f; 2: append f; append f; 1: append f",
+            "f: abcdef abcde abc a"),
+        Story(
+            "appends of one program, a minute apart",
+            "1: append f; age; age; age; age; append f",
+            "f: abc ab a"),
+        Story(
             "ln -f a other: other shows what it held, then a's",
             setup: "save g; age",
             "ln f n; mv n g",
@@ -98,6 +208,18 @@ extension Story {
 
     /// Conflicts across changes of names (facts.md 3).
     static let conflicting: [Story] = [
+        Story(
+            "a program that unlinks the name itself works without a base (git)",
+            "1: read f; 2: read f; 2: save f; 1: rm f; save f",
+            "f: c b a", "conflicts f: "),
+        Story(
+            "a program that has seen both follows",
+            "1: read f; 2: save f; 1: read f; save f",
+            "f: c b a", "conflicts f: "),
+        Story(
+            "appending is never a rival",
+            "1: read f; 2: read f; 2: save f; 1: append f",
+            "f: bc b a", "conflicts f: "),
         Story(
             "two editors, in place",
             "1: read f; 2: read f; 1: save f; 2: save f",
@@ -149,6 +271,30 @@ extension Story {
             setup: "same f; save f",
             "2: read f; h=replace f; 1: save n; mv n f; save f; 2: repeat h; close h",
             "f is f", "f: ? d c b ? a", "conflicts f: ?"),
+        Story(
+            "a file that is emptied and left empty",
+            "probe f",
+            "f: . a"),
+        Story(
+            "a file that is written after its name came back",
+            "h=append f; rm f; write h; save f; write h; close h",
+            "f is f", "f: abd c a"),
+        Story(
+            "a deleted file that was open and never written leaves nothing more",
+            "h=write f; rm f; close h",
+            "deleted: f a"),
+        Story(
+            "a name that came back after its writer closed",
+            "h=append f; rm f; write h; close h; save f",
+            "f is f", "f: c ab a"),
+        Story(
+            "what is written beside an append to the name",
+            "1: h=write f; save n; mv n f; 2: i=append f; write i; 1: write h; 2: close i; 1: close h",
+            "f is f", "f: d bc b a"),
+        Story(
+            "a content that another document shares outlives a save with the same content",
+            "same n; mv n g; same n; mv n g; save n; mv n g; same n; mv n g",
+            "history g: ? b ?"),
         Story(
             "a save into an unlinked document is the deleted entry's",
             "2: h=append f; 1: rm f; 2: write h; close h",

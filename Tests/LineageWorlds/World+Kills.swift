@@ -51,6 +51,8 @@ extension World {
     private func checkSettled(_ documents: [KeptDocument], _ moment: @autoclosure () -> String) throws(Violation) {
         let settled = settled()
         var problems = settled.problems(afterCrash: true)
+        let again = Settling.settle(settled.sceneAfterCrash, settled.found, crashed: settled.now)
+        if !again.facts.isEmpty { problems.append("the next mount settles more: \(again.facts)") }
         for kept in documents {
             guard let document = settled.facts.occupant(of: kept.place)?.document, document != kept.document else {
                 continue
@@ -63,16 +65,18 @@ extension World {
     /// The world after a crash and the next mount.
     func settled() -> World {
         var world = self
-        world.memory = Memory()
         world.positions = []
         let crashed = now
         world.seconds += 5
-        let plan = Settling.settle(world.scene, found, crashed: crashed)
+        let plan = Settling.settle(world.sceneAfterCrash, found, crashed: crashed)
         world.commit(plan.facts)
         for step in plan.before + plan.after { world.disk.perform(step, at: world.now) }
         world.memory = plan.memory
         return world
     }
+
+    /// What is known when nothing is remembered.
+    private var sceneAfterCrash: Scene { Scene(facts: facts, memory: Memory(), now: now, nextNumber: nextNumber) }
 
     struct KeptDocument {
         var place: PlaceNumber

@@ -29,7 +29,7 @@ extension Planning {
     /// | the held version | |
     /// |---|---|
     /// | is the handle's own | it goes on with it (``mayAmend(_:extendsOnly:)``) |
-    /// | was made by appending at most 60 s ago, and is extended | it is the same log |
+    /// | was appended by the same program at most 60 s ago, and is extended | it is the same log |
     /// | was overwritten in its only home by its own saver | its bytes are these now |
     func versionToAmend(_ file: LiveFile, through handle: HandleNumber?) -> VersionRow? {
         guard let version = file.holds.flatMap({ facts[$0] }) else { return nil }
@@ -37,12 +37,13 @@ extension Planning {
         let isExtension = isExtension(file)
         let isOwn = handle.map { mayAmend($0, extendsOnly: isExtension) } ?? false
         let isOverwritten = isHome(ofHeldVersionIn: file) && !isExtension
-        let isLog = handle?.mode == .append && isExtension && continuesLog(version, file)
+        let isLog = isExtension && handle.map { continuesLog(version, file, $0) } ?? false
         return isOwn || isOverwritten || isLog ? version : nil
     }
 
-    private func continuesLog(_ version: VersionRow, _ file: LiveFile) -> Bool {
-        guard version.isAppended, version.content == file.content, !file.isKept,
+    private func continuesLog(_ version: VersionRow, _ file: LiveFile, _ handle: Handle) -> Bool {
+        guard handle.mode == .append, version.isAppended, version.author == handle.actor,
+            version.content == file.content, !file.isKept,
             now.since(version.time) <= Self.appendsTogether, facts.countOfDocuments(of: file.id) == 1,
             let document = facts.names(of: file.id).first?.document
         else { return false }
