@@ -29,7 +29,7 @@ private func serve(_ raw: OpaquePointer?, _ handler: (any FileSystem, Caller) th
     serve(raw, answer: { request, _, _ in request.succeed() }, handler)
 }
 
-/// The same for those that name a node: if the kernel does not take the answer, it has not looked anything up.
+/// The same for handlers that name a node. If the kernel does not take the answer, it has no lookup to count.
 private func serveEntry(_ raw: OpaquePointer?, _ handler: (any FileSystem, Caller) throws(Errno) -> Entry) {
     serve(
         raw,
@@ -62,8 +62,8 @@ private func replyBuffer(_ size: Int) throws(Errno) -> UnsafeMutableRawBufferPoi
     return UnsafeMutableRawBufferPointer(rebasing: lane.reply[..<min(size, lane.reply.count)])
 }
 
-/// The operations that the driver serves. Those left out libfuse answers with ENOSYS, which the kernel remembers;
-/// locks are among them, so the kernel keeps them itself.
+/// The operations that the driver serves. libfuse answers the others with ENOSYS, and the kernel remembers that. Locks
+/// are among the others, so the kernel keeps them itself.
 func operations() -> fuse_lowlevel_ops {
     var table = fuse_lowlevel_ops()
     table.`init` = { _, connection in
@@ -222,7 +222,7 @@ private func addFiles(_ table: inout fuse_lowlevel_ops) {
                 }
             }
         ) { (system, caller) throws(Errno) -> [UInt8] in
-            // A 32-bit program's structures are not ours to translate.
+            // The driver does not translate the structures of 32-bit programs.
             if flags & UInt32(bitPattern: FUSE_IOCTL_COMPAT) != 0 { throw .inappropriateIOCTLForDevice }
             return try system.control(
                 caller, node: node, handle: handle(info), command: command,

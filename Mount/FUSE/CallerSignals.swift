@@ -1,4 +1,4 @@
-// Whether the caller of a request has a signal to see to.
+// Whether a signal is pending for the caller of a request.
 
 import Glibc
 

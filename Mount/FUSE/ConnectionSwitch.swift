@@ -1,4 +1,4 @@
-// The kernel's switch for one FUSE connection, which works wherever the mount is by now, and for whomever.
+// The kernel's switch that aborts one FUSE connection. It works wherever the mount is by now.
 
 import CLinux
 import Glibc
@@ -6,20 +6,20 @@ import SystemPackage
 
 /// `abort` of one connection in fusectl.
 ///
-/// umount2(2) with MNT_FORCE needs a name that is mounted. A mount that was detached has none, and neither has one that
-/// only another mount namespace holds; both go on being served. Opened while the mount is new, the file stays this
-/// connection's, even when its number is given to another one.
+/// umount2(2) with MNT_FORCE needs a mounted name. A detached mount has none, and neither has a mount that only another
+/// mount namespace holds. Both are still served. This type opens the file while the mount is new: the open file stays
+/// this connection's, even if its number is given to another connection.
 final class ConnectionSwitch: Sendable {
     private let file: Int32
-    /// The file system, as stat(2) has it: the connection's number too.
+    /// The file system's device number in stat(2), which is also the connection's number.
     private let device: UInt32
 
-    /// - Parameter mountpoint: where the file system has just been mounted.
-    /// - Returns: nil where the switch is out of reach: for a user while nobody has mounted fusectl.
+    /// - Parameter mountpoint: the directory of the new mount.
+    /// - Returns: nil where the switch is out of reach: for a user, as long as fusectl is not mounted.
     init?(_ mountpoint: FilePath) {
         guard let device = Self.device(at: mountpoint) else { return nil }
         self.device = device
-        // Root's own view of fusectl, which is in nobody's way; else where systems mount it, if they do.
+        // Root uses a view of fusectl of its own, which needs no mount point. Otherwise the usual mount point is tried.
         let control = linux_fuse_control()
         defer { if control >= 0 { close(control) } }
         let own = control < 0 ? -1 : linux_openat(control, "\(device)/abort", O_WRONLY | O_CLOEXEC, 0)
@@ -29,13 +29,13 @@ final class ConnectionSwitch: Sendable {
 
     deinit { close(file) }
 
-    /// Ends the connection: whoever waits for an answer gets an error, and so does all that comes.
+    /// Ends the connection: waiting and later requests fail.
     func abort() -> Bool { write(file, "1", 1) == 1 }
 
-    /// Whether the file system is what is mounted at a path; somebody may have mounted another there meanwhile.
+    /// Whether the mount at this path is still this one. Another file system may be mounted there meanwhile.
     func isMounted(at mountpoint: FilePath) -> Bool { Self.device(at: mountpoint) == device }
 
-    /// Asks nothing of whoever serves the file system, as that may be the caller.
+    /// Sends no request to the daemon of the file system: the caller may be that daemon.
     private static func device(at path: FilePath) -> UInt32? {
         var status = linux_stat()
         // AT_STATX_DONT_SYNC

@@ -1,15 +1,15 @@
-// An answer that may be given later, from any thread, and whose wait the caller may interrupt.
+// An answer that can be given later, from any thread. The caller can interrupt the wait.
 
 import Synchronization
 public import SystemPackage
 
 /// The answer to a request that has to wait for something.
 ///
-/// The handler gets it, keeps it, returns `nil`, and somebody calls ``complete(_:)`` later. Whoever drops it unanswered
-/// answers EIO. The lock guards the stage only; handlers and the answer run outside it.
+/// The handler keeps it and returns `nil`; any thread calls ``complete(_:)`` later. If it is released without an
+/// answer, the answer is EIO. The lock guards the stage only; handlers and the answer run outside it.
 public final class Deferred<Value: Sendable>: Sendable {
     private enum Stage: Sendable {
-        /// The handler has not returned yet: an answer is kept until it has.
+        /// The handler has not returned yet: an early answer is kept until then.
         case handling(Result<Value, Errno>?)
         /// The handler has returned `nil`.
         case parked
@@ -38,7 +38,7 @@ public final class Deferred<Value: Sendable>: Sendable {
 
     /// Gives the answer. A second one is dropped.
     ///
-    /// - Returns: whether it was taken; if not, what was opened for it still belongs to the caller.
+    /// - Returns: whether the answer was taken. If not, the handle in the answer still belongs to the caller.
     @discardableResult
     public func complete(_ result: Result<Value, Errno>) -> Bool {
         let (taken, now) = state.withLock { state -> (Bool, Bool) in
@@ -58,8 +58,9 @@ public final class Deferred<Value: Sendable>: Sendable {
         return taken
     }
 
-    /// Sets what to do when the caller has a signal pending or the mount goes; at once if that has happened already.
-    /// It runs on a thread of the driver, may complete the answer, and must not block.
+    /// Sets the handler for an interrupt: a signal is pending for the caller, or the mount is gone. If that has
+    /// happened already, the handler runs at once. It runs on a thread of the driver, may complete the answer, and must
+    /// not block.
     public func onInterrupt(_ handler: @escaping @Sendable () -> Void) {
         let now = state.withLock { state in
             if state.interrupted { return true }
@@ -69,7 +70,7 @@ public final class Deferred<Value: Sendable>: Sendable {
         if now { handler() }
     }
 
-    /// Says that the caller wants to stop waiting.
+    /// Tells the handler that the caller no longer wants to wait.
     public func interrupt() {
         let handler = state.withLock { state in
             state.interrupted = true
@@ -79,7 +80,7 @@ public final class Deferred<Value: Sendable>: Sendable {
         handler?()
     }
 
-    /// Says that the handler has returned without an answer: from now on ``complete(_:)`` answers by itself.
+    /// Notes that the handler returned without an answer: from now on ``complete(_:)`` sends the answer.
     public func park() {
         let result = state.withLock { state -> Result<Value, Errno>? in
             guard case .handling(let result) = state.stage else { return nil }
@@ -89,9 +90,9 @@ public final class Deferred<Value: Sendable>: Sendable {
         if let result { answer(result) }
     }
 
-    /// Says that the handler has answered by itself: later answers are dropped.
+    /// Notes that the handler sent the answer itself: later answers are dropped.
     ///
-    /// - Returns: an answer that was given before and is not needed.
+    /// - Returns: an early answer that is not needed.
     @discardableResult
     func close() -> Result<Value, Errno>? {
         state.withLock { state in

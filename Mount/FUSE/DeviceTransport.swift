@@ -1,4 +1,4 @@
-// The classic transport: threads that read /dev/fuse, serve what they read and answer from where they are.
+// The classic transport: threads read requests from /dev/fuse, serve them and send the answers.
 
 import CFuse3
 import Glibc
@@ -18,13 +18,13 @@ final class DeviceTransport: Transport {
     let descriptor: Int32
     let serve: @Sendable (Lane) -> Void
     private let most: Int
-    /// No more than were once needed at a time, and one, come to wait here. Starting a thread costs as much as several
-    /// requests, so only a crowd that has dispersed ends.
+    /// The most readers that wait. A thread's start costs as much as several requests, so a reader ends only when many
+    /// others are idle.
     private let mostIdle = 8
     private let idle = Atomic<Int>(0)
-    /// Requests come over a ring, and only what nobody waits for comes here.
+    /// Requests arrive over a ring; this transport gets only messages without an answer.
     private let isAside = Atomic<Bool>(false)
-    /// For how long FORGETs are left to gather.
+    /// The time in which FORGETs gather.
     private static let gatheringMicroseconds: UInt32 = 5_000
     private let threads = Monitor(Threads())
 
@@ -39,7 +39,7 @@ final class DeviceTransport: Transport {
         writev(descriptor, message, count)
     }
 
-    /// Whoever answers a request writes to the same descriptor.
+    /// The thread that answers a request writes to the same descriptor.
     func park(_ lane: Lane) -> Bool { true }
 
     /// Receives one message into the lane, waiting for it.
@@ -67,12 +67,12 @@ final class DeviceTransport: Transport {
 
     func run() -> Errno { run(aside: false) }
 
-    /// - Parameter aside: of a ring.
+    /// - Parameter aside: whether a ring carries the requests.
     func run(aside: Bool) -> Errno {
         isAside.store(aside, ordering: .relaxed)
         spawn()
         while true {
-            // Joins whatever has ended; nil in `finished` once nothing is left.
+            // Joins the ended readers; not nil only once no reader is left.
             let finished = threads.wait { state -> [pthread_t]? in
                 if state.ended.isEmpty && state.running > 0 { return nil }
                 defer { state.ended = [] }
@@ -107,12 +107,12 @@ final class DeviceTransport: Transport {
         idle.subtract(1, ordering: .relaxed)
         threads.with { state in
             state.running -= 1
-            // Without any reader there is nothing to wait for.
+            // Without a reader there is nothing to wait for.
             if state.running == 0 { state.reason = Errno(rawValue: failure) }
         }
     }
 
-    /// The life of a reader.
+    /// The loop of a reader.
     private func read() {
         wire_name_thread("fuse-reader")
         ThreadSetup.prepare()
@@ -125,7 +125,8 @@ final class DeviceTransport: Transport {
                     idle.subtract(1, ordering: .relaxed)
                     break
                 }
-                // A program that removes many files need not wake this thread for each: the next come together.
+                // A program that removes many files need not wake this thread for each FORGET: the next ones come
+                // together.
                 let mayGather = isAside.load(ordering: .relaxed) && Self.isForgetting(lane)
                 if idle.subtract(1, ordering: .relaxed).newValue == 0, !mayGather { spawn() }
                 serve(lane)
@@ -144,10 +145,10 @@ final class DeviceTransport: Transport {
     }
 }
 
-/// What every thread that runs handlers does first.
+/// The setup of every thread that runs handlers.
 enum ThreadSetup {
-    /// Gives the thread a umask and working directory of its own, so that a handler may set the caller's umask before
-    /// it creates something, and leaves signals to the threads of the daemon.
+    /// Gives the thread its own umask and working directory, so that a handler can set the caller's umask before it
+    /// creates a file. Also leaves signals to the daemon's signal thread.
     static func prepare() {
         _ = wire_own_file_system_context()
         var signals = sigset_t()

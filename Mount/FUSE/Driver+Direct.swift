@@ -1,12 +1,12 @@
-// The requests that programs make most often, served without libfuse: what it does for each (a request of its own, a
-// list under a lock, an answer passed on) costs as much as all that is left of some of them.
+// The most frequent requests, served without libfuse. For some of them libfuse's own work (a request object, a list
+// under a lock, a passed-on answer) costs as much as the rest.
 
 import CFuse3
 import Glibc
 import SystemPackage
 
 extension Driver {
-    /// Serves a request that was found whole; false if libfuse is to serve it.
+    /// Serves a request whose message is complete; false if libfuse must serve it.
     func serveDirectly(_ header: wire_header_in, _ lane: Lane) -> Bool {
         guard let fileSystem else { return false }
         let caller = Caller(user: header.user, group: header.group, thread: pid_t(bitPattern: header.thread))
@@ -38,7 +38,7 @@ extension Driver {
     ) {
         do throws(Errno) {
             let entry = try fileSystem.lookup(caller, parent: header.node, name: lane.name(behind: 0))
-            // Not taken, it has not looked anything up.
+            // If the kernel did not take the answer, the lookup does not count.
             if !send(layout: wire_entry_out(entry), to: header.unique), entry.node != 0 {
                 fileSystem.forget(entry.node, lookups: 1)
             }
@@ -104,7 +104,7 @@ extension Driver {
         }
     }
 
-    /// Runs what has nothing to tell, and answers.
+    /// Runs a handler without a result, and answers.
     private func answer(_ header: wire_header_in, _ body: () throws(Errno) -> Void) {
         do throws(Errno) {
             try body()
@@ -118,7 +118,7 @@ extension Driver {
 }
 
 extension Lane {
-    /// The name that begins so many bytes behind the header and ends before a NUL, which has been looked for.
+    /// The name at this offset behind the header, up to the NUL that ``RequestShape`` has found.
     fileprivate func name(behind offset: Int) -> [UInt8] {
         let start = min(message.count, MemoryLayout<wire_header_in>.size + offset)
         let rest = UnsafeRawBufferPointer(rebasing: message[start...])

@@ -49,7 +49,7 @@ extension Driver: Session {
         if let session { body(session) }
     }
 
-    /// Whether a backing file is really accepted: the kernel may offer passthrough and still refuse it to us.
+    /// Whether the kernel accepts a backing file: it may offer passthrough and still refuse it to this process.
     func probePassthrough() -> Bool {
         let file = wire_anonymous_file("probe")
         guard file >= 0 else { return false }
@@ -59,7 +59,7 @@ extension Driver: Session {
         return true
     }
 
-    /// Finds out what works, and lets the file system begin.
+    /// Tries the negotiated features, then starts the file system.
     func start(_ negotiated: Features) {
         if negotiated.passthrough && !probePassthrough() { withdrawPassthrough() }
         fileSystem?.started(self, features: features ?? negotiated)

@@ -1,16 +1,16 @@
-// The session as the rest of the module sees it: takes messages from a transport, hands them to libfuse or serves them
-// itself, and gives the file system its way back to the kernel.
+// The session for the rest of the module. It takes messages from a transport, serves them or passes them to libfuse,
+// and gives the file system its way back to the kernel.
 
 import CFuse3
 import Glibc
 import SystemPackage
 
-/// What libfuse's callbacks find again: the file system, and what belongs to its session.
+/// The context of libfuse's callbacks: the file system and the state of its session.
 ///
 /// Sendable by hand: `fileSystem`, `session`, `transport` and `negotiation` are written before the first reader thread
 /// starts and after the last one has been joined; between, other threads reach them only through `gate`.
 final class Driver: @unchecked Sendable {
-    /// Until the end of the session: the file system may hold on to its session for longer.
+    /// Nil after the end of the session: the file system may keep its session for longer.
     private(set) var fileSystem: (any FileSystem)?
     let gate = Gate()
     let parked = ParkedOpens()
@@ -18,7 +18,7 @@ final class Driver: @unchecked Sendable {
     private(set) var transport: (any Transport)?
     private var negotiation: Negotiation?
     private(set) var features: Features?
-    /// `-o allow_root`: nobody but the owner of the mount and root may use it.
+    /// `-o allow_root`: only the owner of the mount and root may use it.
     let deniesOthers: Bool
     let owner = geteuid()
 
@@ -32,12 +32,12 @@ final class Driver: @unchecked Sendable {
         self.transport = transport
     }
 
-    /// Another transport takes over, before any thread of either runs.
+    /// Replaces the transport, before any of its threads runs.
     func use(_ transport: any Transport) {
         self.transport = transport
     }
 
-    /// The session is about to be destroyed; nobody uses it any more.
+    /// Prepares the end of the session: no other thread uses it from here on.
     func end() {
         parked.cancel()
         gate.close()
@@ -46,15 +46,15 @@ final class Driver: @unchecked Sendable {
         transport = nil
     }
 
-    /// Requests come over a ring.
+    /// Whether requests come over a ring.
     var ring: Bool { features?.ring == true }
 
-    /// The ring was agreed to and does not work here.
+    /// Notes that the agreed ring does not work here.
     func withdrawRing() {
         features?.ring = false
     }
 
-    /// Passthrough was agreed to and does not work here.
+    /// Notes that the agreed passthrough does not work here.
     func withdrawPassthrough() {
         features?.passthrough = false
     }
@@ -78,7 +78,8 @@ final class Driver: @unchecked Sendable {
             return
         }
         if header.opcode == Opcode.interrupt {
-            // Not for libfuse: it would ask for it once more where the request has not come yet, and the ring cannot.
+            // Not for libfuse: it would ask for an INTERRUPT again if the request has not come yet, and the ring cannot
+            // do that.
             if let request = lane.body(UInt64.self) { parked.interrupt(request: request) }
             return
         }
@@ -99,7 +100,7 @@ final class Driver: @unchecked Sendable {
         fuse_session_process_buf(session, &buffer)
     }
 
-    /// What libfuse looks at for `-o allow_root`, before what it does not serve itself.
+    /// The check of `-o allow_root` that libfuse makes, for requests that libfuse does not see.
     private func mayUse(_ header: wire_header_in) -> Bool {
         !deniesOthers || header.user == 0 || header.user == owner
     }
@@ -113,7 +114,7 @@ final class Driver: @unchecked Sendable {
         return features
     }
 
-    /// Sends what libfuse answers: the hook of ``fuse_session_custom_io``.
+    /// Sends an answer of libfuse: the hook of ``fuse_session_custom_io``.
     func send(_ vector: UnsafePointer<iovec>, count: Int32) -> Int {
         guard let transport else {
             errno = ENODEV
@@ -121,11 +122,11 @@ final class Driver: @unchecked Sendable {
         }
         if let negotiation, count == 2, let head = vector[0].iov_base, vector[0].iov_len == 16,
             let body = vector[1].iov_base,
-            negotiation.recognises(head.loadUnaligned(as: wire_header_out.self), bodyLength: vector[1].iov_len)
+            negotiation.recognizes(head.loadUnaligned(as: wire_header_out.self), bodyLength: vector[1].iov_len)
         {
             var reply = body.loadUnaligned(as: wire_init_out.self)
             features = negotiation.complete(&reply)
-            // Patched in place, because a newer library's answer may be longer than what we know.
+            // Patched in place, because a newer library's answer may be longer than this structure.
             body.storeBytes(of: reply, as: wire_init_out.self)
         }
         return transport.send(vector, count: count)
@@ -151,7 +152,7 @@ final class Driver: @unchecked Sendable {
         }
     }
 
-    /// STATX, which the kernel sends for those who ask for the time of birth.
+    /// STATX, which the kernel sends when a program asks for the birth time.
     private func serveExtendedStat(_ header: wire_header_in, _ lane: Lane) {
         guard let fileSystem, let body = lane.body(wire_statx_in.self) else {
             send(error: .invalidArgument, to: header.unique)
@@ -194,7 +195,7 @@ final class Driver: @unchecked Sendable {
 }
 
 extension FileSystem {
-    /// Undoes what an answer promised that the kernel did not take.
+    /// Undoes a promised creation if the kernel did not take the answer.
     func takeBack(_ created: Created) {
         release(node: created.entry.node, handle: created.opened.handle)
         forget(created.entry.node, lookups: 1)
@@ -202,6 +203,6 @@ extension FileSystem {
 }
 
 extension Errno {
-    /// As a positive number that the kernel takes for an error; anything else becomes EIO.
+    /// The errno as a positive number that the kernel accepts as an error. Other numbers become EIO.
     var answer: Int32 { (1..<512).contains(rawValue) ? rawValue : Errno.ioError.rawValue }
 }

@@ -1,18 +1,19 @@
-// The file system that the driver serves: one requirement per request of the kernel, each returning its answer or
-// throwing the errno. Nothing here has a default, so an operation cannot be forgotten.
+// The file system that the driver serves: one requirement per kernel request. Each returns its answer or throws the
+// errno. There are no default implementations, so the compiler finds a missing operation.
 
 public import Glibc
 public import SystemPackage
 
-/// A file system as the kernel asks it. Calls come from several threads at once. A call must not block on anything but
-/// the file system below; an open that has to wait returns `nil` and completes its ``Deferred`` later.
+/// A file system as the kernel calls it. Calls come from several threads at once. A call may block only on the file
+/// system below; an open that has to wait returns `nil` and completes its ``Deferred`` later.
 ///
-/// Each thread that calls has a umask and a working directory of its own (CLONE_FS is unshared), so a call that creates
-/// something may set ``Caller/umask`` with umask(2) first; the kernel leaves the umask to the file system, because
-/// default ACLs take its place.
+/// Each calling thread has its own umask and working directory (CLONE_FS is unshared). So a call that creates a file
+/// can set ``Caller/umask`` with umask(2) first. The kernel leaves the umask to the file system, because default ACLs
+/// replace it.
 public protocol FileSystem: AnyObject, Sendable {
-    /// The session has begun; `features` says what was negotiated, `session` stays valid until the mount is gone and
-    /// does nothing afterwards. No request is served before this returns, so it must not use the mount.
+    /// The session has begun. `features` are the negotiated features. `session` is valid until the mount is gone and
+    /// has no effect afterwards. The driver serves no request before this call returns, so the call must not use the
+    /// mount.
     func started(_ session: any Session, features: Features)
 
     func lookup(_ caller: Caller, parent: NodeID, name: [UInt8]) throws(Errno) -> Entry
@@ -32,7 +33,8 @@ public protocol FileSystem: AnyObject, Sendable {
         _ caller: Caller, parent: NodeID, name: [UInt8], newParent: NodeID, newName: [UInt8], flags: UInt32
     ) throws(Errno)
 
-    /// `flags` as in open(2), O_TRUNC included (it is done before the answer). `nil`: answered through `deferred`.
+    /// `flags` as in open(2), including O_TRUNC (truncation precedes the answer). `nil`: the answer comes through
+    /// `deferred`.
     func open(_ caller: Caller, node: NodeID, flags: Int32, deferred: Deferred<Opened>) throws(Errno) -> Opened?
     func create(
         _ caller: Caller, parent: NodeID, name: [UInt8], mode: mode_t, flags: Int32
@@ -41,7 +43,7 @@ public protocol FileSystem: AnyObject, Sendable {
     func createTemporary(_ caller: Caller, parent: NodeID, mode: mode_t, flags: Int32) throws(Errno) -> Created
     func read(_ caller: Caller, node: NodeID, handle: Handle, into buffer: UnsafeMutableRawBufferPointer, offset: off_t)
         throws(Errno) -> Int
-    /// `flags`: the open file's, as they are by now; none for bytes that were stored through a mapping.
+    /// `flags`: the current flags of the open file; none for bytes that a program wrote through a mapping.
     func write(
         _ caller: Caller, node: NodeID, handle: Handle, _ bytes: UnsafeRawBufferPointer, offset: off_t, flags: Int32
     ) throws(Errno) -> Int
@@ -55,14 +57,14 @@ public protocol FileSystem: AnyObject, Sendable {
     func copyRange(_ caller: Caller, from: FileRange, to: FileRange, length: Int, flags: Int32) throws(Errno) -> Int
 
     func openDirectory(_ caller: Caller, node: NodeID) throws(Errno) -> OpenedDirectory
-    /// Adds entries behind `offset` until `listing` is full. With `listing.wantsAttributes`, each entry added counts as
-    /// one lookup of its node, as the kernel has it, `.` and `..` excepted.
+    /// Adds entries behind `offset` until `listing` is full. With `listing.wantsAttributes`, the kernel counts each
+    /// added entry as one lookup of its node, except `.` and `..`.
     func list(_ caller: Caller, node: NodeID, handle: Handle, offset: off_t, into listing: inout Listing) throws(Errno)
     func releaseDirectory(node: NodeID, handle: Handle)
     func synchronizeDirectory(_ caller: Caller, node: NodeID, handle: Handle, dataOnly: Bool) throws(Errno)
 
     func statistics(_ caller: Caller, node: NodeID) throws(Errno) -> statvfs
-    /// The value; an empty one is a value too. `size` is the room for it; without any, only its length is asked for.
+    /// The value, which may be empty. `size` is the room for it; a size of 0 asks only for the length.
     func extendedAttribute(
         _ caller: Caller, node: NodeID, name: [UInt8], size: Int
     ) throws(Errno) -> [UInt8]
@@ -72,24 +74,26 @@ public protocol FileSystem: AnyObject, Sendable {
         _ caller: Caller, node: NodeID, name: [UInt8], value: UnsafeRawBufferPointer, flags: Int32
     ) throws(Errno)
     func removeExtendedAttribute(_ caller: Caller, node: NodeID, name: [UInt8]) throws(Errno)
-    /// ioctl(2) of the kind the kernel passes on (`_IOC` size and direction apply); ENOTTY for those not known.
+    /// ioctl(2) as far as the kernel passes it on (the size and direction of `_IOC` apply); ENOTTY for unknown
+    /// commands.
     func control(
         _ caller: Caller, node: NodeID, handle: Handle, command: UInt32, input: UnsafeRawBufferPointer, outputSize: Int
     ) throws(Errno) -> [UInt8]
 }
 
-/// What the kernel calls an inode: ours to choose, never 0; the root is 1.
+/// The number of an inode, chosen by the file system: never 0; the root is 1.
 public typealias NodeID = UInt64
-/// What an open file or directory is called: ours to choose.
+/// The number of an open file or directory, chosen by the file system.
 public typealias Handle = UInt64
 
-/// Who asks: the file-system user and group, the thread (in the daemon's pid namespace; 0 if outside) and its umask.
+/// The caller of a request: its file-system user and group, its thread (in the daemon's pid namespace; 0 if outside)
+/// and its umask.
 public struct Caller: Sendable {
     public var user: uid_t
     public var group: gid_t
     public var thread: pid_t
     public var umask: mode_t
-    /// In an open that truncates and in a write: the caller has not the right to keep set-id bits, so drop them.
+    /// In an open that truncates and in a write: the caller may not keep set-id bits, so drop them.
     public var dropsSetID: Bool
     public init(user: uid_t, group: gid_t, thread: pid_t, umask: mode_t = 0, dropsSetID: Bool = false) {
         self.user = user
@@ -104,7 +108,7 @@ public struct Caller: Sendable {
 public struct NodeAttributes {
     public var stat: stat
     public var valid: Double
-    /// When the file came to be; nil if nobody knows.
+    /// The birth time of the file; nil if it is unknown.
     public var born: timespec?
     public init(stat: stat, valid: Double, born: timespec? = nil) {
         self.stat = stat
@@ -140,7 +144,7 @@ public struct AttributeChange: Sendable {
     public var size: off_t?
     public var accessed: Time?
     public var modified: Time?
-    /// The set-id bits must go, because the content or owner changes without the right to keep them.
+    /// The set-id bits must go: the content or owner changes, and the caller may not keep them.
     public var dropsSetID: Bool
     public init() { dropsSetID = false }
 }
@@ -150,7 +154,7 @@ public struct Opened: Sendable {
     public var handle: Handle
     /// FOPEN_* of the kernel's protocol, see ``OpenFlags``.
     public var flags: OpenFlags
-    /// What ``Session/register(backing:)`` gave; used with ``OpenFlags/passthrough``.
+    /// The result of ``Session/register(backing:)``, for ``OpenFlags/passthrough``.
     public var backing: Int32
     public init(handle: Handle, flags: OpenFlags = [], backing: Int32 = 0) {
         self.handle = handle
@@ -216,16 +220,16 @@ public struct Features: Sendable, Equatable {
     public init() {}
 }
 
-/// What a file system may ask of its session, from any thread but never while it holds a lock that a request needs.
+/// The services of a session, for any thread that holds no lock that a request needs.
 public protocol Session: AnyObject, Sendable {
     /// Registers a regular file for passthrough; the descriptor may be closed afterwards.
     func register(backing descriptor: FileDescriptor) throws(Errno) -> Int32
     /// Gives a registration back.
     func unregister(backing: Int32)
-    /// Drops the kernel's knowledge of a name in a directory.
+    /// Drops a name in a directory from the kernel's cache.
     func invalidate(entry name: [UInt8], in parent: NodeID)
     /// Drops the kernel's cached attributes, and with `data` the cached content.
     func invalidate(node: NodeID, data: Bool)
-    /// Says that a name is gone, so that watchers hear of it.
+    /// Reports that a name is gone, so that watchers get an event.
     func deleted(entry name: [UInt8], of node: NodeID, in parent: NodeID)
 }

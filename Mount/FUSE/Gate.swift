@@ -1,6 +1,6 @@
-// Keeps the session alive while other threads than its own use it, and shuts them out when it ends.
+// Keeps the session alive while other threads use it, and keeps them out when it ends.
 
-/// Counts who is inside; once closed, nobody enters any more.
+/// Counts the threads that use the session. After ``close()`` no thread can enter.
 final class Gate: Sendable {
     private struct State {
         var open = true
@@ -8,7 +8,7 @@ final class Gate: Sendable {
     }
     private let monitor = Monitor(State())
 
-    /// Whether the caller may go on; if so it must call ``leave()``.
+    /// Whether the caller may use the session; if so it must call ``leave()``.
     func enter() -> Bool {
         monitor.with { state in
             if state.open { state.inside += 1 }
@@ -20,7 +20,7 @@ final class Gate: Sendable {
         monitor.with { $0.inside -= 1 }
     }
 
-    /// Shuts the gate and waits until everybody has left.
+    /// Shuts the gate and waits until every thread has left.
     func close() {
         monitor.with { $0.open = false }
         monitor.wait { $0.inside == 0 ? () : nil }

@@ -1,20 +1,21 @@
-// What one thread needs to serve a request: the message it is working on and room for a long answer.
+// The buffers of one thread: the message that it serves, and room for a long answer.
 
 import CFuse3
 import Glibc
 
-/// The buffers of a thread that serves requests, found again from libfuse's callbacks through the thread.
+/// The buffers of a serving thread. libfuse's callbacks find them through the thread.
 ///
-/// A lane belongs to one thread and is used by it alone.
+/// Only its own thread uses a lane.
 final class Lane {
-    /// Where messages are received: the largest write and its headers fit. Empty if messages come in entries.
+    /// Where messages are received, with room for the largest write and its headers. Empty if messages come in ring
+    /// entries.
     let request: UnsafeMutableRawBufferPointer
     private let ownReply: UnsafeMutableRawBufferPointer
     /// Where READ, READDIR and the like lay out their answer.
     private(set) var reply: UnsafeMutableRawBufferPointer
     /// The message being served, headers included.
     var message = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Where the message came in, if it came over a ring.
+    /// The ring entry of the message, if it came over a ring.
     private(set) var entry: RingEntry?
 
     init() {
@@ -24,7 +25,7 @@ final class Lane {
         reply = ownReply
     }
 
-    /// A lane whose messages and answers are in entries.
+    /// A lane that uses the buffers of ring entries for messages and answers.
     init(borrowing: ()) {
         request = UnsafeMutableRawBufferPointer(start: nil, count: 0)
         ownReply = request
@@ -36,15 +37,15 @@ final class Lane {
         ownReply.deallocate()
     }
 
-    /// Takes up the request of an entry.
+    /// Starts to serve the request of an entry.
     func borrow(_ entry: RingEntry, _ message: UnsafeRawBufferPointer) {
         self.entry = entry
         self.message = message
-        // What a request has to say about its answer is in front of the payload.
+        // The part of a request that describes its answer lies in front of the payload.
         reply = entry.payload
     }
 
-    /// Lets go of the entry. Nil if that has happened already, or there was none.
+    /// Releases the entry. Nil if the lane has none.
     @discardableResult
     func giveBack() -> RingEntry? {
         defer { entry = nil }

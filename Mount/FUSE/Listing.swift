@@ -1,11 +1,11 @@
-// The entries of a directory, laid out as the kernel wants them, until its buffer is full.
+// Directory entries in the kernel's layout, until the buffer is full.
 
 import CFuse3
 import Glibc
 
-/// An answer to READDIR or READDIRPLUS under construction.
+/// An answer to READDIR or READDIRPLUS in the making.
 public struct Listing {
-    /// Whether the kernel wants attributes with the names; then each entry added with them counts as a lookup.
+    /// Whether the kernel wants attributes with the names. Then each entry with attributes counts as a lookup.
     public let wantsAttributes: Bool
     private let buffer: UnsafeMutableRawBufferPointer
     /// Bytes laid out so far.
@@ -17,18 +17,17 @@ public struct Listing {
         self.wantsAttributes = wantsAttributes
     }
 
-    /// Adds an entry without attributes, as for `.` and `..`: never counts as a lookup.
+    /// Adds an entry without attributes, as for `.` and `..`: it never counts as a lookup.
     ///
-    /// `nextOffset` is what the kernel passes to go on behind this entry. Names that no directory can hold are left
-    /// out.
-    /// - Returns: false if it did not fit and the listing is to be answered as it is.
+    /// The kernel passes `nextOffset` to continue behind this entry. Names that no directory can hold are left out.
+    /// - Returns: false if the entry did not fit; the listing is then complete.
     public mutating func add(name: [UInt8], node: UInt64, mode: mode_t, nextOffset: off_t) -> Bool {
         append(name: name, inode: node, mode: mode, nextOffset: nextOffset, entry: nil)
     }
 
     /// Adds an entry; its attributes are used when the kernel wants them.
     ///
-    /// - Returns: false if it did not fit: nothing was added and no lookup counts.
+    /// - Returns: false if the entry did not fit: nothing was added and no lookup counts.
     public mutating func add(name: [UInt8], entry: Entry, nextOffset: off_t) -> Bool {
         let stat = entry.attributes.stat
         return append(name: name, inode: UInt64(stat.st_ino), mode: stat.st_mode, nextOffset: nextOffset, entry: entry)

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// State that threads change under a lock and wait for.
+/// State that threads change, and wait for, under a lock.
 ///
-/// Guards `state` only. Nothing is called under it except the given bodies, which must not block.
+/// The lock guards `state` only. Only the given bodies run under it; they must not block.
 final class Monitor<State>: @unchecked Sendable {
     // Sendable by hand: `state` is touched only between lock and unlock.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -24,7 +24,7 @@ final class Monitor<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Changes or reads the state, and wakes who waits.
+    /// Changes or reads the state, and wakes the waiting threads.
     func with<Result>(_ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer {
@@ -34,7 +34,7 @@ final class Monitor<State>: @unchecked Sendable {
         return body(&state)
     }
 
-    /// Waits until `body` gives a value; it is asked again after each change.
+    /// Waits until `body` returns a value; `body` runs again after each change.
     func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -1,4 +1,4 @@
-// What is passed to libfuse and the kernel with a mount.
+// The options of a mount for libfuse and the kernel.
 
 import Glibc
 
@@ -8,7 +8,7 @@ enum MountOptions {
         (options + ["fsname=" + escape(fsname), "subtype=" + escape(subtype)]).joined(separator: ",")
     }
 
-    /// libfuse parts options at commas and knows a backslash before them.
+    /// libfuse splits options at commas; a backslash escapes them.
     private static func escape(_ value: String) -> String {
         value.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "\\\\")
             .split(separator: ",", omittingEmptySubsequences: false).joined(separator: "\\,")

@@ -8,27 +8,27 @@ public import SystemPackage
 
 /// A file system mounted on a directory.
 ///
-/// The mount exists from `init` on; requests are answered while ``run()`` runs. Signals are the daemon's: its handler's
-/// thread calls ``unmount(_:)``, then ``run()`` returns.
+/// The mount exists from `init` on; ``run()`` serves requests. The daemon handles signals: its signal thread calls
+/// ``unmount(_:)``, then ``run()`` returns.
 public final class MountedSession: Sendable {
     /// How a mount is to end.
     public enum Departure: Sendable {
-        /// Only if nobody uses it; EBUSY otherwise.
+        /// Only if no program uses it; EBUSY otherwise.
         case whenUnused
-        /// It leaves the tree at once and is served until its last user is done.
+        /// It leaves the directory tree at once. The daemon serves it until its last user closes it.
         case detached
-        /// As detached; pending and later requests of its users fail, also of those that have the mount in a namespace
-        /// of their own. Needs root, or fusectl where systems mount it; without both the same as detached.
+        /// As detached, and pending and later requests fail, including requests from other mount namespaces. Needs
+        /// root, or fusectl at its usual mount point; without both the same as detached.
         case aborted
     }
 
-    /// The directory that is mounted on, absolute and without symbolic links.
+    /// The directory of the mount, absolute and without symbolic links.
     public let mountpoint: FilePath
     private let driver: Driver
     private let device: DeviceTransport
-    /// If everything that it takes is there.
+    /// Nil if a requirement of the ring is missing.
     private let ring: RingTransport?
-    /// Cuts the kernel off, if it is within reach.
+    /// Aborts the connection, if the switch is within reach.
     private let connection: ConnectionSwitch?
     /// Held until the kernel has taken the answer to INIT.
     private let ringSwitch: Mutex<RingSwitch?>
@@ -41,9 +41,9 @@ public final class MountedSession: Sendable {
     /// - Parameters:
     ///   - fsname: the source that mount tables show.
     ///   - options: as for mount(8); see ``mayLetOthersIn`` for `allow_other` and `allow_root`.
-    ///   - usesRing: whether requests may come over io_uring, where this machine has all that it takes.
+    ///   - usesRing: whether requests may come over io_uring, if this machine supports it.
     /// - Throws: `noSuchFileOrDirectory` and the like for the directory, `invalidArgument` for options that libfuse
-    ///   does not know, `notPermitted` if the mount is refused; ``complaint`` then has what libfuse says of it.
+    ///   does not know, `notPermitted` if the mount is refused. ``complaint`` then has libfuse's message.
     public init(
         fileSystem: any FileSystem, mountpoint: FilePath, fsname: FilePath, subtype: String = "versionsfs",
         options: [String] = [], usesRing: Bool = true
@@ -59,7 +59,7 @@ public final class MountedSession: Sendable {
             context.release()
             throw .invalidArgument
         }
-        // The offer is made by mount(2).
+        // mount(2) offers the ring, so the switch must be on before.
         let ringSwitch = usesRing && geteuid() == 0 ? RingSwitch() : nil
         guard self.mountpoint.withPlatformString({ fuse_session_mount(session, $0) }) == 0 else {
             fuse_session_destroy(session)
@@ -102,7 +102,7 @@ public final class MountedSession: Sendable {
 
     /// Serves requests until the mount is gone. Call it once.
     ///
-    /// - Throws: why it ended, unless that was an unmount.
+    /// - Throws: the reason of the end, unless that was an unmount.
     public func run() throws(Errno) {
         let first = stage.withLock { stage in
             defer { if stage == .mounted { stage = .running } }
@@ -130,7 +130,7 @@ public final class MountedSession: Sendable {
         return (driver.transport ?? device).run()
     }
 
-    /// Goes over to the ring if the kernel has agreed to it, and to the device alone otherwise.
+    /// Starts the ring if the kernel has agreed to it, and the device alone otherwise.
     private func begin(_ negotiated: Features) throws(Errno) -> Features {
         ringSwitch.withLock { $0 = nil }
         guard let ring else { return negotiated }
@@ -147,23 +147,23 @@ public final class MountedSession: Sendable {
         _ device: DeviceTransport, _ mountpoint: FilePath, _ connection: ConnectionSwitch?
     ) -> RingTransport? {
         guard let queues = ProcessorList.possible, ring_may_run_everywhere() != 0 else { return nil }
-        // Threads that wait in the ring hear of an end that only the device has noticed when the mount is cut off.
+        // A connection can end so that only the device notices. The cut wakes the threads that wait in the ring.
         return try? RingTransport(device, queues: queues) {
             try? Unmounting.unmount(mountpoint, .aborted, connection)
         }
     }
 
-    /// Takes the mount away; ``run()`` returns once the kernel has let go of it. Harmless when it is gone already.
+    /// Unmounts; ``run()`` returns once the kernel has released the mount. No effect if the mount is gone already.
     public func unmount(_ departure: Departure = .detached) throws(Errno) {
         guard stage.withLock({ $0 != .over }) else { return }
         try Unmounting.unmount(mountpoint, departure, connection)
     }
 
-    /// Ends the session on our side. No thread of the transport is left by now.
+    /// Ends the session in this process. The transport has no threads by now.
     private func destroy() {
         guard let session = driver.session else { return }
         driver.end()
-        // Has no threads any more, unless the session was never run.
+        // The ring has threads only if the session was never run.
         ring?.abandon()
         fuse_session_unmount(session)
         fuse_session_destroy(session)
@@ -171,7 +171,7 @@ public final class MountedSession: Sendable {
         Unmanaged.passUnretained(driver).release()
     }
 
-    /// - Parameter source: `fsname` once more, where its bytes are no text: of two libfuse takes the last.
+    /// - Parameter source: `fsname` once more, for a name that is not valid text: libfuse uses the last of two.
     static func newSession(
         _ options: String, source: FilePath? = nil, context: UnsafeMutableRawPointer
     ) -> OpaquePointer? {
@@ -195,19 +195,20 @@ public final class MountedSession: Sendable {
         return wire_session_new(&arguments, &table, context)
     }
 
-    /// Whether this user may use the options `allow_other` and `allow_root` (fuse.conf(5)); else with them it fails.
+    /// Whether this user may use the options `allow_other` and `allow_root` (fuse.conf(5)); otherwise a mount with them
+    /// fails.
     public static var mayLetOthersIn: Bool { MountOptions.mayLetOthersIn }
 
     /// Guards what libfuse said while a session was made; nothing is called under it.
     private static let said = Mutex("")
 
-    /// Why the last session could not be made, in libfuse's words; empty if it said nothing.
+    /// libfuse's message about the last session that could not be made; empty without a message.
     public static var complaint: String {
         let text = said.withLock { $0 }.split(separator: "\n").joined(separator: "; ")
         return text.hasPrefix("fuse: ") ? String(text.dropFirst(6)) : text
     }
 
-    /// Has libfuse's words kept for ``complaint``, which would go to standard error as a line of their own.
+    /// Keeps libfuse's messages for ``complaint``. They would otherwise go to standard error as separate lines.
     private static func listen() {
         said.withLock { $0 = "" }
         fuse_set_log_func { _, format, arguments in
@@ -215,7 +216,7 @@ public final class MountedSession: Sendable {
             var buffer = [CChar](repeating: 0, count: 1024)
             vsnprintf(&buffer, buffer.count, format, arguments)
             let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            // A line comes in pieces.
+            // libfuse writes a line in pieces.
             MountedSession.said.withLock { $0 += text }
         }
     }

@@ -1,17 +1,17 @@
-// INIT: what the kernel offers, what we want of it, and how libfuse's answer is completed.
+// INIT: the kernel's offer, the driver's wishes, and the completion of libfuse's answer.
 
 import CFuse3
 import Glibc
 
 /// The agreement at the start of a session.
 ///
-/// libfuse 3.14 knows nothing of passthrough and never passes on some bits that it does know, so its answer is
-/// completed on its way out. With a library that negotiates by itself the same bits are set twice, which is harmless.
+/// libfuse 3.14 does not know passthrough and never passes on some bits that it does know. So the driver completes its
+/// answer before it is sent. A library that negotiates these bits itself sets them too, which is harmless.
 struct Negotiation {
-    /// INIT's number, by which its answer is recognised.
+    /// The number of the INIT request, which marks its answer.
     let unique: UInt64
     let offered: InitFlags
-    /// Whether we may use passthrough, which the kernel grants to root only.
+    /// Whether this process may use passthrough: the kernel grants it to root only.
     let privileged: Bool
     /// Whether everything is ready for a ring.
     let hasRing: Bool
@@ -22,7 +22,7 @@ struct Negotiation {
         .readDirectoryPlusAuto, .parallelDirectoryOperations, .accessLists, .cacheSymlinks,
         .explicitInvalidate, .killPrivileges, .extended, .directIOMap,
     ]
-    /// Locks are better kept by the kernel; the others contradict what we want.
+    /// The kernel keeps locks better; the other bits contradict the wanted ones.
     private static let unwanted: InitFlags = [
         .posixLocks, .wholeFileLocks, .autoInvalidate, .writebackCache, .killPrivileges1, .exportSupport,
     ]
@@ -45,8 +45,8 @@ struct Negotiation {
         self.hasRing = hasRing
     }
 
-    /// Whether `reply` is the one to INIT and carries a body that can be completed.
-    func recognises(_ header: wire_header_out, bodyLength: Int) -> Bool {
+    /// Whether `reply` answers INIT and has a body to complete.
+    func recognizes(_ header: wire_header_out, bodyLength: Int) -> Bool {
         header.unique == unique && header.error == 0 && bodyLength >= MemoryLayout<wire_init_out>.size
     }
 
@@ -54,7 +54,7 @@ struct Negotiation {
     func complete(_ reply: inout wire_init_out) -> Features {
         var wanted = Self.wanted
         if privileged { wanted.insert(.passthrough) }
-        // Agreed to, the kernel holds back all requests until there are entries.
+        // With this bit in the answer the kernel holds back all requests until entries exist.
         if hasRing { wanted.insert(.ring) }
         var agreed = InitFlags(rawValue: UInt64(reply.flags) | UInt64(reply.flags2) << 32)
         agreed.formUnion(wanted.intersection(offered))
@@ -73,7 +73,7 @@ struct Negotiation {
         return features
     }
 
-    /// What libfuse must know by itself: it acts on these, or newer versions pass them on.
+    /// The settings that libfuse itself must know: it acts on these, or newer versions pass them on.
     static func prepare(_ connection: inout fuse_conn_info) {
         connection.max_write = UInt32(maximumWrite)
         connection.max_background = 64

@@ -1,4 +1,4 @@
-// OPEN, the one request that may wait: answered at once, or later from any thread, or interrupted.
+// OPEN, the one request that can wait. Its answer comes at once, or later from any thread, or after an interrupt.
 
 import CFuse3
 import Glibc
@@ -6,9 +6,9 @@ import SystemPackage
 
 /// Serves an OPEN.
 ///
-/// While the handler runs, an early ``Deferred/complete(_:)`` is only kept; after ``Deferred/park()`` whoever completes
-/// answers. Over the ring the kernel sends no INTERRUPT for a signal that comes before the request is here, so who has
-/// one pending is looked up.
+/// While the handler runs, an early ``Deferred/complete(_:)`` only stores the answer; after ``Deferred/park()`` it
+/// sends the answer. Over the ring the kernel sends no INTERRUPT for a signal that comes before the request. So the
+/// driver checks the caller for a pending signal.
 func serveOpen(_ raw: OpaquePointer?, node: NodeID, flags: Int32) {
     guard let raw else { return }
     let request = Request(raw: raw)
@@ -16,7 +16,7 @@ func serveOpen(_ raw: OpaquePointer?, node: NodeID, flags: Int32) {
         request.fail(.ioError)
         return
     }
-    // Every message that comes here has been found to have a header.
+    // Every message that comes here has a complete header.
     let lane = Lane.current
     let number = lane?.message.value(wire_header_in.self)?.unique ?? 0
     let deferred = Deferred<Opened> { [driver] result in
@@ -48,7 +48,7 @@ func serveOpen(_ raw: OpaquePointer?, node: NodeID, flags: Int32) {
 }
 
 extension Driver {
-    /// Answers an OPEN; what the kernel does not take is released.
+    /// Answers an OPEN. If the kernel does not take the answer, the handle is released.
     fileprivate func answer(_ request: Request, node: NodeID, _ result: Result<Opened, Errno>) {
         switch result {
         case .success(let opened):
@@ -60,7 +60,7 @@ extension Driver {
         }
     }
 
-    /// Releases what an answer opened that nobody will get.
+    /// Releases the handle of an answer that is not sent.
     fileprivate func drop(_ result: Result<Opened, Errno>?, node: NodeID) {
         if case .success(let opened) = result { fileSystem?.release(node: node, handle: opened.handle) }
     }

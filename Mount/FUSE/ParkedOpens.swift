@@ -1,4 +1,4 @@
-// The opens that wait for something, so that an interrupt and the end of the session find them.
+// The opens that wait. An interrupt and the end of the session find them here.
 
 import Synchronization
 import SystemPackage
@@ -10,14 +10,14 @@ final class ParkedOpens: Sendable {
     }
     private struct State {
         var waiting: [UInt64: Weak] = [:]
-        /// Requests that were interrupted while they were not waiting, the latest last: an interrupt may overtake its
-        /// request, and most are for requests that never wait. Numbers are not used twice.
+        /// Interrupted requests that were not waiting, the latest last. An interrupt may overtake its request, and most
+        /// interrupts are for requests that never wait. The kernel does not reuse numbers.
         var early: [UInt64] = []
     }
     private static let mostEarly = 64
     private let state = Mutex(State())
 
-    /// An open is about to wait.
+    /// Adds an open that is about to wait.
     /// - Returns: whether its caller has been interrupted already.
     func add(_ open: Deferred<Opened>, request: UInt64) -> Bool {
         state.withLock { state in
@@ -41,7 +41,7 @@ final class ParkedOpens: Sendable {
         found?.interrupt()
     }
 
-    /// The mount is gone: nobody waits any more.
+    /// The mount is gone: ends every wait.
     func cancel() {
         for open in state.withLock({ $0.waiting.values.compactMap(\.open) }) {
             open.interrupt()

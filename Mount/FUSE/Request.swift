@@ -1,12 +1,12 @@
-// One request from libfuse: who asks, and every way of answering it.
+// One request from libfuse: its caller, and every way to answer it.
 
 import CFuse3
 import Glibc
 import SystemPackage
 
-/// A request that is waiting for its answer, which is given exactly once.
+/// A request that waits for its answer. The answer is given exactly once.
 ///
-/// Sendable by hand: libfuse lets any thread answer, and only the one that answers frees the request.
+/// Sendable by hand: libfuse accepts an answer from any thread, and only the answering thread frees the request.
 struct Request: @unchecked Sendable {
     let raw: OpaquePointer
 
@@ -45,7 +45,7 @@ struct Request: @unchecked Sendable {
     @discardableResult
     func answer(_ entry: Entry) -> Bool { answer(layout: wire_entry_out(entry)) }
 
-    /// An extended attribute or their list: the size alone when none is given to fill.
+    /// An extended attribute or the list of names; without a value only the size.
     @discardableResult
     func answer(_ bytes: [UInt8], within size: Int) -> Bool {
         if size == 0 { return fuse_reply_xattr(raw, bytes.count) == 0 }

@@ -1,25 +1,25 @@
-// Whether a message is whole: libfuse believes the lengths and ends of names in it, and we do not.
+// Whether a message is complete. libfuse trusts the lengths and NULs in a message; the driver checks them first.
 
 import CFuse3
 import Glibc
 
-/// What each request consists of behind its header: a structure, then names that end with NUL, then bytes that the
-/// structure counts. Layouts: include/uapi/linux/fuse.h.
+/// The parts of a request behind its header: a structure, then names that end with NUL, then bytes that the structure
+/// counts. Layouts: include/uapi/linux/fuse.h.
 struct RequestShape {
     private var fixed: Int
     private var names = 0
-    /// Where in the structure the count of further bytes is, and how many bytes each stands for.
+    /// The offset in the structure of the count of further bytes, and the number of bytes per unit.
     private var counted: (offset: Int, unit: Int)?
 
-    /// Whether a message may be shown to libfuse, or served by us.
+    /// Whether libfuse or the driver may read the message.
     static func isWhole(_ message: UnsafeRawBufferPointer, _ header: wire_header_in) -> Bool {
         guard Int(header.length) == message.count else { return false }
-        // What libfuse has no handler for it refuses without looking further.
+        // libfuse refuses a request without a handler and does not look further.
         guard header.opcode < UInt32(byOpcode.count), let shape = byOpcode[Int(header.opcode)] else { return true }
         return shape.fits(UnsafeRawBufferPointer(rebasing: message[MemoryLayout<wire_header_in>.size...]))
     }
 
-    /// Whether somebody waits for an answer.
+    /// Whether a caller waits for an answer.
     static func wantsAnswer(_ opcode: UInt32) -> Bool { !unanswered.contains(opcode) }
 
     private func fits(_ body: UnsafeRawBufferPointer) -> Bool {
@@ -37,7 +37,7 @@ struct RequestShape {
     /// FORGET, INTERRUPT, NOTIFY_REPLY, BATCH_FORGET.
     private static let unanswered: Set<UInt32> = [2, 36, 41, 42]
 
-    /// The same by number: every request is looked up.
+    /// The same by number, because every request is looked up.
     private static let byOpcode: [RequestShape?] = (0...(shapes.keys.max() ?? 0)).map { shapes[$0] }
 
     private static let shapes: [UInt32: RequestShape] = [

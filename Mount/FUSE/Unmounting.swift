@@ -1,17 +1,17 @@
-// Takes a mount away: by system call as root, through fusermount3 otherwise.
+// Unmounts: by system call as root, through fusermount3 otherwise.
 
 import Glibc
 import SystemPackage
 
 enum Unmounting {
     /// - Parameter connection: the mount's, if it is known.
-    /// - Throws: `invalidArgument` if something else is mounted there by now, or nothing.
+    /// - Throws: `invalidArgument` if the path has another mount by now, or none.
     static func unmount(
         _ path: FilePath, _ departure: MountedSession.Departure, _ connection: ConnectionSwitch?
     ) throws(Errno) {
         let isThere = connection?.isMounted(at: path) ?? true
         if departure == .aborted, connection?.abort() == true {
-            // What is left is a name that nobody has to have, or to lose twice.
+            // Only the name is left. No caller needs it, and a failure to remove it is harmless.
             if isThere { try? take(path, .detached) }
             return
         }
@@ -46,7 +46,7 @@ enum Unmounting {
         guard failure == 0 else { throw Errno(rawValue: failure) }
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 {
-            // ECHILD: somebody ignores SIGCHLD and the helper's result is lost; it has ended all the same.
+            // ECHILD: this process ignores SIGCHLD, so the helper's result is lost; the helper has ended all the same.
             guard errno == EINTR else { return }
         }
         if status != 0 { throw .resourceBusy }

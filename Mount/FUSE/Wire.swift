@@ -1,10 +1,10 @@
-// Bits of the kernel's protocol, and how our values are laid out in its messages.
+// Bits of the kernel's protocol, and the layout of the driver's values in its messages.
 
 import CFuse3
 import Glibc
 
-/// Operation codes that we answer ourselves: those that libfuse 3.14 does not know or not keep enough of, and the most
-/// frequent.
+/// The operations that the driver serves itself: those that libfuse 3.14 does not know or does not keep completely, and
+/// the most frequent ones.
 enum Opcode {
     static let lookup: UInt32 = 1
     static let forget: UInt32 = 2
@@ -25,7 +25,7 @@ enum Opcode {
     static let extendedStat: UInt32 = 52
 }
 
-/// What the two sides offer and agree to in INIT: `flags` and, from bit 32 on, `flags2`.
+/// The bits of INIT's offer and answer: `flags` and, from bit 32 on, `flags2`.
 struct InitFlags: OptionSet {
     let rawValue: UInt64
     init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -72,14 +72,14 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// Seconds and nanoseconds of a time to live: nothing negative, nothing that overflows, nothing for NaN.
+/// Seconds and nanoseconds of a time to live: never negative, without overflow, 0 for NaN.
 private func split(_ seconds: Double) -> (UInt64, UInt32) {
     let bounded = seconds > 0 ? min(seconds, 1e9) : 0
     let whole = bounded.rounded(.down)
     return (UInt64(whole), UInt32((bounded - whole) * 999_999_999))
 }
 
-/// The same, as libfuse takes it.
+/// The same for libfuse.
 func boundedTimeout(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, 1e9) : 0 }
 
 extension wire_attributes {
@@ -107,7 +107,7 @@ extension wire_attributes_out {
 }
 
 extension wire_statx_out {
-    /// All that `stat` has, and the time of birth.
+    /// All fields of `stat`, and the birth time.
     init(_ attributes: NodeAttributes) {
         let stat = attributes.stat
         func time(_ time: timespec) -> wire_statx_time {

@@ -1,14 +1,14 @@
-// The daemon's command line: as mount(8) calls a helper, and as people do.
+// The daemon's command line, from mount(8) or from a terminal.
 
 import Glibc
 
-/// What to do, as asked for. Paths are bytes.
+/// The requested action. Paths are bytes.
 struct Arguments {
     enum Mode {
         case mount
-        /// Change the options of a mount that is there.
+        /// Change the options of an existing mount.
         case remount
-        /// Answer control messages on standard input for a container that is not mounted.
+        /// Answer control messages on standard input for an unmounted container.
         case offline
         case version
         case help
@@ -19,14 +19,14 @@ struct Arguments {
     var mountpoint: [UInt8]?
     /// The options that mount(8) knows for every file system.
     var table = MountTableOptions()
-    /// The others: libfuse's and ours.
+    /// The other options: libfuse's and the daemon's own.
     var options: [String] = []
     var inForeground = false
     var isDebugging = false
-    /// The descriptor on which a detached daemon says that it is ready; for the daemon's own use.
+    /// The descriptor on which a detached daemon reports that it is ready; only the daemon itself passes it.
     var readyDescriptor: Int32?
 
-    /// A command line that cannot be understood; the text says why.
+    /// A command line with a mistake; the text explains it.
     struct UsageError: Error { var text: String }
 
     static let synopsis = "versionsfs DIR [MOUNTPOINT] [-o OPTIONS] [-f] [-d] [-V] [-h]"
@@ -87,7 +87,7 @@ struct Arguments {
         }
     }
 
-    /// The options that are ours, not the kernel's.
+    /// The daemon's own options, which the kernel does not know.
     static let own: Set<String> = ["list-versions", "source-open", "no-ring"]
     var kernelOptions: [String] { options.filter { !Self.own.contains($0) } }
     func has(_ option: String) -> Bool { options.contains(option) }

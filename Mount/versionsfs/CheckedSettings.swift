@@ -1,5 +1,5 @@
-// The settings as a container's file has them, what is wrong among them set apart: it can be shown and mended, and
-// what does not need it goes on without.
+// The settings of a container's file, with their mistakes set apart. Mistakes can be shown and corrected, and the other
+// settings keep their effect.
 
 import Container
 import ControlProtocol
@@ -8,12 +8,12 @@ import SystemPackage
 import TOMLKit
 import VersionModel
 
-/// `config.toml`, looked at key by key.
+/// `config.toml`, checked key by key.
 struct CheckedSettings {
     /// A setting that cannot be used.
     struct Mistake: Error {
         var key: String
-        /// A clause; it begins with the file's name where no key is to blame.
+        /// A clause. It begins with the file's name if the mistake belongs to no single key.
         var text: String
 
         init(key: String, text: String) {
@@ -24,14 +24,14 @@ struct CheckedSettings {
         init(_ error: SettingsError) { self.init(key: error.key, text: error.description) }
     }
 
-    /// What can be used; a setting that cannot has its default.
+    /// The valid settings; an invalid one has its default.
     private(set) var settings = Settings()
-    /// What cannot be used, by its key; the key is empty where the file cannot be read at all.
+    /// The mistakes by key; the key is empty if the whole file cannot be read.
     private(set) var wrong: [Mistake] = []
     private let state: FileDescriptor
-    /// As it lies there; nil if it cannot be read.
+    /// The file's text; nil if it cannot be read.
     private var text: String?
-    /// The same without what is wrong.
+    /// The text without its mistakes.
     private var sound = ""
 
     init(in state: FileDescriptor) {
@@ -46,7 +46,7 @@ struct CheckedSettings {
         }
     }
 
-    /// All settings, each with what is wrong with it.
+    /// All settings, each with its mistake if it has one.
     func entries() throws(Mistake) -> [Setting] {
         guard let text else { throw wrong.first ?? Mistake(key: "", text: "config.toml cannot be read") }
         return try Self.file(text).entries.map { entry in
@@ -57,21 +57,21 @@ struct CheckedSettings {
         }
     }
 
-    /// What is accepted and kept, and has not all of its effect before more is there.
+    /// Accepted and stored settings that have only part of their effect in this version.
     private static let later = [
         "scopes.documents": "no effect yet except on queries",
         "packages.extensions":
             "no effect yet except on claims and presenters; the files of a package have versions one by one",
     ]
 
-    /// Sets one setting; others that are wrong stay as they are, to be mended in turn.
+    /// Sets one setting. Mistakes in other settings stay, to be corrected in turn.
     mutating func set(_ key: String, to value: String) throws(Mistake) {
         guard let text else { throw wrong.first ?? Mistake(key: "", text: "config.toml cannot be read") }
         var file = try Self.file(sound)
         do throws(SettingsError) {
             try file.set(key, to: value)
         } catch {
-            // A bare word is a text, and so is a bare number where a text belongs: then the value is what is wrong.
+            // A bare word is a text. So is a bare number for a text setting; the mistake is then in the value.
             guard let first = value.utf8.first, first != UInt8(ascii: "\""), first != UInt8(ascii: "[")
             else { throw Mistake(error) }
             try Self.mistaking { () throws(SettingsError) in try file.set(key, to: "\"\(value)\"") }
@@ -87,7 +87,7 @@ struct CheckedSettings {
         look(at: whole)
     }
 
-    /// What is wrong, with the file's path and what to do, for a container that is not mounted.
+    /// The mistakes with the file's path and a hint, for an unmounted container.
     func complaints(_ directory: FilePath) -> [Diagnostic] {
         wrong.map { error in
             let file = directory.appending(".versionsfs").appending("config.toml")
@@ -101,7 +101,7 @@ struct CheckedSettings {
         }
     }
 
-    /// What is no setting, in clauses: a slip of the hand, or of another version.
+    /// Unknown settings, as clauses: typing errors, or settings of another version.
     var ignored: [String] {
         guard let text, let file = try? Self.file(text) else { return [] }
         return file.unknown.map { "config.toml: no setting \($0), so the line has no effect" }
@@ -119,7 +119,7 @@ struct CheckedSettings {
 
     private mutating func look(at text: String) {
         sound = text
-        // Each round takes out one key.
+        // Each round removes one key.
         for _ in 0..<64 {
             do throws(SettingsError) {
                 settings = try SettingsFile(text: sound).settings()

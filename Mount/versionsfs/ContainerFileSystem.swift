@@ -1,4 +1,4 @@
-// The container as the driver's file system: translates requests and answers, and decides nothing.
+// The container as the driver's file system: translates requests and answers, and makes no decisions.
 
 import Container
 import ControlProtocol
@@ -10,13 +10,13 @@ import SystemPackage
 /// Serves a ``LiveContainer`` to the kernel.
 final class ContainerFileSystem: FileSystem {
     let container: LiveContainer
-    /// What is under `.versions`; its nodes and handles are told by their numbers.
+    /// The tree under `.versions`; the ranges of its node and handle numbers mark them.
     private let browser: Browser
     private let negotiated = Mutex(Features())
 
-    /// `list-versions`: `.versions` stands in the root's listing.
+    /// `list-versions`: the root's listing includes `.versions`.
     private let listsVersions: Bool
-    /// Behind every entry of a listing.
+    /// An offset behind every entry of a listing.
     private static let behindAll = off_t(1) << 40
 
     let diligence: Diligence
@@ -28,7 +28,7 @@ final class ContainerFileSystem: FileSystem {
         browser = Browser(container)
     }
 
-    /// What cannot be done to anything under `.versions`.
+    /// Refuses changes below `.versions`, and all changes to a read-only container.
     private func live(_ nodes: NodeID...) throws(Errno) {
         try container.refuseIfReadOnly()
         if nodes.contains(where: { Browser.owns($0) }) { throw .readOnlyFileSystem }
@@ -39,13 +39,13 @@ final class ContainerFileSystem: FileSystem {
         container.connect(SessionLink(session, features: features))
     }
 
-    /// What the kernel and libfuse agreed to, for `status`.
+    /// The features that the kernel and libfuse agreed on, for `status`.
     var transport: ContainerStatus.Transport {
         let features = negotiated.withLock { $0 }
         return .init(passthrough: features.passthrough, ring: features.ring)
     }
 
-    /// What people should know of the mount, for `status`.
+    /// Notes on the mount for `status`.
     var notes: [String] {
         transport.passthrough ? [] : ["reads and writes go through the daemon: passthrough needs root and Linux 6.9"]
     }
@@ -53,7 +53,7 @@ final class ContainerFileSystem: FileSystem {
     // MARK: Names
 
     func lookup(_ caller: FUSE.Caller, parent: NodeID, name: [UInt8]) throws(Errno) -> Entry {
-        // A `.versions` of the directory's own, from before it was mounted, is listed and can be removed.
+        // A directory's own `.versions`, from before the mount, is listed and can be removed.
         if name == Browser.name, !Browser.owns(parent),
             let own = try container.lookup(caller.inContainer, parent: parent, name: name)
         {
@@ -151,7 +151,7 @@ final class ContainerFileSystem: FileSystem {
         if Browser.owns(node) {
             return try browser.extendedAttribute(caller.inContainer, node: node, name: name)
         }
-        // The kernel asks so before a write.
+        // The kernel sends this request before a write.
         if size == 0, name == LiveContainer.capability { container.willWriteUnseen(caller.inContainer, node: node) }
         return try container.extendedAttribute(caller.inContainer, node: node, name: name)
     }
@@ -252,7 +252,7 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, from: FileRange, to: FileRange, length: Int, flags: Int32
     ) throws(Errno) -> Int {
         try live(to.node)
-        // From under `.versions` the kernel copies by reading.
+        // The kernel copies from `.versions` by reading.
         if Browser.owns(from.node) { throw .improperLink }
         return try container.copyRange(caller.inContainer, from: .init(from), to: .init(to), length: length)
     }

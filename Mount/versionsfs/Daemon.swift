@@ -1,4 +1,4 @@
-// The daemon, from top to bottom: opens the container, mounts it, serves the kernel and the control socket, and ends.
+// The daemon's life: opens the container, mounts it, serves the kernel and the control socket, and ends.
 
 import CFuse3
 import Container
@@ -11,15 +11,15 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Why the daemon cannot go on.
+/// The reason why the daemon cannot continue.
 struct StartError: Error {
     var diagnostic: Diagnostic
 
     init(_ diagnostic: Diagnostic) { self.diagnostic = diagnostic }
 
     /// - Parameters:
-    ///   - subject: the path or option that it is about.
-    ///   - text: what happened, a clause.
+    ///   - subject: the path or option of the error.
+    ///   - text: the error, as a clause.
     ///   - hint: the next command.
     init(_ subject: some CustomStringConvertible, _ text: String, hint: String?) {
         diagnostic = Diagnostic("\(subject)", text, hint: hint)
@@ -36,7 +36,7 @@ struct Daemon {
 
     init(_ arguments: Arguments) throws(StartError) {
         self.arguments = arguments
-        // What a crash has left in the place: nobody else takes it away where the daemon is started by a service.
+        // Removes the dead mount of a crashed daemon. A service manager that restarts the daemon does not remove it.
         for place in [arguments.directory, arguments.mountpoint].compactMap({ $0 }) { DeadMount.detach(at: place) }
         let place = try absolutePath(arguments.directory)
         self.place = place
@@ -47,7 +47,7 @@ struct Daemon {
 
     func run() throws(StartError) {
         try checkOthers()
-        // What it was started in may be another container, which it would keep from being unmounted.
+        // The working directory may be in another container, and would keep it from being unmounted.
         chdir("/")
         let opened = try OpenedContainer(place, arguments, logger, isReadOnly: arguments.table.isReadOnly)
         let (path, container) = (opened.path, opened.container)
@@ -71,7 +71,7 @@ struct Daemon {
         container.start()
         KnownMount.note(path, on: point)
         logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(point)"])
-        // Requests that come before `run()` wait in the kernel; covering makes one, and so waits for `run()`.
+        // Requests before `run()` wait in the kernel. The cover makes a request, and so waits for `run()`.
         let descriptor = arguments.readyDescriptor
         ThreadStart { [table, logger] in
             MountFlags.complete(point, table, logger)
@@ -86,12 +86,12 @@ struct Daemon {
         container.store.noteEnding()
         cover?.lift()
         container.close()
-        // Last: `versionsctl unmount` waits for its connection to end, and finds the container free then.
+        // Last: `versionsctl unmount` waits for the end of its connection, and expects the container to be free then.
         server.stop()
         logger.notice("unmounted", metadata: ["container": "\(path)"])
     }
 
-    /// fusermount3 would refuse it too, after all was opened and with a line of its own.
+    /// fusermount3 would refuse it too, but late and with a message of its own.
     private func checkOthers() throws(StartError) {
         let option = arguments.options.first { $0 == "allow_other" || $0 == "allow_root" }
         if arguments.table.forbidsSymlinks == true, geteuid() != 0 {
@@ -130,7 +130,7 @@ struct Daemon {
         return (said.isEmpty ? "\(error)" : said, hint)
     }
 
-    /// Where the control socket is to be made. The mount must not cover that: nobody serves it yet.
+    /// The place for the control socket. The mount must not cover it, because nothing serves the mount yet.
     private func socketPlace(
         _ container: LiveContainer, besides mountpoint: FilePath
     ) throws(StartError) -> SocketPlace {
@@ -169,9 +169,9 @@ struct Daemon {
     }
 }
 
-/// Ends the mount when the daemon is asked to: in order at first, and by force if that takes too long.
+/// Ends the mount on request: normally at first, and by force if that takes too long.
 private final class Ending: Sendable {
-    /// How long users of the mount may take to let go of it.
+    /// The time that programs have to close their files.
     private static let patience = Duration.seconds(10)
     private let session: MountedSession
     private let cover: SourceCover?
@@ -190,18 +190,18 @@ private final class Ending: Sendable {
         } catch where error != .invalidArgument {
             logger.error("cannot unmount: \(error)")
         } catch {
-            // Somebody has unmounted it by its name already.
+            // The mount has been unmounted by its path already.
         }
         ThreadStart { [self] in
-            // Ends with the process if that is sooner.
-            // Signals that end the daemon are blocked here, so nothing cuts this short.
+            // The process may end earlier. The signals that end the daemon are blocked here, so no signal shortens the
+            // sleep.
             var time = timespec(tv_sec: Int(Self.patience.components.seconds), tv_nsec: 0)
             nanosleep(&time, nil)
             logger.warning("the mount is still in use: its users are cut off")
             do {
                 try session.unmount(.aborted)
             } catch {
-                // Nobody may be left who cannot be ended. What is acknowledged is there after a kill, too.
+                // The daemon must always be able to end. Acknowledged data survives a kill, too.
                 logger.error("they cannot be cut off (\(error)): it ends as if it were killed")
                 _exit(1)
             }

@@ -1,13 +1,13 @@
-// A mount whose daemon died stays in its place and answers nothing; whoever mounts there again takes it away first.
+// A mount whose daemon died stays in its place and answers no request. The next daemon there removes it first.
 
 import Glibc
 import SystemPackage
 
-/// Mounts of ours that nobody serves any more.
+/// Mounts of this program without a daemon.
 enum DeadMount {
-    /// Detaches what lies dead at a path as it was typed, one over the other if there are several.
+    /// Detaches the dead mounts at a path as it was typed; several may be stacked.
     static func detach(at path: [UInt8]) {
-        // As many as could be there; a path that stays dead all the same is said by whoever opens it.
+        // A bound for stacked mounts. If the path is still dead afterwards, the open that follows reports it.
         for _ in 0..<16 where isDead(path) {
             guard detachOnce(path) else { return }
         }
@@ -15,7 +15,8 @@ enum DeadMount {
 
     private static func isDead(_ path: [UInt8]) -> Bool {
         var status = statvfs()
-        // The kernel may still know the attributes of a dead mount's root; the file system's own it has to ask for.
+        // The kernel may still have the attributes of a dead mount's root in its cache. statvfs(3) always sends a
+        // request.
         return withCString(path) { statvfs($0, &status) } != 0 && errno == ENOTCONN
     }
 

@@ -1,20 +1,20 @@
-// Becoming a daemon: the command starts itself again in a session of its own and waits until the mount answers.
+// The change into a daemon: the command starts itself again in a session of its own and waits until the mount answers.
 
 import CLinux
 import ControlProtocol
 import Glibc
 
-/// The two ends of a start: the command that waits, and the daemon that says when it is ready.
+/// The two ends of a start: the waiting command, and the daemon that reports that it is ready.
 enum Detaching {
-    /// Starts the daemon and waits for its word.
-    /// - Returns: the exit status for the command.
+    /// Starts the daemon and waits for its report.
+    /// - Returns: the exit status of the command.
     static func startAndWait(_ words: [[UInt8]]) -> Int32 {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return fail("a pipe cannot be made: \(String(cString: strerror(errno)))") }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // Messages of the start still reach whoever waits; the daemon closes its streams when it is ready.
+        // Messages of the start reach the waiting command; the daemon closes its streams when it is ready.
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_RDWR, 0)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 3)
@@ -40,14 +40,14 @@ enum Detaching {
             if count == 1 { return Int32(byte) }
             break
         }
-        // It ended without a word; it has said why on standard error.
+        // The daemon ended without a report; its message is on standard error.
         var status: Int32 = 0
         waitpid(child, &status, 0)
         let code = (status >> 8) & 0xff
         return status & 0x7f == 0 && code != 0 ? code : 1
     }
 
-    /// Tells who waits that the mount answers, and lets go of the terminal.
+    /// Tells the waiting command that the mount answers, and releases the terminal.
     static func ready(_ descriptor: Int32) {
         var byte: UInt8 = 0
         _ = write(descriptor, &byte, 1)

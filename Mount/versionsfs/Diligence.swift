@@ -1,9 +1,9 @@
-// The mount options `sync` and `dirsync`: the changes of a call are on the disk when it returns.
+// The mount options `sync` and `dirsync`: a call's changes are on the disk when it returns.
 
 import Container
 import FUSE
 
-/// Which changes are written out at once.
+/// The changes that are written at once.
 enum Diligence {
     case ordinary
     /// Names.
@@ -21,14 +21,14 @@ enum Diligence {
 }
 
 extension ContainerFileSystem {
-    /// Called when names of these directories have changed. An error of the disk is reported by the next fsync(2), too:
-    /// the change is made, and an error here would say that it is not.
+    /// Called after a change of names in these directories. The next fsync(2) reports an error of the disk as well. An
+    /// error here would wrongly say that the change was not made.
     func settle(_ directories: NodeID...) {
         guard diligence != .ordinary else { return }
         for node in directories { try? container.synchronizeDirectory(node: node) }
     }
 
-    /// Called when a file was written. The kernel does this by itself for writes that pass through.
+    /// Called after a write. For passthrough writes the kernel does this itself.
     func settleContent(of node: NodeID, _ handle: Handle) {
         guard diligence == .everything else { return }
         try? container.synchronize(node: node, handle: handle, dataOnly: true)

@@ -1,4 +1,4 @@
-// What the file system below can do of what the container makes use of, found out by trying.
+// Tests which features the container can use of the file system below.
 
 import CLinux
 import Glibc
@@ -6,20 +6,20 @@ import SystemPackage
 import Synchronization
 import VersionStore
 
-/// Tries once, in the state directory, when it is first asked.
+/// Runs its test once, in the state directory, at the first use.
 final class FileSystemProbe: Sendable {
     private let state: FileDescriptor
-    /// Guards the answer; what is tried there takes no lock of ours.
+    /// Guards the answer; the test takes no other lock of the daemon.
     private let found = Mutex<[String]?>(nil)
 
     init(_ store: VersionStore, isReadOnly: Bool) {
         state = store.state
-        // Nothing is tried where nothing may change.
+        // No test in a read-only container.
         if isReadOnly { found.withLock { $0 = [] } }
     }
 
-    /// Words for `status`: `xattr`, `acl`, `hard links`, `O_TMPFILE`. Without them contents are labelled in files of
-    /// their own and copied where a name would do.
+    /// Words for `status`: `xattr`, `acl`, `hard links`, `O_TMPFILE`. Without these features labels of contents are in
+    /// separate files, and copies replace hard links.
     var words: [String] {
         found.withLock { found in
             if let found { return found }

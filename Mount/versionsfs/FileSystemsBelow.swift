@@ -1,5 +1,4 @@
-// The kernel's table of mounts: the file systems that a container's directory consists of, and where containers are
-// mounted.
+// The kernel's mount table: the file systems in a container's directory, and the mount points of containers.
 
 import ControlProtocol
 import Glibc
@@ -10,21 +9,21 @@ enum FileSystemsBelow {
     private struct Mount {
         /// `major:minor`
         var device: [UInt8]
-        /// Which part of its file system it shows.
+        /// The part of the file system that the mount shows.
         var root: [UInt8]
         var point: [UInt8]
         var type: String
-        /// What was mounted: for ours the container's directory.
+        /// The mounted source: the container's directory for a mount of this program.
         var source: [UInt8]
-        /// The file system's own, which all mounts of it have.
+        /// The options of the file system, shared by all its mounts.
         var options: [String]
         var isOurs: Bool { type == "fuse.versionsfs" }
     }
 
-    /// The container's own file system first, then what is mounted below, which is passed through without versions.
+    /// The container's own file system first, then the mounts below it, which are passed through without versions.
     /// - Parameters:
-    ///   - probe: what was found out by trying.
-    ///   - passesThrough: whether the kernel reads and writes the files below by itself.
+    ///   - probe: the result of the feature test.
+    ///   - passesThrough: whether the kernel reads and writes the files below itself.
     static func list(
         _ directory: FilePath, _ probe: FileSystemProbe, canReflink: Bool, passesThrough: Bool
     ) -> [ContainerStatus.FileSystem] {
@@ -41,18 +40,19 @@ enum FileSystemsBelow {
         }
     }
 
-    /// Whether the topmost mount at exactly this path is one of ours.
+    /// Whether the topmost mount at exactly this path is a mount of this program.
     static func isOurs(_ point: [UInt8]) -> Bool { table().last { $0.point == point }?.isOurs == true }
 
     /// The options of the topmost file system at exactly this path, such as `lazytime`.
     static func options(of point: [UInt8]) -> [String] { table().last { $0.point == point }?.options ?? [] }
 
-    /// The directories and mount points of containers that are mounted now.
+    /// The directories and mount points of the mounted containers.
     static var ours: [(directory: [UInt8], point: [UInt8])] {
         table().filter(\.isOurs).map { ($0.source, $0.point) }
     }
 
-    /// Where a process sees a container mounted, by whatever bind its directory is named; -1 stands for this one.
+    /// The places where a process sees a container mounted, under any bind of its directory; -1 stands for this
+    /// process.
     static func points(of directory: FilePath, seenBy process: Int32 = -1) -> [[UInt8]] {
         let own = table()
         let seen = process < 0 ? own : table("/proc/\(process)/mountinfo")
@@ -63,7 +63,8 @@ enum FileSystemsBelow {
         }.map(\.point)
     }
 
-    /// Where another file system is mounted that a path in a container lies on; nil if it lies on the container's.
+    /// The mount point of the foreign file system that holds a path in a container; nil if the path is on the
+    /// container's own.
     static func foreignPoint(of path: [UInt8], in container: [UInt8]) -> [UInt8]? {
         let mounts = table()
         let own = location(of: container, in: mounts)?.device
@@ -71,7 +72,8 @@ enum FileSystemsBelow {
         return mounts.enumerated().last { index, mount in
             !mount.isOurs && mount.point.starts(with: container + [47])
                 && (path == mount.point || path.starts(with: mount.point + [47]))
-                // What was bound before is the container's; what is bound on the mount covers it.
+                // A mount from before the container's start belongs to the container; a bind on top of its mount covers
+                // it.
                 && (mount.device != own || index > begun)
         }?.element.point
     }
@@ -82,10 +84,10 @@ enum FileSystemsBelow {
         var path: [UInt8]
     }
 
-    /// What lies at a path below the mounts of ours.
+    /// The location of a path below the mounts of this program.
     private static func location(of path: [UInt8], in mounts: [Mount]) -> Location? {
         var nearest: Mount?
-        // The later of two covers the other.
+        // The later of two mounts covers the other.
         for mount in mounts where !mount.isOurs && mount.point.count >= nearest?.point.count ?? 0 {
             if mount.point == [47] || path == mount.point || path.starts(with: mount.point + [47]) { nearest = mount }
         }
@@ -122,7 +124,7 @@ enum FileSystemsBelow {
         }
     }
 
-    /// Blanks and the like are written as `\\040`.
+    /// Spaces and some other characters are written as `\\040`.
     private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var rest = field

@@ -1,4 +1,4 @@
-// Who keeps a container: said, as far as it can be told, where its lock is taken.
+// The process that has a container open, as far as its lock reveals it.
 
 import CFuse3
 import CLinux
@@ -15,18 +15,19 @@ struct LockHolder {
     let program: String
     /// It serves a command of `versionsctl`, without a mount.
     let isOffline: Bool
-    /// The daemon is no longer mounted, and writes down the changes that it has in hand.
+    /// The daemon is no longer mounted, and writes its last changes.
     let isEnding: Bool
 
-    /// Looks into the kernel's table of locks.
+    /// Reads the kernel's table of locks.
     /// - Parameter root: the container's directory.
-    /// - Returns: nil where that does not tell: another machine's process, another process namespace's, or nobody's.
+    /// - Returns: nil if the table does not show the process: it is on another machine or in another process namespace,
+    ///   or there is none.
     init?(of root: FileDescriptor) {
         var format = stat()
         guard fstatat(root.rawValue, ".versionsfs/format", &format, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
         let locks = Self.lines("/proc/locks")
         let holders = locks.compactMap { Self.holder($0, of: format) }
-        // A file system of several devices may have another number there: then the program's name has to do.
+        // A file system of several devices may have another number there; the program's name must then do.
         let holder = holders.first { $0.isSameDevice } ?? holders.first { Self.program($0.process) == "versionsfs" }
         guard let holder else { return nil }
         process = holder.process
@@ -71,7 +72,7 @@ struct LockHolder {
 }
 
 extension LockHolder {
-    /// Whether a container that is locked may be free soon: its daemon has lost its mount, or has none yet.
+    /// Whether a locked container may be free soon: its daemon has lost its mount, or has none yet.
     static func mayEnd(_ path: FilePath, _ root: FileDescriptor) -> Bool {
         guard let holder = LockHolder(of: root) else { return true }
         if holder.isEnding { return true }
@@ -79,18 +80,18 @@ extension LockHolder {
             && FileSystemsBelow.points(of: path, seenBy: holder.process).isEmpty
     }
 
-    /// Waits until a container's lock is free, or may be: the file that carries it is replaced now and then.
-    /// - Returns: false if it is held all that time, or cannot be waited for.
+    /// Waits until a container's lock is free or may be free: the file with the lock is replaced now and then.
+    /// - Returns: false if the lock is held all that time, or the wait is impossible.
     static func wait(for root: FileDescriptor, atMost patience: Duration) -> Bool {
         let file = openLock(root)
         guard file >= 0 else { return false }
         let waiting = Waiting()
-        // The thread ends with the lock, or with the process that has given up.
+        // The thread ends when the lock is free, or with the process.
         ThreadStart {
             var result = linux_flock(file, LOCK_EX)
             while result != 0, errno == EINTR { result = linux_flock(file, LOCK_EX) }
             close(file)
-            // Where the file system refuses, it would refuse at once again and again.
+            // If the file system refuses, another try would be refused at once too.
             if result == 0 { waiting.isFree.store(true, ordering: .releasing) }
             waiting.isOver.signal()
         }.run()
@@ -112,12 +113,13 @@ extension LockHolder {
         let isFree = Atomic(false)
     }
 
-    /// Why a container cannot be opened for its lock, and what to do.
+    /// The error for a container that cannot be opened because of its lock, with a hint.
     static func diagnostic(_ path: FilePath, _ root: FileDescriptor) -> Diagnostic {
         func say(_ what: String, _ hint: String) -> Diagnostic { Diagnostic("\(path)", what, hint: hint) }
         guard let holder = LockHolder(of: root) else {
             return say(
-                "\(StoreError.inUse): a daemon that is ending, or one on another machine or in another process namespace",
+                "\(StoreError.inUse): a daemon that is ending, or one on another machine or in another process "
+                    + "namespace",
                 "try again in a moment")
         }
         let name = "\(holder.program) (\(holder.process))"

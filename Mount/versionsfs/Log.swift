@@ -1,4 +1,4 @@
-// Where the daemon's log goes: standard error in the foreground, else the journal, else a file, else syslog.
+// The place of the daemon's log: standard error in the foreground, else the journal, else a file, else syslog.
 
 import CLinux
 import ControlProtocol

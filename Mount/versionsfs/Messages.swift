@@ -1,4 +1,4 @@
-// What the daemon says before it has a log: on standard error, as versionsctl does.
+// The daemon's messages before it has a log, on standard error in the form of versionsctl.
 
 import ControlProtocol
 import FoundationEssentials
@@ -10,7 +10,7 @@ func complain(_ diagnostic: Diagnostic) {
     say(Array(diagnostic.text(columns: TerminalWidth.ofStandardError()).utf8))
 }
 
-/// Prints what is worth knowing and is no failure.
+/// Prints a note that is no failure.
 func note(_ text: String) {
     if printsJSON, let line = try? messageEncoder.encode(["note": text]) { return say(Array(line)) }
     say(Array(WrappedText.lines(text, label: "note: ", columns: TerminalWidth.ofStandardError()).utf8))

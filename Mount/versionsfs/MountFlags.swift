@@ -1,5 +1,5 @@
-// The flags of a mount: those that root's mount takes over from the file system below (DESIGN 3.3), those that libfuse
-// cannot be told, and the access times of the files beneath.
+// The flags of a mount: the flags that root's mount inherits from the file system below (DESIGN 3.3), the flags that
+// libfuse has no option for, and the access times of the files below.
 
 import CLinux
 import Glibc
@@ -10,15 +10,14 @@ enum MountFlags {
     /// MS_REMOUNT
     static let remount: UInt = 32
 
-    /// The flags of the mount that shows a path, as statvfs(3) tells them. The C library names them for GNU programs
-    /// only.
+    /// The flags of the mount at a path, from statvfs(3). The C library names them for GNU programs only.
     static func present(at path: FilePath) -> UInt? {
         var below = statvfs()
         guard path.withPlatformString({ statvfs($0, &below) }) == 0 else { return nil }
         return UInt(below.f_flag)
     }
 
-    /// Gives root's mount the flags that libfuse has not been told.
+    /// Sets the flags of root's mount that libfuse has no option for.
     static func complete(_ mountpoint: FilePath, _ options: MountTableOptions, _ logger: Logger) {
         guard geteuid() == 0 else { return }
         let flags = options.flags
@@ -27,9 +26,9 @@ enum MountFlags {
         logger.warning("\(mountpoint): not all mount options are in force: \(Errno(rawValue: errno))")
     }
 
-    /// The tree that is served, if it is to have other access times than below. The kernel moves those by the mount
-    /// that a file was opened through, so root's daemon opens all through a mount of its own, which has no name.
-    /// - Returns: nil if that is not asked for, or cannot be had.
+    /// The served tree, if the options ask for access times other than below. The kernel chooses access times by the
+    /// mount of each open, so root's daemon opens all files through a mount of its own without a name.
+    /// - Returns: nil if the options do not ask for this, or it is impossible.
     static func tree(of root: FileDescriptor, _ options: MountTableOptions, _ logger: Logger) -> FileDescriptor? {
         guard options.accessTimes != nil || options.sparesDirectories != nil, geteuid() == 0 else { return nil }
         let times: Int32? = switch options.accessTimes {

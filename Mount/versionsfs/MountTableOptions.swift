@@ -1,18 +1,18 @@
-// The options that mount(8) lists for every file system, read as mount(8) reads them: of two that contradict each other
-// the later one counts.
+// The options that mount(8) lists for every file system, in its reading: of two contradictory options the later one
+// counts.
 
 import Glibc
 
-/// The options of every file system, as the mount asks for them.
+/// The common mount options that the caller asks for.
 struct MountTableOptions {
-    /// When a read moves the access time.
+    /// The rule for a read to update the access time.
     enum AccessTimes { case never, relative, strict }
 
     /// Nil: as on the file system below.
     var accessTimes: AccessTimes?
-    /// Whether reading a directory leaves its access time; nil: as below.
+    /// Whether reading a directory keeps its access time; nil: as below.
     var sparesDirectories: Bool?
-    /// Nil: not.
+    /// Nil: no.
     var readOnly: Bool?
     var isReadOnly: Bool { readOnly == true }
     /// Nil: as below.
@@ -21,10 +21,10 @@ struct MountTableOptions {
     var forbidsPrograms: Bool?
     var forbidsSymlinks: Bool?
     var isLazy: Bool?
-    /// Nil: not.
+    /// Nil: no.
     var isSynchronous: Bool?
     var isDirectorySynchronous: Bool?
-    /// The mount is there already, and is to be changed.
+    /// Whether the options change an existing mount.
     var isRemount = false
 
     /// Numbers of mount(2); Glibc shows them as an enumeration that Swift does not read.
@@ -43,16 +43,16 @@ struct MountTableOptions {
         static let lazyTimes: UInt = 1 << 25
     }
 
-    /// Options that mount(8), fstab and systemd use for themselves, or that no kernel of today looks at.
+    /// Options that mount(8), fstab and systemd keep for themselves, or that current kernels ignore.
     private static let unused: Set<String> = [
         "defaults", "auto", "noauto", "nouser", "_netdev", "nofail", "mand", "nomand", "iversion", "noiversion",
         "silent", "loud",
     ]
-    /// Labels of SELinux, which mount(8) leaves out where that is not in use.
+    /// SELinux labels, which mount(8) omits where SELinux is not in use.
     private static let labels: Set<String> = ["context", "fscontext", "defcontext", "rootcontext"]
     private static let hasLabels = access("/sys/fs/selinux/enforce", F_OK) == 0
 
-    /// - Returns: whether the option is one of every file system's; others are libfuse's or ours.
+    /// - Returns: whether the option is a common one; other options belong to libfuse or the daemon.
     mutating func take(_ option: String) -> Bool {
         let key = String(option.prefix { $0 != "=" })
         if Self.unused.contains(key) || key.hasPrefix("x-") || key.hasPrefix("X-") || key.hasPrefix("comment") {
@@ -69,7 +69,7 @@ struct MountTableOptions {
         case "dev", "nodev": forbidsDevices = option == "nodev"
         case "exec", "noexec": forbidsPrograms = option == "noexec"
         case "symfollow", "nosymfollow": forbidsSymlinks = option == "nosymfollow"
-        // As mount(8) has it: a user's mount gives no rights.
+        // As in mount(8): a user's mount gives no rights.
         case "user", "users": (forbidsSetID, forbidsDevices, forbidsPrograms) = (true, true, true)
         case "owner", "group": (forbidsSetID, forbidsDevices) = (true, true)
         case "sync", "async": isSynchronous = option == "sync"
@@ -83,7 +83,7 @@ struct MountTableOptions {
     private mutating func takeTime(_ option: String) -> Bool {
         switch option {
         case "noatime": accessTimes = .never
-        // Without one of the others the kernel takes relatime, also for these.
+        // Without one of the other options the kernel takes relatime, for these as well.
         case "atime", "relatime", "norelatime", "nostrictatime": accessTimes = .relative
         case "strictatime": accessTimes = .strict
         case "diratime", "nodiratime": sparesDirectories = option == "nodiratime"
@@ -93,8 +93,7 @@ struct MountTableOptions {
         return true
     }
 
-    /// Takes over the options that were not asked for from the flags of the file system below, as statvfs(3) tells
-    /// them.
+    /// Takes options that the caller did not give from the flags of the file system below, as in statvfs(3).
     mutating func inherit(_ below: UInt) {
         forbidsSetID = forbidsSetID ?? (below & Flag.noSetID != 0)
         forbidsDevices = forbidsDevices ?? (below & Flag.noDevices != 0)
@@ -106,7 +105,7 @@ struct MountTableOptions {
         accessTimes = accessTimes ?? (below & Flag.noAccessTimes != 0 ? .never : isRelative ? .relative : .strict)
     }
 
-    /// The options that libfuse is told: it knows these, and would forbid devices and set-id programs by itself.
+    /// The options for libfuse: it knows these, and by itself forbids devices and set-id programs.
     var forLibrary: [String] {
         let choices: [(Bool?, String, String?)] = [
             (forbidsSetID, "nosuid", "suid"), (forbidsDevices, "nodev", "dev"), (forbidsPrograms, "noexec", nil),

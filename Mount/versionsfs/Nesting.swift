@@ -1,6 +1,6 @@
-// One container cannot be made in another: which of the two would keep a file's versions, and which could be unmounted?
-// One that was there first is shown by the outer one as another file system would be, and only one of the two is
-// mounted at a time. And none can be mounted where it would cover its own directory.
+// One container cannot be made in another: it would be unclear which of the two keeps a file's versions, and which can
+// be unmounted. A container from before is shown by the outer one like another file system, and only one of the two is
+// mounted at a time. A container cannot be mounted over its own directory.
 
 import CFuse3
 import ControlProtocol
@@ -9,8 +9,8 @@ import SystemPackage
 import VersionStore
 
 enum Nesting {
-    /// - Throws: if the directory lies in another container, or a mounted one lies in it, or the mount point in itself,
-    ///   or if the mount point is above it.
+    /// - Throws: if the directory lies in another container, or a mounted container lies in it, or the mount point lies
+    ///   in the directory or above it.
     static func refuse(_ directory: FilePath, on mountpoint: FilePath) throws(StartError) {
         let path = directory.bytes
         let objection = MountPlace.objection(
@@ -38,7 +38,7 @@ enum Nesting {
         try refuseWithin(directory)
     }
 
-    /// - Throws: if the directory lies in a container and is none yet, or only has the look of one.
+    /// - Throws: if the directory lies in a container and is not a container yet, or only looks like one.
     static func refuseWithin(_ directory: FilePath) throws(StartError) {
         guard let outer = container(above: directory), !isContainer(directory) else { return }
         throw StartError(
@@ -74,7 +74,7 @@ enum Nesting {
         return NestedState.lies(in: opened)
     }
 
-    /// By their numbers: what is mounted on a bind of a directory is, where mounts are shared, on it as well.
+    /// Compares file numbers: with shared mounts, a mount on a bind of a directory is on the directory as well.
     private static func areOneDirectory(_ one: Path, _ other: Path) -> Bool {
         if one == other { return true }
         guard let first = status(one), let second = status(other) else { return false }

@@ -1,4 +1,4 @@
-// Serving a container that is not mounted, for `versionsctl`: a few requests on standard input.
+// Serves an unmounted container for `versionsctl`: a few requests on standard input.
 
 import Container
 import ControlProtocol
@@ -10,8 +10,8 @@ import VersionStore
 
 /// `versionsfs --offline DIR`.
 enum Offline {
-    /// Serves until the input ends. That the container cannot be opened is an answer, too: whoever asked says it.
-    /// - Returns: whether it could.
+    /// Serves until the input ends. A failure to open the container is an answer, too: the caller prints it.
+    /// - Returns: whether the container could be opened.
     static func run(_ arguments: Arguments, _ logger: Logger) -> Bool {
         do {
             try serve(arguments, logger)
@@ -39,7 +39,7 @@ enum Offline {
                 transport: { transport },
                 forget: { report in
                     ending.run()
-                    // The marks first: until the state is gone, whoever was cut short may ask again.
+                    // The marks first: as long as the state exists, the caller can repeat an interrupted request.
                     let marks = MarkRemoval(below: opened.root, report: report)
                     try StateRemoval.remove(below: opened.root)
                     return sentences(about: marks)
@@ -68,7 +68,7 @@ private func sentences(about marks: MarkRemoval) -> [String] {
     return ["\(first.path)\(others) may still have attributes user.versionsfs.*: \(first.error)"]
 }
 
-/// Does something the first time only.
+/// Runs its action the first time only.
 private final class Once: Sendable {
     private let body: @Sendable () -> Void
     private let isDone = Mutex(false)

@@ -1,4 +1,4 @@
-// Opening a container for whoever serves it: the directory, its state, its settings.
+// Opens a container for a daemon: the directory, its state, its settings.
 
 import CLinux
 import Container
@@ -8,7 +8,7 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// A container with all that belongs to it.
+/// A container with all its parts.
 struct OpenedContainer {
     let path: FilePath
     let root: FileDescriptor
@@ -17,7 +17,7 @@ struct OpenedContainer {
 
     /// - Parameters:
     ///   - path: absolute and without links.
-    ///   - toleratesSettings: whether settings that cannot be used have their defaults; else they are an error.
+    ///   - toleratesSettings: whether invalid settings get their defaults; otherwise they are an error.
     init(
         _ path: FilePath, _ arguments: Arguments, _ logger: Logger, isReadOnly: Bool, toleratesSettings: Bool = false
     ) throws(StartError) {
@@ -35,7 +35,7 @@ struct OpenedContainer {
         let tree = MountFlags.tree(of: opened, arguments.table, logger)
         if tree != nil { try? opened.close() }
         root = tree ?? opened
-        // Through a mount of ours the state does not exist, and must not be made.
+        // A mount of this program hides the state, and a new state must not be made there.
         guard fgetxattrCount(root.rawValue, "user.versions.container") < 0 else {
             throw StartError(path, "already mounted", hint: "`versionsctl status \(path)` shows the mount")
         }
@@ -49,7 +49,7 @@ struct OpenedContainer {
         }
         if store.identity.wasCopied {
             logger.notice("the directory is a copy of another container and has a new device id")
-            // Whoever waits for the start hears it too.
+            // The waiting command prints it too.
             if arguments.readyDescriptor != nil {
                 note("\(path) is a copy of another container and has a new device id.")
             }
@@ -77,7 +77,7 @@ struct OpenedContainer {
         }
     }
 
-    /// How long a mount waits for the daemon of the one before, which writes down the changes that it has in hand.
+    /// The longest wait for the daemon of the previous mount, which writes its last changes.
     private static let patience = Duration.seconds(20)
 
     private static func openStore(

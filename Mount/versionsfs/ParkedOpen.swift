@@ -1,4 +1,4 @@
-// An open that waits in the container, and is answered through the driver.
+// An open that waits in the container. Its answer goes through the driver.
 
 import Container
 import FUSE

@@ -1,4 +1,4 @@
-// `mount -o remount`: changes the options of a mount that is there, or says why that cannot be.
+// `mount -o remount`: changes the options of an existing mount, or explains the refusal.
 
 import CLinux
 import Glibc
@@ -24,7 +24,7 @@ struct Remount {
         table.readOnly = table.readOnly ?? (present & 1 != 0)
         // ST_SYNCHRONOUS
         table.isSynchronous = table.isSynchronous ?? (present & 16 != 0)
-        // Of these the C library tells nothing.
+        // The C library does not report these.
         let shown = FileSystemsBelow.options(of: point.bytes)
         table.isLazy = table.isLazy ?? shown.contains("lazytime")
         let isDirectorySynchronous = shown.contains("dirsync")
@@ -42,7 +42,7 @@ struct Remount {
             hint: "unmount it, and mount it without -o ro")
     }
 
-    /// The options that the daemon carries out by itself are settled when it is started.
+    /// Refuses options that are fixed at the daemon's start.
     private func refuseWhatStays(
         _ table: MountTableOptions, _ point: FilePath, _ present: UInt, _ isDirectorySynchronous: Bool
     ) throws(StartError) {
@@ -63,13 +63,14 @@ struct Remount {
     private func change(_ point: FilePath, _ flags: UInt) throws(StartError) {
         guard point.withPlatformString({ mount(nil, $0, nil, MountFlags.remount | flags, nil) }) != 0 else { return }
         let error = Errno(rawValue: errno)
-        let advice = error == .resourceBusy ? "close the files that are open for writing; `fuser -m \(point)` lists them"
+        let advice =
+            error == .resourceBusy
+            ? "close the files that are open for writing; `fuser -m \(point)` lists them"
             : "the kernel's log (`dmesg`) may say more"
         throw StartError(point, "cannot be remounted: \(error)", hint: advice)
     }
 
-    /// Sends a request that is refused in any case, and looks at the reason: only a request that changes something
-    /// tells.
+    /// Sends a request that is always refused, and reads the reason: only a request for a change reveals the state.
     private func isServedReadOnly(_ point: FilePath) -> Bool {
         point.withPlatformString { linux_removexattr($0, 1, "user.versions.container") } != 0 && errno == EROFS
     }

@@ -1,4 +1,4 @@
-// What the container asks of the kernel, passed on to the session.
+// Passes the container's requests to the kernel on to the session.
 
 import Container
 import FUSE

@@ -1,30 +1,30 @@
-// Signals that end the daemon, taken by a thread that waits for nothing else.
+// A thread that waits for the signals that end the daemon.
 
 import CLinux
 import Glibc
 import Synchronization
 
-/// Calls a handler when the daemon is asked to end. Make it before other threads, so that they inherit the mask.
+/// Calls a handler when a signal asks the daemon to end. Make it before other threads, so that they inherit the mask.
 final class SignalThread: Sendable {
     private let handler: @Sendable () -> Void
     private static let signals: [Int32] = [SIGTERM, SIGINT, SIGHUP]
 
     init(_ handler: @escaping @Sendable () -> Void) { self.handler = handler }
 
-    /// Blocks the signals in this thread and all that it starts, and ignores those that the kernel sends by the way:
-    /// SIGPIPE where a reader is gone, SIGIO where a program opens a file on which a lease is just being tried.
+    /// Blocks the signals in this thread and in all threads that it starts. Ignores signals that the kernel sends as a
+    /// side effect: SIGPIPE when a reader is gone, SIGIO when a program opens a file during a lease test.
     static func block() {
         var set = mask
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
-        // A limit on file sizes (RLIMIT_FSIZE) is an error of the call, as a full disk is.
+        // An exceeded file size limit (RLIMIT_FSIZE) is an error of the call, like a full disk.
         signal(SIGXFSZ, SIG_IGN)
         signal(SIGIO, SIG_IGN)
     }
 
     func start() {
         let handler = handler
-        // Runs until the process ends; it holds nothing that needs to be given back.
+        // Runs until the process ends; it holds no resource to release.
         let thread = ThreadStart {
             var set = Self.mask
             var number: Int32 = 0

@@ -1,4 +1,4 @@
-// The container's values as the driver's, and the other way round.
+// Translates the container's values to the driver's, and back.
 
 import CFuse3
 import Container
@@ -24,13 +24,13 @@ extension Entry {
             node: found.node, generation: 0, attributes: NodeAttributes(found.attributes), entryValid: found.nameValid)
     }
 
-    /// A name that does not exist, which the kernel may keep for so many seconds.
+    /// A missing name, which the kernel may cache for so many seconds.
     init(missingFor seconds: Double) {
         self.init(
             node: 0, generation: 0, attributes: NodeAttributes(stat: stat(), valid: 0), entryValid: seconds)
     }
 
-    /// `.` and `..`, which a listing with attributes names without looking them up.
+    /// `.` and `..`: a listing with attributes names them without a lookup.
     init(dots item: ListedEntry) {
         var attributes = stat()
         attributes.st_ino = ino_t(item.inode)

@@ -6,7 +6,7 @@ import Glibc
 import Logging
 
 
-/// Started again from `/proc/self/exe` the kernel would call us `exe`: pgrep and ps should find us by our name.
+/// After a start from `/proc/self/exe` the kernel names the process `exe`. pgrep and ps should find it by its name.
 func takeName() {
     let file = open("/proc/self/comm", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return }
@@ -15,7 +15,7 @@ func takeName() {
 }
 
 func run() -> Int32 {
-    // The state alone keeps some five hundred directories open, and a session often allows a thousand files.
+    // The state alone keeps about five hundred directories open, and a session often allows a thousand files.
     linux_raise_descriptors()
     let words = (1..<max(1, Int(CommandLine.argc))).compactMap { index -> [UInt8]? in
         guard let word = CommandLine.unsafeArgv[index] else { return nil }
@@ -53,8 +53,8 @@ func run() -> Int32 {
         takeName()
         if !arguments.inForeground, arguments.readyDescriptor == nil { return Detaching.startAndWait(words) }
         SignalThread.block()
-        // One for each thread that is ever busy. With few, who serves a request waits for the arena that the catalog's
-        // thread was interrupted in, or has grow; with no limit there are eight for each processor.
+        // One arena per busy thread. With fewer, a serving thread waits for the arena of an interrupted catalog thread,
+        // or makes it grow. Without a limit there are eight per processor.
         linux_limit_arenas(12)
         do {
             try Daemon(arguments).run()
@@ -66,6 +66,6 @@ func run() -> Int32 {
     }
 }
 
-// Else the first file that is opened would be taken for one of them.
+// Otherwise the first opened file would take one of their numbers.
 linux_open_standard_streams()
 exit(run())

@@ -1,9 +1,9 @@
-// How many processors there may be: the kernel has a queue for each, present or not.
+// The possible number of processors: the kernel has a queue for each, present or not.
 
 import Glibc
 
 enum ProcessorList {
-    /// How many queues the kernel has; nil if nobody knows.
+    /// The number of the kernel's queues; nil if it cannot be read.
     static var possible: Int? {
         guard let file = fopen("/sys/devices/system/cpu/possible", "re") else { return nil }
         defer { fclose(file) }
@@ -12,7 +12,8 @@ enum ProcessorList {
         return Self.count(String(decoding: bytes[..<count], as: UTF8.self))
     }
 
-    /// How many a list like `0-3,8` names; nil if it is none, or leaves some out: queues are numbered without gaps.
+    /// The number of processors in a list like `0-3,8`. Nil for text of another form and for lists with gaps, because
+    /// queue numbers have no gaps.
     static func count(_ list: String) -> Int? {
         var next = 0
         for part in list.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {

@@ -1,4 +1,4 @@
-// The memory in which one request at a time comes from the kernel, and its answer goes back.
+// The memory for one request at a time from the kernel, and for its answer.
 
 import CFuse3
 import CRing
@@ -7,28 +7,28 @@ import SystemPackage
 
 /// A place for one request, shared with the kernel for as long as the connection lives.
 ///
-/// Its first page has the kernel's headers and two vectors that say where header and payload are; at its end, right in
-/// front of the payload, is room for the request's header and structure. So a request becomes one message without
-/// moving what may be long.
+/// Its first page has the kernel's headers and two vectors with the places of header and payload. The end of that page,
+/// right in front of the payload, has room for the request's header and structure. So a request becomes one message
+/// without a copy of its payload.
 ///
-/// Sendable by hand: whoever has the entry has it alone, the kernel included. It is passed on only through a lock.
+/// Sendable by hand: an entry has one owner at a time, the kernel included. It is passed on only through a lock.
 final class RingEntry: @unchecked Sendable {
-    /// What the largest request or answer needs: the kernel wants as much as is agreed on for one write.
+    /// The size of the largest request or answer: the kernel requires the agreed size of one write.
     static let payloadSize = Negotiation.maximumWrite
     private static let front = 4096
     private static let vectorsAt = 512
     private static let headerSize = MemoryLayout<wire_header_in>.size
     private static let operationSize = 128
 
-    /// The queue that the entry belongs to: the processor whose requests come here.
+    /// The queue of the entry, and so the processor of its requests.
     let queue: Int
     private let memory: UnsafeMutableRawBufferPointer
-    /// The number of the request that is here, by which its answer is recognised.
+    /// The number of the current request, which marks its answer.
     private(set) var unique: UInt64 = 0
-    /// Whether the answer to that request is laid out here.
+    /// Whether the answer to that request is ready here.
     private(set) var isAnswered = false
 
-    /// Pages come to be when they are used, so an entry costs what the largest message in it did.
+    /// The kernel allocates pages at their first use, so an entry costs as much as its largest message.
     init(queue: Int) throws(Errno) {
         let size = Self.front + Self.payloadSize
         guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
@@ -45,20 +45,19 @@ final class RingEntry: @unchecked Sendable {
 
     deinit { munmap(memory.baseAddress, memory.count) }
 
-    /// What the kernel is told at the registration.
+    /// The vectors for the registration.
     var vectors: UnsafePointer<iovec>? {
         memory.baseAddress.map { UnsafePointer(($0 + Self.vectorsAt).assumingMemoryBound(to: iovec.self)) }
     }
 
-    /// Where names and data come, and where a long answer may be laid out to save a copy.
+    /// The place for names and data. A long answer can be laid out here to save a copy.
     var payload: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: memory[Self.front...]) }
 
     private var header: UnsafeMutablePointer<ring_request_header>? {
         memory.baseAddress?.assumingMemoryBound(to: ring_request_header.self)
     }
 
-    /// The request that the kernel has put here, as one message like those that /dev/fuse gives; nil if its lengths
-    /// contradict one another.
+    /// The current request as one message, like those from /dev/fuse; nil if its lengths contradict one another.
     func receive() -> UnsafeRawBufferPointer? {
         guard let header, let request = UnsafeRawBufferPointer(memory).value(wire_header_in.self) else { return nil }
         isAnswered = false
@@ -76,8 +75,8 @@ final class RingEntry: @unchecked Sendable {
         return UnsafeRawBufferPointer(rebasing: place[..<(Self.headerSize + operation + payload)])
     }
 
-    /// Lays an answer out, as writev(2) would send it: the bytes taken, or -1 with errno. An answer that is too long
-    /// becomes an error for the caller.
+    /// Lays an answer out as writev(2) would send it; returns the number of bytes, or -1 with errno. An answer that is
+    /// too long becomes an error for the caller.
     func answer(_ message: UnsafePointer<iovec>, count: Int32) -> Int {
         guard let first = message.pointee.iov_base, message.pointee.iov_len >= MemoryLayout<wire_header_out>.size else {
             errno = EINVAL
@@ -91,7 +90,7 @@ final class RingEntry: @unchecked Sendable {
                 errno = EMSGSIZE
                 return -1
             }
-            // What was laid out in the payload to begin with stays where it is.
+            // Bytes that were laid out in the payload from the start stay in place.
             if let from = part.iov_base, let to = payload.baseAddress.map({ $0 + used }), from != to {
                 memmove(to, from, part.iov_len)
             }

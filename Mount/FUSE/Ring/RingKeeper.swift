@@ -1,5 +1,5 @@
-// The thread that has the entries which no other thread has: it hands the requests that come to them to the queue's own
-// threads, so that it is never busy.
+// The thread that keeps the spare entries. It passes requests in these entries to the queue's own threads, so that it
+// is never busy.
 
 import CLinux
 import CRing
@@ -7,12 +7,12 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Offers entries to the kernel, and passes on what comes.
+/// Offers entries to the kernel, and passes on their requests.
 ///
-/// The kernel uses the ring only when each queue has an entry, and there is a queue for every processor that may ever
-/// be. With one thread for all of them the queues of processors that make no request cost no thread.
+/// The kernel uses the ring only when each queue has an entry, and it has a queue for every possible processor. This
+/// one thread keeps all of them, so a processor without requests costs no thread.
 ///
-/// The lock guards the list of entries whose answer came late.
+/// The lock guards the list of entries with a late answer.
 final class RingKeeper: Sendable {
     private enum Stage {
         case starting, ready, registering, serving, over
@@ -29,13 +29,13 @@ final class RingKeeper: Sendable {
 
     deinit { close(event) }
 
-    /// Sends the answer of an entry that was parked. From any thread.
+    /// Sends the answer of a parked entry. From any thread.
     func commit(_ entry: RingEntry) {
         answered.withLock { $0.append(entry) }
         _ = linux_eventfd_signal(event)
     }
 
-    // MARK: The stages, as the session goes through them
+    // MARK: The stages of a session
 
     /// Waits until the ring exists.
     func awaitReady() throws(Errno) {
@@ -45,7 +45,7 @@ final class RingKeeper: Sendable {
         }
     }
 
-    /// Has the entries registered; INIT must be answered by now. Nothing is served before ``serve()``.
+    /// Registers the entries; INIT must be answered before. No request is served before ``serve()``.
     func register() throws(Errno) {
         stage.with { $0 = .registering }
         try outcome { stage in
@@ -81,8 +81,8 @@ final class RingKeeper: Sendable {
             guard (stage.wait { Self.hasLeft($0, .ready) }) else { return }
             for entry in entries { try ring.register(entry) }
             try ring.submit()
-            // What cannot be registered comes back at once, and then the kernel uses /dev/fuse for good. Requests may
-            // come as soon as every queue has an entry.
+            // An entry that cannot be registered comes back at once, and then the kernel uses /dev/fuse for good.
+            // Requests may come as soon as every queue has an entry.
             var early: [RingEntry] = []
             while let came = ring.peek() {
                 guard came.result >= 0 else { throw Errno(rawValue: -came.result) }
@@ -101,7 +101,7 @@ final class RingKeeper: Sendable {
         }
     }
 
-    /// Whether to go on; nil while the stage has not changed.
+    /// Whether to continue; nil while the stage is the same.
     private static func hasLeft(_ stage: Stage, _ old: Stage) -> Bool? {
         switch (stage, old) {
         case (.over, _): false
@@ -112,7 +112,7 @@ final class RingKeeper: Sendable {
 
     private func pass(_ entry: RingEntry, _ ring: SubmissionRing, _ transport: RingTransport, _ lane: Lane) {
         guard !transport.hand(entry) else { return }
-        // No thread could be started: better late than never.
+        // No thread could be started, so this one serves the request.
         if transport.process(entry, lane) { try? ring.commit(entry) }
     }
 
@@ -121,7 +121,7 @@ final class RingKeeper: Sendable {
         while true {
             guard let came = try? ring.turn() else { return }
             if let entry = came.entry {
-                // Gone with the connection; the event tells of the end.
+                // A negative result: the entry is gone with the connection; the event reports the end.
                 if came.result >= 0 { pass(entry, ring, transport, lane) }
                 continue
             }

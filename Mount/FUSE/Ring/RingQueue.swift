@@ -1,37 +1,38 @@
-// The threads that serve the requests of one processor: those that have lost their entry, and what is handed to them.
+// The threads that serve the requests of one processor: the threads without an entry, and the requests for them.
 
 import Glibc
 
-/// One of the kernel's queues, as its threads share it.
+/// One of the kernel's queues, shared by its threads.
 ///
-/// A thread has a ring and one entry of its own, and waits with it; the kernel gives a request to the entry that was
-/// offered last, so to the thread that has just worked. A thread whose request is parked has lost its entry and is
-/// free: it waits for an entry that is handed to it. So no request ever waits for a thread that does something else.
+/// A thread has a ring and one entry of its own, and waits with it. The kernel gives a request to the entry that was
+/// offered last, and so to the thread that worked last. A thread with a parked request has lost its entry and is free:
+/// it waits for an entry from another thread. So no request waits for a busy thread.
 ///
-/// The lock guards the counts and what is handed over; nothing blocks under it.
+/// The lock guards the counts and the entries for free threads; nothing blocks under it.
 final class RingQueue: Sendable {
     private struct State {
-        /// Threads without an entry, and what they are to serve.
+        /// Threads without an entry, and the requests for them.
         var free = 0
         var handed: [RingEntry] = []
-        /// Entries whose request is parked.
+        /// The number of entries with a parked request.
         var parked = 0
         var isOver = false
     }
-    /// More free threads than this end.
+    /// Further free threads end.
     private static let mostFree = 8
     let number: Int
     private let mostParked: Int
     private let state = Monitor(State())
 
-    /// - Parameter entries: how many the queue has. Half of them may be parked, so that others are always left.
+    /// - Parameter entries: the number of entries of the queue. At most half of them may be parked, so that others are
+    ///   left.
     init(number: Int, entries: Int) {
         self.number = number
         mostParked = entries / 2
     }
 
-    /// An entry's request is parked.
-    /// - Returns: whether it may wait; not if too many do.
+    /// Notes that the request of an entry is parked.
+    /// - Returns: whether it may wait; false if too many wait.
     func park() -> Bool {
         state.with { state in
             state.parked += 1
@@ -52,7 +53,7 @@ final class RingQueue: Sendable {
         }
     }
 
-    /// Waits, as a thread that has lost its entry, for one with a request. Nil: the thread should end.
+    /// Waits for an entry with a request, on a thread that has lost its own. Nil: the thread should end.
     func awaitEntry() -> RingEntry? {
         let stays = state.with { state in
             guard !state.isOver, state.free < Self.mostFree else { return false }

@@ -1,24 +1,24 @@
-// The kernel's switch for FUSE over io_uring, one for the whole machine and off by default: on while we mount, then as
-// it was. docs/decisions/0011-the-ring.md says why.
+// The kernel's switch for FUSE over io_uring: one for the whole machine, off by default. A mount turns it on and then
+// puts it back. The reason is in docs/decisions/0011-the-ring.md.
 
 import CLinux
 import Glibc
 
-/// Holds the switch on from before a mount until the kernel has taken the answer to INIT; it does not look at the
+/// Holds the switch on from before a mount until the kernel has taken the answer to INIT. The kernel does not read the
 /// switch again for that connection.
 ///
-/// Daemons that mount at the same time share a lock on the switch's file, and only who is alone turns it off again.
+/// Daemons that mount at the same time share a lock on the switch's file. Only the last of them turns the switch off.
 final class RingSwitch {
     private let file: Int32
     private let wasOff: Bool
 
-    /// Nil if the switch is not there, or cannot be turned on by us.
+    /// Nil if the switch is missing, or this process cannot turn it on.
     init?(_ path: String = "/sys/module/fuse/parameters/enable_uring") {
         var file = open(path, O_RDWR | O_CLOEXEC)
-        // Where sysfs is read-only it may be on all the same.
+        // On a read-only sysfs the switch may still be on.
         if file < 0 { file = open(path, O_RDONLY | O_CLOEXEC) }
         guard file >= 0 else { return nil }
-        // Waits for as long as another daemon takes to turn it off.
+        // Waits while another daemon turns it off.
         guard linux_flock(file, LOCK_SH) == 0 else {
             close(file)
             return nil
@@ -33,7 +33,7 @@ final class RingSwitch {
         self.wasOff = wasOff
     }
 
-    /// Puts the switch back, unless somebody else is about to mount.
+    /// Puts the switch back, unless another daemon is about to mount.
     deinit {
         if wasOff, linux_flock(file, LOCK_EX | LOCK_NB) == 0 { _ = Self.write(file, "N") }
         close(file)

@@ -1,20 +1,19 @@
-// FUSE over io_uring: requests come to threads on the processor of whoever asks, and answers go back with the next
-// wait.
+// FUSE over io_uring: a thread on the caller's processor gets the request, and its answer goes back with the next wait.
 
 import CFuse3
 import Glibc
 import Synchronization
 import SystemPackage
 
-/// The transport that needs one system call for a request and wakes no other processor.
+/// The transport that needs one system call per request and wakes no other processor.
 ///
-/// FORGET, INTERRUPT and notices to the kernel keep going over /dev/fuse, whose transport this one contains; should the
-/// kernel refuse the ring after all, everything else comes there too.
+/// FORGET, INTERRUPT and notifications to the kernel still use /dev/fuse, whose transport this one contains. If the
+/// kernel refuses the ring after all, all other messages use it too.
 ///
 /// `late` guards the parked requests by number; nothing is called under it.
 final class RingTransport: Transport {
-    /// Entries for one queue: as many requests of one processor may be at work or parked at a time, the others wait in
-    /// the kernel. An entry costs a page until it is used. With many processors, fewer for each.
+    /// The number of entries per queue. That many requests of one processor may be active or parked at a time; others
+    /// wait in the kernel. An unused entry costs one page. With many processors each queue has fewer.
     private static func entries(_ queues: Int) -> Int { min(64, max(16, 1024 / queues)) }
 
     let descriptor: Int32
@@ -26,13 +25,13 @@ final class RingTransport: Transport {
     private let keeper: RingKeeper
     private let threads = ThreadGroup()
     private let late = Mutex<[UInt64: RingEntry]>([:])
-    /// All entries there will ever be: the kernel may write to them until the connection is gone, and does not look
-    /// after waiting requests when one is registered later.
+    /// All entries, from the start. The kernel may write to them until the connection is gone, and it ignores waiting
+    /// requests when an entry is registered later.
     private let entries: [RingEntry]
 
-    /// Makes everything that may fail, before the kernel is told that a ring will be used.
+    /// Makes everything that can fail, before the kernel is told of the ring.
     ///
-    /// - Throws: what this machine lacks for it.
+    /// - Throws: the error of the missing requirement.
     init(_ device: DeviceTransport, queues count: Int, cut: @escaping @Sendable () -> Void) throws(Errno) {
         self.device = device
         self.cut = cut
@@ -54,10 +53,10 @@ final class RingTransport: Transport {
         }
     }
 
-    /// INIT was answered, with the ring agreed to: offers the first entries to the kernel.
+    /// Offers the first entries to the kernel, after the answer to INIT with the agreed ring.
     func begin() throws(Errno) { try keeper.register() }
 
-    /// Ends what was made for nothing.
+    /// Ends an unused ring.
     func abandon() {
         keeper.end()
         threads.join()
@@ -92,11 +91,11 @@ final class RingTransport: Transport {
         return queues[entry.queue].park()
     }
 
-    // MARK: What the threads need
+    // MARK: For the threads
 
     /// Serves the request of an entry.
     ///
-    /// - Returns: whether the entry, with its answer, is still the caller's; not if the request was parked.
+    /// - Returns: whether the entry, with its answer, still belongs to the caller; not if the request was parked.
     func process(_ entry: RingEntry, _ lane: Lane) -> Bool {
         guard let message = entry.receive() else {
             entry.answer(error: .ioError)
@@ -105,19 +104,19 @@ final class RingTransport: Transport {
         lane.borrow(entry, message)
         serve(lane)
         guard lane.giveBack() != nil else { return false }
-        // Nobody may be left waiting for an answer that nobody will give.
+        // The caller must get an answer, even if the handler gave none.
         if !entry.isAnswered { entry.answer(error: .ioError) }
         return true
     }
 
-    /// Gives an entry with a request to a thread of its queue. False: there is none, and none can be started.
+    /// Gives an entry with a request to a thread of its queue. False: there is no free thread, and none can be started.
     func hand(_ entry: RingEntry) -> Bool {
         guard queues.indices.contains(entry.queue) else { return false }
         let queue = queues[entry.queue]
         if queue.hand(entry) { return true }
         return threads.start("fuse-ring-\(queue.number)") { [self] in
             do throws(Errno) { try RingWorker(self, queue).live(entry) } catch {
-                // No ring for this thread: its entry goes back to the keeper.
+                // The thread gets no ring: its entry goes back to the keeper.
                 let lane = Lane(borrowing: ())
                 lane.whileCurrent {
                     if process(entry, lane) { keeper.commit(entry) }

@@ -1,4 +1,4 @@
-// The life of a thread that serves one queue: wait with an entry, serve what comes, answer, wait again.
+// The loop of a thread that serves one queue: wait with an entry, serve the request, answer, wait again.
 
 import CRing
 import Glibc
@@ -6,8 +6,8 @@ import SystemPackage
 
 /// One thread of a queue, with a ring of its own.
 ///
-/// It ends with the connection, or when it has no entry and nobody needs it: a thread must never end with an entry that
-/// it has offered, because a request that the kernel has given to the entry would be lost with it.
+/// It ends with the connection, or when it has no entry and the queue has enough free threads. It never ends with an
+/// offered entry, because a request in that entry would be lost.
 final class RingWorker {
     private let transport: RingTransport
     private let queue: RingQueue
@@ -20,9 +20,10 @@ final class RingWorker {
         ring = try SubmissionRing(device: transport.descriptor, entries: 4)
     }
 
-    /// Begins with an entry that has a request, and serves until the end.
+    /// Starts with an entry that has a request, and serves until the end.
     func live(_ first: RingEntry) {
-        // Whoever asks is on this processor, and waits: no other has to be woken. Where that cannot be, it is slower.
+        // The caller is on this processor and waits, so no other processor must wake. If the thread cannot be pinned,
+        // requests are slower.
         _ = ring_pin_thread(UInt32(truncatingIfNeeded: queue.number))
         lane.whileCurrent {
             var next: RingEntry? = first
@@ -35,8 +36,8 @@ final class RingWorker {
 
     /// Serves until the entry is lost.
     ///
-    /// - Returns: whether to go on with another: the request was parked, or the kernel had no use for what we sent. Not
-    ///   if the connection is gone.
+    /// - Returns: whether to continue with another entry: the request was parked, or the kernel did not take the
+    ///   answer. False if the connection is gone.
     private func serve(_ first: RingEntry) -> Bool {
         var entry = first
         while true {

@@ -1,12 +1,12 @@
-// A ring of io_uring that one thread uses to speak with the kernel's queues.
+// A ring of io_uring that one thread uses for the kernel's queues.
 
 import CRing
 import Glibc
 import SystemPackage
 
-/// A ring of the thread that makes it, and of that thread alone.
+/// Only the thread that made the ring uses it.
 final class SubmissionRing {
-    /// What came back: which entry, or nil for the watched event, and how it went: 0, or a negative errno.
+    /// A completion: the entry, or nil for the watched event, and the result: 0, or a negative errno.
     struct Completion {
         var entry: RingEntry?
         var result: Int32
@@ -14,10 +14,10 @@ final class SubmissionRing {
 
     private let ring: OpaquePointer
     private let device: Int32
-    /// Where the watched event's value is read.
+    /// The place for the watched event's value.
     private let value = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
 
-    /// - Parameter entries: how many commands may be prepared between two turns.
+    /// - Parameter entries: the number of commands that fit between two turns.
     init(device: Int32, entries: UInt32) throws(Errno) {
         guard let ring = ring_open(entries) else {
             value.deallocate()
@@ -50,23 +50,23 @@ final class SubmissionRing {
         try check(ring_watch(ring, event, value, 0))
     }
 
-    /// Tries the ring: it may be allowed to make one and not to use it.
+    /// Tries the ring: a process may be allowed to make a ring but not to use it.
     func probe() throws(Errno) {
         try check(ring_nothing(ring, 0))
         _ = try turn()
     }
 
-    /// Sends what was prepared, without waiting.
+    /// Sends the prepared commands, without a wait.
     func submit() throws(Errno) { try check(ring_submit(ring)) }
 
-    /// Sends what was prepared, and waits for one completion.
+    /// Sends the prepared commands, and waits for one completion.
     func turn() throws(Errno) -> Completion {
         var (tag, result) = (UInt64(0), Int32(0))
         try check(ring_turn(ring, &tag, &result))
         return Completion(entry: Self.entry(tag), result: result)
     }
 
-    /// A completion that is there already.
+    /// A completion that is ready.
     func peek() -> Completion? {
         var (tag, result) = (UInt64(0), Int32(0))
         guard ring_peek(ring, &tag, &result) == 0 else { return nil }

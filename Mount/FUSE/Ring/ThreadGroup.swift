@@ -3,7 +3,7 @@
 import CFuse3
 import Glibc
 
-/// Guards the list of its threads only.
+/// The lock guards the list of threads only.
 final class ThreadGroup: Sendable {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -16,9 +16,9 @@ final class ThreadGroup: Sendable {
     }
     private let state = Monitor(State())
 
-    /// Starts a thread that is set up to run handlers.
+    /// Starts a thread that is ready to run handlers.
     ///
-    /// - Returns: whether it was possible.
+    /// - Returns: whether the thread started.
     func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
         let body = Unmanaged.passRetained(
             Body { [self] in

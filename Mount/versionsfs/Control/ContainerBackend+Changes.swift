@@ -1,4 +1,4 @@
-// The change feed for subscribers: rows that the caller may know of.
+// The change feed for subscribers: the rows that the caller may see.
 
 import Container
 import ControlProtocol
@@ -30,10 +30,10 @@ extension ContainerBackend {
         }
     }
 
-    /// Rows of the feed, none of those behind the sequence number left out.
+    /// Rows of the feed, complete from this sequence number on.
     func rows(after sequence: UInt64, limit: Int) throws -> [(sequence: UInt64, change: Change)] {
         let rows = try store.changes(after: sequence, limit: limit)
-        // Behind the reading: what is given up meanwhile was read, or is missed here.
+        // After the read: rows that were removed meanwhile were either read or are reported missing here.
         try requireFeed(from: sequence)
         return rows
     }
@@ -43,7 +43,7 @@ extension ContainerBackend {
         throw ControlError(.notFound, "the change feed no longer reaches back to \(sequence)")
     }
 
-    /// An item is followed by its identity, so that it is not lost when it is renamed.
+    /// A subscription to an item follows its identity, so that a rename does not end it.
     private func scope(_ target: Target, _ peer: Peer) throws -> (TreePath, ItemID?) {
         switch target {
         case .path(let path): return (try tree(path), nil)

@@ -1,4 +1,4 @@
-// Claims of clients: what they name is looked up with their rights, and handed to the coordinator.
+// Claims of clients: their targets are looked up with the client's rights and passed to the coordinator.
 
 import Container
 import ControlProtocol
@@ -8,7 +8,7 @@ import VersionModel
 import VersionStore
 
 extension ContainerBackend: CoordinationBackend {
-    /// In one claim: each is compared with those of all others.
+    /// The limit for one claim: each of its accesses is compared with all other claims' accesses.
     private static let accessCount = 256
 
     func takePart(_ client: any CoordinationClient, peer: Peer) -> ConnectionID {
@@ -46,10 +46,10 @@ extension ContainerBackend: CoordinationBackend {
         }
     }
 
-    /// Looks up where something is and registers it there, once more if a name was moved in between: what is registered
-    /// is taken along by moves, and what was only looked up is not.
-    /// - Parameter body: is given how often names have been moved; nil once that is not to be waited for any more.
-    /// - Returns: nil if what it belongs to is unknown.
+    /// Looks an item up and registers it there, and repeats this if a name was moved in between: moves update
+    /// registered places, but not a place that was only looked up.
+    /// - Parameter body: gets the number of moves so far, or nil for a registration that ignores moves.
+    /// - Returns: nil if the owner of the registration is unknown.
     @discardableResult
     func lookingUp<Registered>(
         _ body: (UInt64?) throws -> Coordinator.Registration<Registered>
@@ -65,7 +65,7 @@ extension ContainerBackend: CoordinationBackend {
         return registered
     }
 
-    /// Somebody may rename without end.
+    /// A limit, because a program may rename without end.
     private static let lookupCount = 100
 
     func release(_ claim: ClaimID, of connection: ConnectionID) -> Bool {
@@ -74,13 +74,14 @@ extension ContainerBackend: CoordinationBackend {
 
     func cancel(_ claim: ClaimID, of connection: ConnectionID) { container.coordinator.cancel(claim, of: connection) }
 
-    /// The claims of clients on what the caller can reach, and of plain programs those that wait for one or hold it up.
+    /// The claims of clients on items that the caller can reach, and the claims of plain programs that wait for one or
+    /// hold one up.
     /// - Parameter opens: claims of plain programs among themselves, which are listed as well.
     func coordinated(_ call: ControlCall, beside opens: [ClaimRecord]) -> [ClaimInfo] {
         let (now, wall) = container.moment
         return container.coordinatedClaims(as: call.principal).compactMap { entry in
             let claim = entry.listed.claim
-            // An open that holds up others of both kinds is one claim to people.
+            // An open that holds up claims of both kinds is listed as one claim.
             let isListed = claim.isPlain && !entry.listed.isWaiting && opens.contains { open in
                 open.author.process == entry.party.process && open.path == claim.accesses.first?.path
             }
@@ -97,7 +98,7 @@ extension ContainerBackend: CoordinationBackend {
 }
 
 extension AccessKind {
-    /// Reads what a client asks for.
+    /// Reads a client's request.
     init(_ request: AccessRequest) throws(ControlError) {
         switch request.mode {
         case .reading:

@@ -1,4 +1,4 @@
-// The versions and moments that clients name by other words than an id, and directories compared with what they were.
+// Versions and moments that clients name by steps or times instead of ids, and comparisons of directories over time.
 
 import Container
 import ControlProtocol
@@ -7,8 +7,8 @@ import VersionModel
 import VersionStore
 
 extension ContainerBackend {
-    /// The version of a document that a client names. Steps and times count the versions that it may read, as
-    /// `history` lists them to it.
+    /// The version of a document that a client names. Steps and times count the versions that the caller may read, as
+    /// in `history`.
     func version(_ name: VersionName, of document: DocumentRecord, _ call: ControlCall) throws -> Version {
         let path = document.path
         if case .id(let digits) = name {

@@ -1,4 +1,4 @@
-// Presenters of clients: what they name is looked up with their rights; and the change feed as they hear it.
+// Presenters of clients: their items are looked up with the client's rights. Also their view of the change feed.
 
 import Container
 import ControlProtocol
@@ -30,11 +30,11 @@ extension ContainerBackend {
         _ request: PresentRequest, of connection: ConnectionID, _ purpose: Purpose, _ peer: Peer, asOf moves: UInt64?
     ) throws -> Coordinator.Registration<Presented> {
         let place = try request.path.map { try presentable($0, peer) }
-        // Before it is presented: what is recorded in between is told twice rather than not at all.
+        // Read before the presentation: a change in between is reported twice rather than never.
         let last = try store.changeRange()?.upperBound ?? 0
         let sequence = min(request.after ?? last, last)
         let item = PresentedItem(path: place?.path, item: place?.item, origin: purpose.origin)
-        // The client may have been away for a while, and its item have moved.
+        // The client may have been away for a while, and its item may have moved.
         let current = sequence < last ? try follow(item, from: sequence, to: last) : item
         let registration = container.coordinator.present(
             at: current.path, item: current.item, for: purpose,
@@ -53,7 +53,7 @@ extension ContainerBackend {
         return (place.path, place.item)
     }
 
-    /// Where a presenter's item is behind all changes up to `last`.
+    /// The place of a presenter's item after all changes up to `last`.
     private func follow(_ item: PresentedItem, from sequence: UInt64, to last: UInt64) throws -> PresentedItem {
         var (item, sequence) = (item, sequence)
         let packages = container.coordinator.packages

@@ -1,4 +1,5 @@
-// Answers to requests that give versions and deleted files up for good, and say which have gone or would go.
+// Answers to requests that delete versions and deleted files for good. They list the deleted data; a dry run lists the
+// data that the request would delete.
 
 import Container
 import ControlProtocol
@@ -33,7 +34,7 @@ extension ContainerBackend {
         }
     }
 
-    /// A dry run is answered for a container that is mounted read-only, too.
+    /// A read-only container still answers a dry run.
     private func purging(
         _ dryRun: Bool?, _ body: (_ dryRun: Bool) throws -> RemovalOutcome
     ) throws(ControlError) -> Removed {
@@ -41,7 +42,7 @@ extension ContainerBackend {
         return try answering { removed(try body(true)) }
     }
 
-    /// Where something was deleted; an id stands for its own entry, and a directory's for its entries as well.
+    /// The place of a deletion. An id stands for its own entry; a directory stands for its entries as well.
     private func deletedPlace(_ target: Target, _ call: ControlCall) throws -> (path: TreePath?, entry: DeletionID?) {
         if case .path(let path) = target {
             let tree = try tree(path)

@@ -1,4 +1,4 @@
-// Beginning a query: the predicate is read, the place looked up with the caller's rights.
+// The start of a query: reads the predicate, and looks the place up with the caller's rights.
 
 import Container
 import ControlProtocol
@@ -8,7 +8,7 @@ import VersionModel
 import VersionStore
 
 extension ContainerBackend: QueryBackend {
-    /// A predicate is asked of every entry: a longer one would keep other clients waiting.
+    /// A predicate runs for every entry, so a long one delays other clients.
     private static let longestPredicate = 64 << 10
 
     func query(_ request: QueryRequest, peer: Peer) throws(ControlError) -> any RunningQuery {
@@ -53,8 +53,9 @@ extension ContainerBackend: QueryBackend {
     /// An entry as clients see it.
     func item(_ entry: TreeEntry, _ scopes: DocumentScopes) -> QueryItem {
         QueryItem(
-            // A document stays itself however it is saved; its file may be another one each time.
-            id: entry.document.map(\.item.hex) ?? "\(entry.file.number)", path: Path(entry.path), type: entry.type, size: entry.size,
+            // A document keeps its identity with every save; its file may be another one each time.
+            id: entry.document.map(\.item.hex) ?? "\(entry.file.number)", path: Path(entry.path), type: entry.type,
+            size: entry.size,
             modified: entry.modified, scope: scopes.contains(entry.path) ? "documents" : "data",
             document: entry.document.map { known in
                 QueryItem.Document(

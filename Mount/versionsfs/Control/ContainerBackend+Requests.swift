@@ -1,4 +1,4 @@
-// Requests about documents: reading, resolving, bringing back, keeping, giving up.
+// Requests about documents: read, resolve, restore, keep, purge.
 
 import Container
 import ControlProtocol
@@ -42,7 +42,7 @@ extension ContainerBackend {
         }
     }
 
-    /// The version that a target and perhaps a name of its own stand for; the current one if none is named.
+    /// The version for a target and an optional version name; the current one without a name.
     private func version(
         _ target: Target, _ name: VersionName?, _ call: ControlCall
     ) throws -> (Version, DocumentRecord) {
@@ -121,7 +121,7 @@ extension ContainerBackend {
         }
     }
 
-    // MARK: Bringing back
+    // MARK: Restoring
 
     func restore(_ request: RestoreRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         try changing {
@@ -136,7 +136,7 @@ extension ContainerBackend {
         }
     }
 
-    /// What is to be brought back: without a name the version that the target is, else the previous one.
+    /// The version to restore: without a name the target's version, else the previous one.
     private func restorable(_ request: RestoreRequest, _ call: ControlCall) throws -> (Version, DocumentRecord) {
         if request.version == nil, case .version(let version, let document) = try subject(request.target, call) {
             return (version, document)
@@ -144,14 +144,14 @@ extension ContainerBackend {
         return try version(request.target, request.version ?? .previous, call)
     }
 
-    /// Where something is to be put.
+    /// The path for a restored item.
     private func newPlace(_ path: Path) throws -> TreePath {
         let tree = try tree(path)
         try container.requireUsable(tree)
         return tree
     }
 
-    /// Makes a change in turn with coordinated accesses to what it is at.
+    /// Makes a change in turn with coordinated accesses to the same place.
     private func inTurn<Result>(
         at path: TreePath, item: ItemID? = nil, as option: WritingOption = .updating, _ call: ControlCall,
         _ body: () throws -> Result
@@ -219,7 +219,7 @@ extension ContainerBackend {
             let target = try request.to.map { try newPlace($0) }
             let place = try path(request.target, call)
             let time = try moment(request.at, before: request.before, in: place, call)
-            // In place it takes along whatever is in the directory.
+            // A restoration in place moves all entries of the directory with it.
             return try inTurn(at: target ?? place, as: target == nil ? .forMoving : .updating, call) {
                 restored(
                     try container.restoreDirectory(place, at: time, to: target, as: call.principal) { done in
@@ -230,7 +230,7 @@ extension ContainerBackend {
         }
     }
 
-    // MARK: Keeping and giving up
+    // MARK: Keeping and purging
 
     func pin(_ request: PinRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
         try changing {
@@ -313,7 +313,7 @@ extension ContainerBackend {
         }
     }
 
-    /// As ``answering(_:)``; errors name the file where they are about it.
+    /// The same as ``answering(_:)``; errors about the file name it.
     private func answeringAboutSettings<Result>(_ body: () throws -> Result) throws(ControlError) -> Result {
         try answering {
             do {

@@ -1,5 +1,5 @@
-// From what a client names (paths, paths through `.versions`, ids) to documents, versions and deletions, and back to
-// the paths under the mount where they can be read.
+// From the targets of clients (paths, paths through `.versions`, ids) to documents, versions and deletions, and back to
+// the paths under the mount.
 
 import Container
 import ControlProtocol
@@ -7,7 +7,7 @@ import ControlService
 import VersionModel
 import VersionStore
 
-/// What a target names.
+/// The object that a target names.
 enum Subject {
     case document(DocumentRecord)
     case version(Version, DocumentRecord)
@@ -17,7 +17,7 @@ enum Subject {
 extension ContainerBackend {
     private static let browse = FileName(".versions")
 
-    /// The path that a client sent; `notFound` if it leads out of the container or is none.
+    /// The path that a client sent; `notFound` if it is invalid or leads out of the container.
     func tree(_ path: Path) throws -> TreePath {
         guard let tree = path.tree else {
             throw OperationError(.notFound, "no such path in the container: \(path)")
@@ -25,7 +25,7 @@ extension ContainerBackend {
         return tree
     }
 
-    /// A target as a directory or document's path, without looking whether it is there.
+    /// The path of a target directory or document, without a check that it exists.
     func path(_ target: Target, _ call: ControlCall) throws -> TreePath {
         switch target {
         case .path(let path): return try tree(path)
@@ -75,7 +75,7 @@ extension ContainerBackend {
         guard rest.count == 3, let last = rest.last, let name = VersionFileName(last) else {
             return .document(document)
         }
-        // It may be of a document that was deleted under a name that another has now.
+        // The id may be of a deleted document whose name another document has now.
         if !document.versions.contains(where: { $0.id.hex.hasPrefix(name.id) }),
             case .version(let version, let other) = try container.identified(by: name.id, as: call.principal),
             other.path == path
@@ -85,7 +85,7 @@ extension ContainerBackend {
         return .version(try container.version(name.id, of: document), document)
     }
 
-    /// The directory that a `.versions` belongs to: live, or an entry under `.deleted`.
+    /// The directory of a `.versions`: live, or an entry under `.deleted`.
     private func directory(_ path: TreePath, _ call: ControlCall) throws -> TreePath {
         guard path.names.contains(where: { $0 == Self.browse }) else { return path }
         guard case .deletion(let deletion) = try subject(at: path, call) else {
@@ -108,7 +108,7 @@ extension ContainerBackend {
         return found
     }
 
-    /// The document that a target names, or the one whose version it names.
+    /// The target document, or the document of the target version.
     func document(_ target: Target, _ call: ControlCall) throws -> DocumentRecord {
         switch try subject(target, call) {
         case .document(let document), .version(_, let document): return document
@@ -127,7 +127,7 @@ extension ContainerBackend {
         info(version, of: document, in: VersionPlaces(of: document, store))
     }
 
-    /// Versions of one document as clients see them: where they are is found out once.
+    /// Versions of one document as clients see them. Their places are computed once.
     func infos(_ versions: [Version], of document: DocumentRecord) -> [VersionInfo] {
         let places = VersionPlaces(of: document, store)
         return versions.map { info($0, of: document, in: places) }
@@ -141,7 +141,7 @@ extension ContainerBackend {
         return VersionInfo(version, path: document.path, file: absolute(file), device: device)
     }
 
-    /// Under the mount.
+    /// The absolute path under the mount.
     func absolute(_ path: TreePath) -> Path {
         guard let mountpoint = surroundings.mountpoint else { return Path(path) }
         return path.bytes.isEmpty ? mountpoint : Path(bytes: mountpoint.bytes + [47] + path.bytes)
@@ -155,8 +155,7 @@ extension ContainerBackend {
         return document
     }
 
-    /// A document with the losers that the caller may read; nil without any. Of several losers it has the newest one's
-    /// base.
+    /// A document with the losers that the caller may read; nil if there are none. Its base is the newest loser's base.
     func conflicted(_ all: DocumentRecord, _ call: ControlCall) -> ConflictedDocument? {
         let document = readable(all, call)
         guard let current = document.current, !document.conflicts.isEmpty else { return nil }

@@ -1,4 +1,4 @@
-// What the control socket serves: each request as an operation of the live container, with the caller's own rights.
+// The control socket's backend: each request is an operation of the live container, with the caller's own rights.
 
 import Container
 import ControlProtocol
@@ -7,9 +7,9 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Answers the control socket's requests over a container that is in use.
+/// Answers the control socket's requests for an open container.
 final class ContainerBackend: ControlBackend {
-    /// What the mount knows and the container does not.
+    /// Facts that the mount knows and the container does not.
     struct Surroundings: Sendable {
         /// Absolute; nil when the container is served unmounted.
         var mountpoint: Path?
@@ -17,15 +17,15 @@ final class ContainerBackend: ControlBackend {
         var version: String
         /// `journal`, `stderr`, `syslog`, or a path.
         var log: String
-        /// Asked for each time: what the transport has negotiated.
+        /// Called for each answer: the transport's negotiated features.
         var transport: @Sendable () -> ContainerStatus.Transport
-        /// Removes the state for good; gives sentences about what it had to leave. Nil while the container is mounted.
+        /// Removes the state for good; returns sentences about entries that stay. Nil while the container is mounted.
         var forget: (@Sendable (_ report: @escaping (_ entries: Int) -> Void) throws -> [String])?
         /// Sentences for `status`.
         var notes: @Sendable () -> [String] = { [] }
         /// The container's file system, and those mounted below it.
         var fileSystems: @Sendable () -> [ContainerStatus.FileSystem] = { [] }
-        /// The state directory, absolute; through a mount over it nobody reaches it.
+        /// The state directory, absolute. A mount over it hides it from every program.
         var state = Path(".versionsfs")
     }
 
@@ -51,12 +51,12 @@ final class ContainerBackend: ControlBackend {
     func status(_ request: StatusRequest, _ call: ControlCall) throws(ControlError) -> ContainerStatus {
         try answering {
             let counts = try store.statistics()
-            // Nobody else waits for an unmounted container, and what `forget` asks about should be true. Mounted it is
-            // counted in the background, if not for reading only.
+            // No client waits for an unmounted container, and `forget` needs exact numbers for its question. A mounted
+            // container counts in the background, unless it is read-only.
             if surroundings.mountpoint == nil || container.options.isReadOnly {
                 try store.rescanSpace(onlyIfUnknown: true)
             }
-            // Half a second: status is asked for often, and a big tree takes long to walk.
+            // Half a second: programs call status often, and a walk over a big tree takes long.
             let space = try container.space(within: .root, limit: 500_000_000, as: Principal(user: 0))
             var notes = surroundings.notes()
             if !space.isComplete {
@@ -118,9 +118,9 @@ final class ContainerBackend: ControlBackend {
         return before
     }
 
-    // MARK: Help for all
+    // MARK: Helpers
 
-    /// As ``answering(_:)`` for what changes the container: not when it is mounted read-only.
+    /// The same as ``answering(_:)``, for changes: refused if the container is mounted read-only.
     func changing<Result>(_ body: () throws -> Result) throws(ControlError) -> Result {
         guard !container.options.isReadOnly else {
             throw ControlError(.denied, "the container is mounted read-only", advice: "mount it without -o ro")
@@ -133,7 +133,7 @@ final class ContainerBackend: ControlBackend {
         return try answering(body)
     }
 
-    /// Runs an operation; what it throws becomes an error of the protocol.
+    /// Runs an operation; a thrown error becomes an error of the protocol.
     func answering<Result>(_ body: () throws -> Result) throws(ControlError) -> Result {
         do {
             return try body()

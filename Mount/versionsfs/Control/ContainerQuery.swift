@@ -1,5 +1,5 @@
-// A query over the live container: a walk over the tree first, then the change feed from where that began. It keeps a
-// place in both and no results, so it costs the same however many there are; the client knows what it was told.
+// A query over the live container: first a walk over the tree, then the change feed from the start of the walk. It
+// keeps a position in both and no results, so its cost does not grow with them. The client keeps the results.
 
 import Container
 import ControlProtocol
@@ -9,15 +9,15 @@ import Synchronization
 import VersionModel
 import VersionStore
 
-/// What is asked, by whom, and how far it is.
+/// The question, the caller, and the progress.
 final class ContainerQuery: RunningQuery {
-    /// Names that are looked at in one piece, and rows of the change feed.
+    /// The number of names, and of rows of the change feed, in one piece.
     static let nameCount = 500
 
     private struct State {
-        /// Walks of the step that is being told; the last one first.
+        /// The remaining walks of the current step, last one first.
         var walks: [TreeCursor] = []
-        /// Where this step ends in the change feed.
+        /// The end of this step in the change feed.
         var reached: UInt64
         var isGathering: Bool
     }
@@ -27,10 +27,10 @@ final class ContainerQuery: RunningQuery {
     private let scope: TreePath
     private let matcher: QueryMatcher
     private let principal: Principal
-    /// Confined to the one thread that asks for a piece; the lock is for the compiler.
+    /// Only the one thread that asks for a piece uses it; the lock is for the compiler.
     private let state: Mutex<State>
 
-    /// - Parameter after: where to go on in the change feed; nil begins with the tree.
+    /// - Parameter after: the position in the change feed; nil begins with the tree.
     init(
         _ backend: ContainerBackend, scope: TreePath, _ predicate: QueryPredicate, began: UInt64, after: UInt64?,
         as principal: Principal
@@ -55,10 +55,12 @@ final class ContainerQuery: RunningQuery {
 
     // MARK: The tree
 
-    /// Goes on with the walks of this step; ends the step with the last of them.
+    /// Continues the walks of this step; ends the step with the last of them.
     private func goOn(_ state: inout State, _ page: QueryPage) throws -> QueryPage {
         var page = page
-        if state.isGathering, let entry = try backend.container.entry(at: scope, as: principal), entry.type != .directory {
+        if state.isGathering, let entry = try backend.container.entry(at: scope, as: principal),
+            entry.type != .directory
+        {
             state.walks = []
             add([entry], to: &page)
         }
@@ -86,10 +88,11 @@ final class ContainerQuery: RunningQuery {
 
     // MARK: The change feed
 
-    /// The next rows of the feed: every path that they name is looked at as it is now.
+    /// Reads the next rows of the feed, and looks up the present state of every path in them.
     private func follow(_ state: inout State) throws -> QueryPage {
         if let range = try backend.store.changeRange(), range.lowerBound > state.reached &+ 1, state.reached > 0 {
-            throw ControlError(.notFound, "the change feed no longer reaches back to \(state.reached)", advice: "ask again")
+            throw ControlError(
+                .notFound, "the change feed no longer reaches back to \(state.reached)", advice: "ask again")
         }
         let rows = try backend.store.changes(after: state.reached, limit: Self.nameCount)
         guard let last = rows.last else { return QueryPage(isAtEnd: true) }
@@ -118,13 +121,15 @@ final class ContainerQuery: RunningQuery {
     }
 
     private func look(
-        at names: [FileName], in directory: TreePath, _ touched: TouchedPaths, _ state: inout State, _ page: inout QueryPage
+        at names: [FileName], in directory: TreePath, _ touched: TouchedPaths, _ state: inout State,
+        _ page: inout QueryPage
     ) throws {
         let entries: [FileName: TreeEntry]
         do throws(OperationError) {
             entries = try backend.container.entries(names, in: directory, as: principal)
         } catch {
-            // A directory that is gone, or closed to the caller, is told with what happened to it; its names are not.
+            // A change of the directory itself reports that it is gone or closed to the caller; its names need no
+            // report.
             guard error.kind == .notFound || error.kind == .denied else { throw error }
             if backend.container.knowsAll(principal) { page.gone += names.map { Path(directory.appending($0)) } }
             return
@@ -150,6 +155,10 @@ final class ContainerQuery: RunningQuery {
         let before = page.items.count
         add([entry], to: &page)
         guard page.items.count == before else { return }
-        if entry.type == .directory { page.unmatched.append(Path(entry.path)) } else { page.gone.append(Path(entry.path)) }
+        if entry.type == .directory {
+            page.unmatched.append(Path(entry.path))
+        } else {
+            page.gone.append(Path(entry.path))
+        }
     }
 }

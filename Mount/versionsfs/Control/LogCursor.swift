@@ -1,18 +1,18 @@
-// Where a page of a log ended.
+// The position behind a page of a log.
 
 import VersionModel
 
-/// A place in a log: first the rows of the change feed, then the deletions, then the versions. As text it is what
-/// clients hand back; they may hand back anything.
+/// A position in a log: first the rows of the change feed, then the deletions, then the versions. Clients hand its text
+/// back, and may hand back any text.
 enum LogCursor: Equatable {
-    /// Behind this row, and no further than the row that was last at the beginning.
+    /// Behind this row, up to the row that was last at the start.
     case feed(after: UInt64, end: UInt64)
     /// Behind this row of the catalog.
     case deletions(afterRow: Int64)
-    /// Behind this item; of it, the versions older than this time are still to be told.
+    /// Behind this item, except for its versions older than this time.
     case versions(after: ItemID?, partOf: Part?)
 
-    /// An item of whose versions a page told some.
+    /// An item that a page covers in part.
     struct Part: Equatable {
         var item: ItemID
         var before: HybridTime

@@ -1,4 +1,4 @@
-// Pages of a log: rows of the change feed, deletions and versions, as far as the caller may know of them.
+// Pages of a log: rows of the change feed, deletions and versions that the caller may see.
 
 import Container
 import ControlProtocol
@@ -21,19 +21,19 @@ extension ContainerBackend {
     }
 }
 
-/// Reads one page. Nothing is kept between pages: the cursor says where the next one begins.
+/// Reads one page. The reader keeps no state between pages: the cursor marks the start of the next one.
 struct LogReader {
-    /// What a log is about.
+    /// The scope of a log.
     enum Scope {
-        /// What happened at a path and below it.
+        /// Events at a path and below it.
         case tree(TreePath)
-        /// What happened to documents; at their path, too, if that is what was named.
+        /// Events of documents; for a path also the events at that path.
         case documents([ItemID: DocumentRecord], at: TreePath?)
     }
 
-    /// Events in a page, and rows of the catalog that are asked for at a time.
+    /// The number of events in a page, and of catalog rows per read.
     private static let portion = 500
-    /// Rows that are looked at for a page, though few or none of them concern the caller.
+    /// The largest number of rows examined for a page, even if few of them concern the caller.
     private static let looks = 4_000
 
     private let backend: ContainerBackend
@@ -52,7 +52,7 @@ struct LogReader {
         (self.backend, self.scope, self.request, self.call) = (backend, scope, request, call)
     }
 
-    /// A document is followed under all its names; at its path there may have been others before it.
+    /// A document is followed under all its names; other documents may have had its path before it.
     static func scope(_ target: Target, _ backend: ContainerBackend, _ call: ControlCall) throws -> Scope {
         if case .path(let path) = target {
             let path = try backend.tree(path)
@@ -114,7 +114,7 @@ struct LogReader {
 
     // MARK: The change feed
 
-    /// Rows that were given up since the last page are told by their versions.
+    /// Rows that were removed since the last page are replaced by their versions.
     private mutating func readFeed(after: UInt64, end: UInt64) throws -> LogCursor {
         var (after, looked) = (after, 0)
         while looked < Self.looks, events.count < Self.portion {
@@ -179,7 +179,7 @@ struct LogReader {
         return reached.map { .versions(after: $0, partOf: nil) }
     }
 
-    /// The next items, and the last of those that were looked at for them.
+    /// The next items, and the last examined item.
     private func nextItems(after item: ItemID?) throws -> ([ItemID], ItemID?) {
         switch scope {
         case .tree:
@@ -190,12 +190,12 @@ struct LogReader {
         }
     }
 
-    /// Tells an item's versions, as many as a page holds.
-    /// - Returns: where to go on; nil if all were told.
+    /// Adds an item's versions, at most one page.
+    /// - Returns: the position of the rest; nil at the end.
     private mutating func readVersions(of item: ItemID, before time: HybridTime?) throws -> LogCursor.Part? {
         guard var document = try document(item) else { return nil }
         let versions = try store.versions(of: item, before: time, limit: Self.portion)
-        // A document that nobody has changed is not recorded: its one version is the file.
+        // An unchanged document has no record: its one version is the file.
         if !versions.isEmpty || time != nil { document.versions = versions }
         for version in document.versions where container.mayRead(version, of: document, as: call.principal) {
             tell(LoggedEvent(version, path: document.path))
@@ -204,7 +204,7 @@ struct LogReader {
         return LogCursor.Part(item: item, before: last.time)
     }
 
-    /// A document of the scope, without its versions, as far as the caller may know of it.
+    /// A document of the scope, without its versions, as far as the caller may see it.
     private mutating func document(_ item: ItemID) throws -> DocumentRecord? {
         switch scope {
         case .documents(let documents, _): return documents[item]
@@ -223,7 +223,7 @@ struct LogReader {
                 }
                 return DocumentRecord(path: deletion.path, item: item, versions: [], deletion: deletion)
             }
-            // Its file was renamed over another: it has a history and no name.
+            // A rename has replaced its file: it has a history and no name.
             let document = try? container.document(item, as: call.principal)
             return document.flatMap { $0.path.isWithin(scope) ? $0 : nil }
         }

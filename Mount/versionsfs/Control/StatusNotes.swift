@@ -1,14 +1,14 @@
-// Sentences for `status` about what is not kept, and what is lost (DESIGN 1: the exceptions show).
+// Sentences for `status` about contents that are not kept or are lost (DESIGN 1: exceptions are visible).
 
 import Container
 import ControlProtocol
 import VersionModel
 import VersionStore
 
-/// What people should know of the first promise in this container.
+/// Notes about the limits of the first promise in this container.
 struct StatusNotes {
     let container: LiveContainer
-    /// Who asks: names that they may not see are left out.
+    /// The caller: names that it may not see are left out.
     let principal: Principal
 
     /// - Throws: if the catalog cannot be read.
@@ -73,7 +73,7 @@ struct StatusNotes {
         return file.patterns
     }
 
-    /// Which `.versionsignore` counts, for programs.
+    /// The `.versionsignore` in force, for programs.
     var ignoreFile: ContainerStatus.IgnoreFile? {
         container.ignoreFile.map {
             .init(path: Path(bytes: Array(Self.name.utf8)), counts: $0.counts, reason: $0.objection)

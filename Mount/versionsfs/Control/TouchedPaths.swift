@@ -1,4 +1,4 @@
-// Which names some rows of the change feed are about, each once: a query looks at them as they are now.
+// The names in some rows of the change feed, each once: a query looks up their present state.
 
 import VersionModel
 
@@ -6,16 +6,17 @@ import VersionModel
 struct TouchedPaths {
     private let scope: TreePath
     private var byDirectory: [TreePath: Set<FileName>] = [:]
-    /// Names that something else may be behind now, with all below them.
+    /// Names that may have another item now, with all names below them.
     private var moved: Set<TreePath> = []
-    /// What is asked about, or a directory above it, is another one now.
+    /// The scope itself, or a directory above it, has changed.
     private(set) var isScopeTouched = false
 
     init(within scope: TreePath) { self.scope = scope }
 
     /// - Parameters:
-    ///   - rightsMatter: changed rights of a directory may show or hide what is in it.
-    ///   - mayKnow: whether whoever asks may know a name in a directory: not even that it is gone is told of others.
+    ///   - rightsMatter: changed rights of a directory may show or hide its entries.
+    ///   - mayKnow: whether the caller may know a name in a directory. A hidden name is not reported even when it is
+    ///     gone.
     mutating func add(_ change: Change, rightsMatter: Bool, mayKnow: (TreePath, FileID?) -> Bool) {
         let isMove =
             switch change.event {
@@ -32,8 +33,10 @@ struct TouchedPaths {
             {
                 byDirectory[directory, default: []].insert(name)
                 if isMove { moved.insert(path) }
-                // Its directory has another time now.
-                if change.event != .attributes, directory != scope, let name = directory.name, let above = directory.parent {
+                // Its directory has a new modification time.
+                if change.event != .attributes, directory != scope, let name = directory.name,
+                    let above = directory.parent
+                {
                     byDirectory[above, default: []].insert(name)
                 }
             }
@@ -42,14 +45,14 @@ struct TouchedPaths {
 
     func isMoved(_ path: TreePath) -> Bool { moved.contains(path) }
 
-    /// In order. What lies below a name that is looked at as a whole is told with that; looking at it twice does no
-    /// harm, for both see it as it is.
+    /// Sorted. A name inside a directory that is reported as a whole appears twice. That is harmless, because both show
+    /// the present state.
     var directories: [TreePath] { byDirectory.keys.sorted() }
 
     func names(in directory: TreePath) -> [FileName] { byDirectory[directory, default: []].sorted() }
 }
 
-/// Which paths are of document scope.
+/// Tells which paths are of document scope.
 struct DocumentScopes {
     private let directories: [TreePath]
 

@@ -1,4 +1,4 @@
-// Where a document's versions are found under the mount: the `file` of a version (DESIGN 3.3).
+// The path of each version under the mount: the `file` of a version (DESIGN 3.3).
 
 import Container
 import VersionModel
@@ -29,7 +29,7 @@ struct VersionPlaces {
 
     /// - Parameters:
     ///   - device: the name of the device that made the version.
-    ///   - isKeptBeside: the document does not hold it, though it is the current one.
+    ///   - isKeptBeside: whether the document's file does not hold the current version.
     func file(of version: Version, device: String, isKeptBeside: Bool) -> TreePath {
         guard version.kind != .current || isKeptBeside, let versions, let name,
             let section = FileName(version.kind == .conflict ? "conflicts" : "history"),
@@ -38,7 +38,7 @@ struct VersionPlaces {
         return versions.appending(section).appending(leaf)
     }
 
-    /// The directory that something was deleted from: live, or an entry under `.deleted`.
+    /// The directory of a deletion: live, or an entry under `.deleted`.
     private static func directory(
         of deletion: Deletion, _ store: VersionStore, depth: Int
     ) -> (path: TreePath, isLive: Bool)? {
@@ -51,8 +51,8 @@ struct VersionPlaces {
         return ((try? store.path(of: directory)) ?? deletion.path.parent).map { ($0, true) }
     }
 
-    /// Where an entry of the deleted area lies: under the `.deleted` of its directory, or in the entry of the directory
-    /// that was deleted as well.
+    /// The place of an entry of the deleted area: under the `.deleted` of its directory, or in that directory's own
+    /// entry if the directory was deleted too.
     private static func entry(of deletion: Deletion, _ store: VersionStore, depth: Int) -> TreePath? {
         guard depth < 256, let browse, let deletedName, let directory = directory(of: deletion, store, depth: depth)
         else { return nil }
