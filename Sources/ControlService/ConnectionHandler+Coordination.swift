@@ -1,4 +1,4 @@
-// Claims and presenters of one connection: requests in, grants, questions and notices out.
+// Claims and presenters of one connection: reads requests, sends grants, questions and notifications.
 
 import ControlProtocol
 import Coordination
@@ -7,7 +7,7 @@ import VersionModel
 
 extension ConnectionHandler {
     /// Serves a method of coordination.
-    /// - Returns: whether it was one.
+    /// - Returns: false for other methods.
     func coordinate(_ method: String, _ line: IncomingLine, _ id: RequestID) -> Bool {
         do throws(ControlError) {
             switch method {
@@ -26,7 +26,7 @@ extension ConnectionHandler {
         return true
     }
 
-    /// The connection's part; taken with the first request that needs it.
+    /// The connection's participation, which starts with the first request that needs it.
     func takePart() throws(ControlError) -> (any CoordinationBackend, Peer, ConnectionID) {
         guard let backend = shared.backend as? any CoordinationBackend, let context, let peer else {
             throw ControlError(.unknownMethod, "no coordination here")
@@ -37,7 +37,7 @@ extension ConnectionHandler {
         return (backend, peer, connection)
     }
 
-    /// The connection is gone.
+    /// Ends the participation after the end of the connection.
     func leave() {
         guard let participation, let backend = shared.backend as? any CoordinationBackend else { return }
         self.participation = nil
@@ -82,7 +82,7 @@ extension ConnectionHandler {
         return purpose
     }
 
-    /// Makes claims one after the other, as they came: who came first goes first.
+    /// Makes claims one at a time, in the order of their arrival.
     private func inOrder(_ work: @escaping @Sendable () -> (ClaimID, ControlError)?) {
         claimsToMake.append(work)
         if claimsToMake.count == 1 { makeNextClaim() }
@@ -124,8 +124,8 @@ extension ConnectionHandler {
 
     private func cancel(_ request: CancelClaimRequest, _ id: RequestID) throws(ControlError) {
         let (backend, _, connection) = try takePart()
-        // One that has been answered in the same moment is no error; one that is still being made is cancelled when it
-        // is.
+        // A claim that was answered at the same moment is no error. A claim that is still being made is canceled
+        // afterwards.
         if let claim = participation?.claim(of: request.key) {
             inOrder {
                 backend.cancel(claim, of: connection)
@@ -135,20 +135,21 @@ extension ConnectionHandler {
         write(try Wire.line(replying: Done(), to: id))
     }
 
-    // MARK: What the client is told
+    // MARK: Messages to the client
 
-    /// A message of the coordinator, in the order in which they were sent.
+    /// Receives a message of the coordinator, in the order of sending.
     func told(_ message: CoordinationMessage) {
         guard participation != nil, !isOverrun() else { return }
         guard let presenter = message.presenter else { return send(message) }
         guard participation?.presenters[presenter] == nil else { return told(message, for: presenter) }
-        // Withdrawn, or being presented just now. None of the latter's may be lost: a question would never be answered.
+        // The presenter is withdrawn, or about to be registered. A message of the latter must not be lost: a question
+        // would never get its answer.
         guard participation?.begunPresenters ?? 0 > 0 else { return }
         guard (participation?.early[presenter]?.count ?? 0) < shared.limits.untakenMessageCount else { return close() }
         participation?.early[presenter, default: []].append(message)
     }
 
-    /// Writes a message whose turn it is.
+    /// Writes a message when its turn has come.
     func send(_ message: CoordinationMessage) {
         switch message {
         case .granted(let claim, let paths):
@@ -179,8 +180,8 @@ extension ConnectionHandler {
         }
     }
 
-    /// What the client has claimed was changed. What it may not know of it is not told; a claim on what it may not use
-    /// is over.
+    /// Reports a change of an item under the client's claim. The client does not get a name that it may not know; a
+    /// claim on an item that it may no longer use ends.
     private func disturbed(_ claim: ClaimID, _ access: Access) {
         let notification = ClaimDisturbedNotification(
             claim: claim.number, path: Path(access.path), disturbance: ClaimDisturbedNotification.Disturbance(access))
@@ -204,7 +205,7 @@ extension ConnectionHandler {
         send(.claimRevoked(claim))
     }
 
-    /// Whether the client takes none of what it is told: it is cut off then, and what it has is free.
+    /// Whether the client reads none of its messages. The service then closes its connection, so that its claims end.
     private func isOverrun() -> Bool {
         guard let context, !context.channel.isWritable else {
             untaken = 0
@@ -229,14 +230,14 @@ extension ConnectionHandler {
         }
     }
 
-    /// A presenter has answered. A refusal counts if it may write what it was asked about, by now and where that is now.
+    /// Handles a presenter's answer. A refusal counts only if the peer may write the item at its present place.
     private func answered(
         _ question: QuestionID, _ what: Question, _ presenter: PresenterID, _ result: Result<[UInt8], ControlError>
     ) {
         guard let connection = participation?.connection, let backend = shared.backend as? any CoordinationBackend,
             let peer
         else { return }
-        // One that does not know the method has nothing to say to it.
+        // A client that does not know the method cannot object.
         guard case .failure(let error) = result, error.code != .unknownMethod else {
             return backend.answer(question, .done, of: connection)
         }
@@ -246,7 +247,7 @@ extension ConnectionHandler {
         }
     }
 
-    /// Any answer shows that the client runs.
+    /// Notes that the client runs: any answer shows it.
     func showsThatItRuns() {
         guard let participation, let backend = shared.backend as? any CoordinationBackend else { return }
         backend.alive(participation.connection)
@@ -254,7 +255,7 @@ extension ConnectionHandler {
 }
 
 extension CoordinationMessage {
-    /// The presenter that it is for; nil for what is about claims.
+    /// The presenter of the message; nil for messages about claims.
     fileprivate var presenter: PresenterID? {
         switch self {
         case .ask(_, let presenter, _, _, _), .reacquire(let presenter, _), .presenterRevoked(let presenter): presenter
@@ -264,7 +265,7 @@ extension CoordinationMessage {
 }
 
 extension ClaimRefusal {
-    /// The same for a client that may not see everything: of others' paths those that it has named itself.
+    /// The same for a client with limited rights: of other paths only those that it has named itself.
     fileprivate func showing(_ paths: Set<Path>) -> ClaimRefusal {
         func party(_ party: CoordinationParty) -> CoordinationParty {
             var party = party
@@ -280,7 +281,7 @@ extension ClaimRefusal {
 }
 
 extension ClaimDisturbedNotification.Disturbance {
-    /// What a plain program does.
+    /// The kind of a plain program's access.
     init(_ access: Access) {
         switch access.kind {
         case .writing(.forMoving): self = .moved
@@ -291,7 +292,7 @@ extension ClaimDisturbedNotification.Disturbance {
 }
 
 extension ControlError {
-    /// Why a claim was not granted.
+    /// The error for a claim that was not granted.
     init(_ refusal: ClaimRefusal) {
         func name(_ party: CoordinationParty) -> String { "\(party.program) (\(party.process))" }
         switch refusal {

@@ -1,4 +1,4 @@
-// Presenters of one connection: registered, placed, withdrawn, and told what changes about their items.
+// Presenters of one connection: registration, moves, withdrawal, and the changes of their items.
 
 import ControlProtocol
 import Coordination
@@ -29,7 +29,7 @@ extension ConnectionHandler {
             guard let presented = parcel.take(), handler.participation != nil else { return }
             let presenter = presented.presenter
             handler.participation?.presenters[presenter] = PresenterFeed(presented)
-            // What it was asked before its client could know its number.
+            // Questions from before the client could know the presenter's number.
             for message in handler.participation?.early.removeValue(forKey: presenter) ?? [] { handler.told(message) }
             handler.pump(presenter)
         }
@@ -73,9 +73,9 @@ extension ConnectionHandler {
         write(try Wire.line(replying: Done(), to: id))
     }
 
-    // MARK: What presenters hear
+    // MARK: Messages to presenters
 
-    /// A message for a presenter: at once, or in its turn behind the changes that it is to hear of first.
+    /// Passes a message to a presenter: at once, or after the changes that must come first.
     func told(_ message: CoordinationMessage, for presenter: PresenterID) {
         if case .ask(let question, _, let what, _, _) = message, let peer, !shared.trusts(peer) {
             return ask(question, what, of: presenter, message, peer)
@@ -90,13 +90,13 @@ extension ConnectionHandler {
         let (backend, loop) = (shared.backend, context.eventLoop)
         let handler = NIOLoopBound(self, eventLoop: loop)
         shared.run(on: .coordination, from: source) {
-            // If the feed cannot be read, nothing in it can be waited for.
+            // Without a readable feed there is nothing to wait for.
             let sequence = (try? backend.lastSequence()) ?? 0
             loop.execute { handler.value.settle(number, of: presenter, until: sequence) }
         }
     }
 
-    /// A message goes out once the presenter has been told of all changes up to one.
+    /// Sends a message after all changes up to this one.
     private func settle(_ number: UInt64, of presenter: PresenterID, until sequence: UInt64) {
         participation?.presenters[presenter]?.settle(number, until: sequence)
         participation?.presenters[presenter]?.cursor.changesHappened()
@@ -104,10 +104,11 @@ extension ConnectionHandler {
         pump(presenter)
     }
 
-    /// Asks somebody who may not see everything, if it may know what it is asked about by now. Who may not is not waited
-    /// for.
+    /// Asks a client with limited rights, if it may know the item by now. Without that right, the question counts as
+    /// answered.
     private func ask(
-        _ question: QuestionID, _ what: Question, of presenter: PresenterID, _ message: CoordinationMessage, _ peer: Peer
+        _ question: QuestionID, _ what: Question, of presenter: PresenterID, _ message: CoordinationMessage,
+        _ peer: Peer
     ) {
         let isBehind = participation?.presenters[presenter]?.isBehind(message) ?? false
         guard let number = participation?.presenters[presenter]?.hold(message), let context,
@@ -137,7 +138,7 @@ extension ConnectionHandler {
         for message in participation?.presenters[presenter]?.due() ?? [] { send(message) }
     }
 
-    /// The backend recorded changes.
+    /// Notes that the backend has recorded changes.
     func presentersMayHear() {
         for presenter in participation?.presenters.keys.sorted() ?? [] {
             participation?.presenters[presenter]?.cursor.changesHappened()
@@ -145,10 +146,10 @@ extension ConnectionHandler {
         }
     }
 
-    /// The client reads again.
+    /// Continues after the client has read.
     func pumpPresenters() { participation?.presenters.keys.sorted().forEach(pump) }
 
-    /// Fetches the next piece of the feed for a presenter that has been told the last one.
+    /// Fetches the next page of the feed for a presenter that has received the previous one.
     private func pump(_ presenter: PresenterID) {
         guard let context, let peer, let backend = shared.backend as? any CoordinationBackend,
             participation?.presenters[presenter]?.cursor.beginFetch(isWritable: context.channel.isWritable) ?? false,
@@ -179,7 +180,7 @@ extension ConnectionHandler {
             return pump(presenter)
         }
         let page = fetched.page
-        // It learns that what it shows may be old, and hears of what comes from now on.
+        // The presenter learns that it may show old content, and hears of later changes.
         if !fetched.isWhole { notify(PresenterRevokedNotification(presenter: presenter.number)) }
         if participation?.presenters[presenter]?.cursor.tells(ofSomething: !page.changes.isEmpty) ?? false {
             notify(PresenterChangesNotification(

@@ -1,16 +1,16 @@
-// Queries of one connection: pieces go out as fast as the client takes them, then again when something changed.
+// Queries of one connection: sends pages as fast as the client reads, and continues after changes.
 
 import ControlProtocol
 import NIOCore
 
-/// A query of a connection, and whether it is time to ask it for more; confined to the event loop.
+/// A query of a connection, and whether its next page is due. Confined to the event loop.
 struct QueryPlace {
     let query: any RunningQuery
     let isLive: Bool
     private var isFetching = false
-    /// There may be more than the last piece gave.
+    /// Whether there may be more than the last page had.
     private var isStale = true
-    /// Pieces of the step that is being told have gone out.
+    /// Whether pages of the current step have been sent.
     var isWithinStep = true
 
     init(_ query: any RunningQuery, isLive: Bool) {
@@ -20,7 +20,7 @@ struct QueryPlace {
 
     mutating func changesHappened() { isStale = true }
 
-    /// Whether to ask for a piece now; if so, the question counts as asked.
+    /// Whether to fetch a page now; if so, the fetch counts as begun.
     mutating func beginFetch(isWritable: Bool) -> Bool {
         guard isStale, isWritable, !isFetching else { return false }
         isFetching = true
@@ -37,7 +37,7 @@ struct QueryPlace {
 
 extension ConnectionHandler {
     /// Serves a method of queries.
-    /// - Returns: whether it was one.
+    /// - Returns: false for other methods.
     func query(_ method: String, _ line: IncomingLine, _ id: RequestID) -> Bool {
         do throws(ControlError) {
             switch method {
@@ -85,10 +85,10 @@ extension ConnectionHandler {
         }
     }
 
-    /// The client can take more.
+    /// Continues after the client has read.
     func pumpQueries() { queries.keys.sorted().forEach(pumpQuery) }
 
-    /// The backend recorded changes.
+    /// Notes that the backend has recorded changes.
     func changesHappenedForQueries() {
         for number in queries.keys.sorted() {
             queries[number]?.changesHappened()
@@ -96,7 +96,7 @@ extension ConnectionHandler {
         }
     }
 
-    /// Asks a query for its next piece once the client has taken the last one: what is not told yet is held nowhere.
+    /// Fetches a query's next page after the client has read the last one. Nothing is buffered in between.
     private func pumpQuery(_ number: UInt64) {
         guard let context, var place = queries[number] else { return }
         let mayFetch = place.beginFetch(isWritable: context.channel.isWritable)
@@ -117,11 +117,11 @@ extension ConnectionHandler {
             queries[number] = nil
             notify(QueryEndedNotification(query: number, reason: error.message))
         case .success(let page):
-            // A step of which something was told has to be ended, though nothing more came of it.
+            // A step with sent pages needs an end, even if its last page is empty.
             if !page.isEmpty || page.sequence != nil && place.isWithinStep {
                 notify(QueryResultsNotification(
-                    query: number, items: page.items, gone: page.gone, unmatched: page.unmatched, sequence: page.sequence,
-                    gathered: page.isGathered))
+                    query: number, items: page.items, gone: page.gone, unmatched: page.unmatched,
+                    sequence: page.sequence, gathered: page.isGathered))
             }
             place.took(page)
             queries[number] = page.isGathered && !place.isLive ? nil : place

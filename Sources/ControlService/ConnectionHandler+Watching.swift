@@ -1,4 +1,5 @@
-// Subscriptions of one connection to the change feed: each fetches its next piece once the last one is taken.
+// Subscriptions of one connection to the change feed: each fetches its next page after the client has read the last
+// one.
 
 import ControlProtocol
 import NIOCore
@@ -6,7 +7,8 @@ import NIOCore
 extension ConnectionHandler {
     func watch(_ line: [UInt8], _ id: RequestID) {
         guard subscriptions.count + begunWatches < shared.limits.subscriptionCountPerConnection else {
-            let error = ControlError(.busy, "too many subscriptions of this connection", advice: "end some with unwatch")
+            let error = ControlError(
+                .busy, "too many subscriptions of this connection", advice: "end some with unwatch")
             return write(Wire.line(failing: error, to: id))
         }
         begunWatches += 1
@@ -18,7 +20,7 @@ extension ConnectionHandler {
                 let request = try Wire.parameters(WatchRequest.self, in: line)
                 let last = try backend.lastSequence()
                 let sequence = request.after ?? last
-                // Numbers behind the end come again, for other changes: a power cut may take the feed's last rows.
+                // Numbers after the end are used again for other changes: a power cut may remove the feed's last rows.
                 guard sequence <= last else {
                     throw ControlError(
                         .notFound, "the change feed ends before \(sequence)", advice: "ask again without it")
@@ -50,7 +52,7 @@ extension ConnectionHandler {
         }
     }
 
-    /// The backend recorded changes.
+    /// Notes that the backend has recorded changes.
     func changesHappened() {
         for number in subscriptions.keys.sorted() {
             subscriptions[number]?.cursor.changesHappened()
@@ -60,8 +62,8 @@ extension ConnectionHandler {
         changesHappenedForQueries()
     }
 
-    /// Fetches the next piece of the feed for a subscriber that has taken the last one. A slow subscriber thus stays
-    /// behind at its own place and holds no memory here.
+    /// Fetches the next page of the feed for a subscriber that has read the last one. So a slow subscriber stays behind
+    /// at its own position and uses no memory here.
     func pump(_ number: UInt64) {
         guard let context, let peer, var subscription = subscriptions[number] else { return }
         let mayFetch = subscription.cursor.beginFetch(isWritable: context.channel.isWritable)

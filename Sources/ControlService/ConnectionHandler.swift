@@ -1,11 +1,11 @@
-// One connection: lines in, calls to the backend's threads, lines out; reads no faster than it can answer.
+// One connection: reads lines, calls the backend on its threads, writes lines; reads no faster than it can answer.
 
 import ControlProtocol
 import Coordination
 import Logging
 import NIOCore
 
-/// A client's connection. All of it runs on the server's event loop.
+/// A client's connection. All its code runs on the server's event loop.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -15,29 +15,29 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var framer: LineFramer
     private(set) var context: ChannelHandlerContext?
     private(set) var peer: Peer?
-    /// The user and connection that its work is done for.
+    /// The user and connection of its work.
     private(set) var source: WorkSource
-    /// Lines that were read and wait for their turn; reading pauses while there are any.
+    /// Lines that wait for their turn; reading pauses while there are any.
     private var backlog: [LineFramer.Frame] = []
-    /// A long line is being read on a thread of its own; those behind it wait.
+    /// Whether another thread reads a long line; later lines wait.
     private var isReadingLine = false
-    /// Whether a read was asked for while reading paused.
+    /// Whether a read was requested while reading paused.
     private var readIsPending = false
     private var inputIsClosed = false
     private var calls: [UInt64: ControlCall] = [:]
     var nextCall: UInt64 = 1
     var subscriptions: [UInt64: Subscription] = [:]
-    /// Subscriptions that are being made.
+    /// The number of subscriptions in the making.
     var begunWatches = 0
     var queries: [UInt64: QueryPlace] = [:]
     var nextQuery: UInt64 = 1
-    /// Its part in coordination, if it takes one.
+    /// Its participation in coordination, if any.
     var participation: Participation?
-    /// What the client was told since it has stopped reading.
+    /// The number of messages since the client stopped reading.
     var untaken = 0
-    /// Claims that are to be made in this order; the first is being made.
+    /// Claims to make in this order; the first one is in the making.
     var claimsToMake: [@Sendable () -> (ClaimID, ControlError)?] = []
-    /// Calls of ours that the client has not answered.
+    /// Calls to the client without an answer yet.
     private var questions: [RequestID: (Result<[UInt8], ControlError>) -> Void] = [:]
     private var nextQuestion: Int64 = 1
 
@@ -84,7 +84,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     func close() { context?.close(promise: nil) }
 
     private func refuse(_ error: ControlError, _ context: ChannelHandlerContext) {
@@ -94,7 +94,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    // MARK: - Lines in
+    // MARK: - Incoming lines
 
     func read(context: ChannelHandlerContext) {
         if backlog.isEmpty, !isReadingLine { context.read() } else { readIsPending = true }
@@ -123,7 +123,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// Takes lines from the backlog while answers can go out, then lets reading go on.
+    /// Handles lines from the backlog while answers can be written, then resumes reading.
     private func work() {
         var taken = 0
         while let context, context.channel.isWritable, taken < backlog.count, !isReadingLine,
@@ -141,7 +141,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         closeIfDone()
     }
 
-    /// The client has shut its end down, as `nc` does behind a pipe: it still gets the answers it waits for.
+    /// The client has shut down its writing end, like `nc` at the end of a pipe: it still gets the pending answers.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
             inputIsClosed = true
@@ -151,10 +151,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func closeIfDone() {
-        guard inputIsClosed, backlog.isEmpty, !isReadingLine, calls.isEmpty, subscriptions.isEmpty, queries.isEmpty, let context,
+        guard inputIsClosed, backlog.isEmpty, !isReadingLine, calls.isEmpty, subscriptions.isEmpty, queries.isEmpty,
+            let context,
             participation.map({ $0.waiting.isEmpty && $0.presenters.isEmpty }) ?? true
         else { return }
-        // Behind what is still to be written, not before it.
+        // Close after the pending writes.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)
         }
@@ -215,8 +216,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Runs work for the client on a backend's thread and writes the line it gives.
-    /// - Parameter next: is called once it is written, before anything else is.
+    /// Runs work for the client on a backend's thread and writes the resulting line.
+    /// - Parameter next: called after the write, before any other line is written.
     func run(
         on threads: ServiceThreads.Kind, _ id: RequestID, _ work: @escaping @Sendable (ControlCall) -> [UInt8],
         then next: @escaping (ConnectionHandler) -> Void = { _ in }
@@ -247,7 +248,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func progressed(_ id: RequestID, _ done: UInt64, _ total: UInt64?, _ unit: String) {
-        // Progress that cannot go out at once is worth nothing later.
+        // Progress that cannot be sent at once is dropped.
         guard let context, context.channel.isWritable else { return }
         let notification = ProgressNotification(request: id, done: done, total: total, unit: unit)
         guard let line = try? Wire.line(notifying: notification) else { return }
@@ -263,7 +264,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     // MARK: - Calls to the client
 
-    /// Asks the client; what is done with its answer is called once, unless the connection ends first.
+    /// Calls the client. The handler of the answer runs once, unless the connection ends first.
     func ask(_ request: some ControlRequest, _ answer: @escaping (Result<[UInt8], ControlError>) -> Void) {
         let id = RequestID.number(nextQuestion)
         nextQuestion += 1
@@ -275,7 +276,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func answered(_ id: RequestID?, _ error: ControlError?, _ line: [UInt8]) {
         showsThatItRuns()
-        // An answer to nothing we asked is not answered back: two confused ends would never stop.
+        // An answer without a matching call gets no error: two faulty ends would never stop.
         guard let id, let answer = questions.removeValue(forKey: id) else { return }
         answer(error.map { .failure($0) } ?? .success(line))
     }

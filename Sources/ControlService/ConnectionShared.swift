@@ -1,4 +1,4 @@
-// What all connections of one server have in common: the methods, the threads, the bounds, the list of themselves.
+// The shared state of a server's connections: methods, threads, limits, and the list of connections.
 
 import ControlProtocol
 import Glibc
@@ -7,7 +7,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Shared by a server's connections. What is marked so is touched on the server's one event loop only.
+/// Shared by a server's connections. Some members are used only on the server's one event loop; they say so.
 final class ConnectionShared: Sendable {
     let backend: any ControlBackend
     let router: Router
@@ -15,9 +15,9 @@ final class ConnectionShared: Sendable {
     let logger: Logger
     private let threads = ServiceThreads()
     private let lastNumber = Atomic<UInt64>(0)
-    /// Set while a wake-up is on its way to the loop: changes in between need none of their own.
+    /// Set while a wake-up of the loop is pending: further changes need no other one.
     private let wakeIsScheduled = Atomic(false)
-    /// The open connections. Taken alone, never while another lock is held; only the event loop changes it.
+    /// The open connections. Never locked together with another lock; only the event loop changes it.
     private let connections = Mutex<[ObjectIdentifier: Entry]>([:])
 
     private struct Entry: Sendable {
@@ -32,18 +32,18 @@ final class ConnectionShared: Sendable {
         router = Router(backend)
     }
 
-    /// Runs a backend's method on a thread of its kind; not at all once the server stops.
+    /// Runs a backend's method on a thread of its kind; ignored after the server has stopped.
     func run(on kind: ServiceThreads.Kind, from source: WorkSource, _ work: @escaping @Sendable () -> Void) {
         threads.run(on: kind, from: source, work)
     }
 
-    /// A number for a connection that no other has.
+    /// A unique number for a connection.
     func number() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
 
-    /// Whether the peer may know all names: root, and whoever the daemon runs as.
+    /// Whether the peer may know all names: root and the daemon's own user may.
     func trusts(_ peer: Peer) -> Bool { peer.isRoot || peer.userID == geteuid() }
 
-    /// Why the peer may not connect; nil if it may.
+    /// The reason to refuse the peer; nil if it may connect.
     func refusal(of peer: Peer) -> ControlError? {
         let daemon = geteuid()
         guard daemon == 0 || peer.userID == daemon || peer.isRoot else {

@@ -1,4 +1,4 @@
-// The control socket: listens, lets in who may, and hands connections to their handlers.
+// The control socket: listens, admits clients, and passes connections to their handlers.
 
 import ControlProtocol
 import Glibc
@@ -7,49 +7,50 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Serves a backend on a Unix socket until it is stopped. Start it after the daemon has detached: it owns threads.
+/// Serves a backend on a Unix socket until it is stopped. Start it after the daemon has detached, because it owns
+/// threads.
 public final class ControlServer: Sendable {
-    /// Bounds on what clients can take.
+    /// Limits on the use by clients.
     public struct Limits: Sendable {
-        /// The longest line, in bytes: a claim of 256 of the longest paths fits.
+        /// The longest line in bytes: a claim of 256 paths of maximum length fits.
         public var lineByteCount = 4 << 20
-        /// Lines up to here are read on the event loop; longer ones, which take long, on a thread of their own.
+        /// The event loop reads lines up to this length; another thread reads longer ones, because they take long.
         public var shortLineByteCount = 8 << 10
-        /// Connections at once.
+        /// Simultaneous connections.
         public var connectionCount = 512
-        /// Connections at once of one user that is neither root nor the daemon's.
+        /// Simultaneous connections of one user other than root and the daemon's user.
         public var connectionCountPerUser = 64
-        /// Calls of one connection that are served at once; further ones wait, and nothing more is read.
+        /// Calls of one connection that run at the same time. Further calls wait, and reading pauses.
         public var callCountPerConnection = 16
-        /// Claims of one connection that wait or are held at once.
+        /// Claims of one connection, waiting and granted.
         public var claimCountPerConnection = 1024
         public var presenterCountPerConnection = 1024
         public var subscriptionCountPerConnection = 256
-        /// Queries of one connection that have not ended.
+        /// Running queries of one connection.
         public var queryCountPerConnection = 64
-        /// Questions and notices to a client that does not read; with more it is cut off.
+        /// Unread questions and notifications of a client. Beyond this the service closes its connection.
         public var untakenMessageCount = 10_000
-        /// Rows of the change feed that are looked at in one piece.
+        /// Rows of the change feed per page.
         public var changesPerPage = 512
         public init() {}
     }
 
-    /// Where it listens.
+    /// The socket's place.
     public let place: SocketPlace
     private let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
-    /// The socket's own: the name may be another daemon's by the end.
+    /// The socket's own inode: another daemon may have the name by the end.
     private let inode: ino_t?
     private let shared: ConnectionShared
     private let observation: any ChangeObservation
 
-    /// Listens.
+    /// Starts to listen.
     /// - Throws: `denied` for an unsafe directory, `system` if the socket cannot be made.
     public init(
         at place: SocketPlace, backend: any ControlBackend, limits: Limits = Limits(), logger: Logger
     ) throws(ControlError) {
         try place.prepare()
-        // One loop: all connections' state is confined to it, and it never waits for a backend.
+        // One loop: the state of all connections is confined to it, and it never waits for a backend.
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let shared = ConnectionShared(backend: backend, limits: limits, logger: logger)
         let bootstrap = ServerBootstrap(group: group)
@@ -84,7 +85,7 @@ public final class ControlServer: Sendable {
         return lstat(place.path, &status) == 0 ? status.st_ino : nil
     }
 
-    /// Closes the socket and all connections, waits for calls that are running, and removes the socket's name.
+    /// Closes the socket and all connections, waits for the running calls, and removes the socket's name.
     public func stop() {
         observation.cancel()
         try? listener.close().wait()

@@ -1,62 +1,63 @@
-// What a daemon offers clients that take part in coordination.
+// The daemon's services for clients that take part in coordination.
 
 import ControlProtocol
 import Coordination
 import VersionModel
 
-/// Coordinates clients. What looks at the tree (``claim(_:as:for:of:peer:)``, ``present(_:of:peer:)``,
-/// ``place(_:of:peer:)``, ``changes(after:limit:for:peer:)``, ``mayAsk(_:of:peer:)``, ``mayRefuse(_:of:peer:)``,
-/// ``disturbance(of:at:peer:)``, ``presenters(_:_:)``) and ``cancel(_:of:)`` are called on the service's threads; all others
-/// on its event loop, and return at once.
+/// Coordinates clients. The service calls the methods that read the tree (``claim(_:as:for:of:peer:)``,
+/// ``present(_:of:peer:)``, ``place(_:of:peer:)``, ``changes(after:limit:for:peer:)``, ``mayAsk(_:of:peer:)``,
+/// ``mayRefuse(_:of:peer:)``, ``disturbance(of:at:peer:)``, ``presenters(_:_:)``) and ``cancel(_:of:)`` on its threads.
+/// It calls all other methods on its event loop; they must return at once.
 public protocol CoordinationBackend: Sendable {
-    /// A client takes part from now on.
+    /// Registers a client.
     func takePart(_ client: any CoordinationClient, peer: Peer) -> ConnectionID
-    /// A client is gone, and with it its claims and presenters.
+    /// Removes a client with its claims and presenters.
     func leave(_ connection: ConnectionID)
-    /// A number for a claim that is to be made.
+    /// A number for a new claim.
     func newClaim() -> ClaimID
-    /// Makes a claim; the client is told what becomes of it, unless this throws.
+    /// Makes a claim. The client hears of the outcome, unless this throws.
     func claim(
         _ request: ClaimRequest, as id: ClaimID, for purpose: Purpose, of connection: ConnectionID, peer: Peer
     ) throws(ControlError)
-    /// False if it is none of the client's.
+    /// False if the client has no such claim.
     func release(_ claim: ClaimID, of connection: ConnectionID) -> Bool
     func cancel(_ claim: ClaimID, of connection: ConnectionID)
     func present(
         _ request: PresentRequest, of connection: ConnectionID, peer: Peer
     ) throws(ControlError) -> Presented
-    /// Where the presenter's item is now. Throws `notFound` if the presenter is none of the client's.
+    /// Sets the present place of the presenter's item. Throws `notFound` if the client has no such presenter.
     func place(
         _ request: PlacePresenterRequest, of connection: ConnectionID, peer: Peer
     ) throws(ControlError) -> (path: TreePath?, item: ItemID?)
-    /// What changed behind `sequence` that a presenter of the peer hears of, at most `limit` rows looked at. Throws
-    /// `notFound` if the feed no longer reaches back so far.
+    /// The changes after `sequence` for a presenter of the peer; reads at most `limit` rows. Throws `notFound` if the
+    /// feed no longer goes back so far.
     func changes(
         after sequence: UInt64, limit: Int, for item: PresentedItem, peer: Peer
     ) throws(ControlError) -> PresentedPage
-    /// False if it is none of the client's.
+    /// False if the client has no such presenter.
     func withdraw(_ presenter: PresenterID, of connection: ConnectionID) -> Bool
     func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID)
-    /// Whether a presenter of the peer may be asked this now: its item may have come where the peer may not look.
+    /// Whether a presenter of the peer may get this question now: its item may have moved to a place that the peer may
+    /// not read.
     func mayAsk(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool
-    /// Whether the peer's refusal counts: it could write what it is asked about.
+    /// Whether the peer's refusal counts: it may write the item of the question.
     func mayRefuse(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool
-    /// What the peer may know of something that was done to what it has claimed: where, if it may know the name, and
-    /// whether it may still hold the claim.
+    /// The peer's rights on a changed item under its claim: whether it may know the name, and whether it may keep the
+    /// claim.
     func disturbance(of claim: ClaimID, at path: TreePath, peer: Peer) -> (mayKnow: Bool, mayHold: Bool)
-    /// The client has shown that it runs.
+    /// Notes that the client runs.
     func alive(_ connection: ConnectionID)
-    /// The presenters that a caller may know of.
+    /// The presenters that a caller may know.
     func presenters(_ request: PresentersRequest, _ call: ControlCall) throws(ControlError) -> [PresenterInfo]
 }
 
-/// A presenter that has been made.
+/// A registered presenter.
 public struct Presented: Sendable {
     public var presenter: PresenterID
     public var purpose: Purpose
-    /// The last change recorded before; it hears of those behind it.
+    /// The last change before the registration; the presenter hears of later ones.
     public var sequence: UInt64
-    /// Its place in the change feed.
+    /// Its item in the change feed.
     public var item: PresentedItem
 
     public init(presenter: PresenterID, purpose: Purpose, sequence: UInt64, item: PresentedItem) {
@@ -67,13 +68,13 @@ public struct Presented: Sendable {
     }
 }
 
-/// A piece of the change feed for a presenter.
+/// A page of the change feed for a presenter.
 public struct PresentedPage: Sendable {
     /// In order.
     public var changes: [PresentedChange]
-    /// The last row looked at: where the next piece begins.
+    /// The last row that was read; the next page starts after it.
     public var upTo: UInt64
-    /// The presenter's place behind it.
+    /// The presenter's item after this page.
     public var item: PresentedItem
 
     public init(changes: [PresentedChange], upTo: UInt64, item: PresentedItem) {

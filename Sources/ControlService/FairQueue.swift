@@ -1,4 +1,4 @@
-// Work that waits for the threads of one kind, taken in turn from the connections that gave it.
+// Waiting work for the threads of one kind, served by connections in turn.
 
 import NIOPosix
 import Synchronization
@@ -6,15 +6,15 @@ import Synchronization
 /// The source of work: a connection, and its user.
 struct WorkSource: Hashable, Sendable {
     var user: UInt32
-    /// Whether the user is root, or the user that the daemon runs as.
+    /// Whether the user is root, or the daemon's user.
     var isTrusted: Bool
-    /// Which connection; each has another number.
+    /// The number of the connection.
     var connection: UInt64
 }
 
-/// Keeps waiting work, and hands it to a pool's threads: from each user in turn, and from each of a user's connections
-/// in turn, so that no client waits for all requests of another. Work of a connection may take long: one thread of
-/// several is always left for others.
+/// Keeps waiting work for a pool's threads. Users take turns, and so do the connections of one user, so that no client
+/// waits for all requests of another. The work of one connection may take long, so one of several threads always stays
+/// free for others.
 final class FairQueue: Sendable {
     typealias Work = @Sendable () -> Void
 
@@ -27,7 +27,7 @@ final class FairQueue: Sendable {
     /// The work of one user.
     private struct Queue {
         var lines: [UInt64: Line] = [:]
-        /// The connections that have something waiting, the next one first.
+        /// The connections with waiting work, the next one first.
         var turns: [UInt64] = []
         var running = 0
         var isTrusted: Bool
@@ -35,17 +35,17 @@ final class FairQueue: Sendable {
 
     private struct State {
         var queues: [UInt32: Queue] = [:]
-        /// The users that have something waiting, the next one first.
+        /// The users with waiting work, the next one first.
         var turns: [UInt32] = []
-        /// Threads that are at work, or about to be.
+        /// The number of working threads, including those about to start.
         var active = 0
-        /// Nothing is begun any more.
+        /// No work starts any more.
         var isStopped = false
     }
 
     private let pool: NIOThreadPool
     private let threads: Int
-    /// Guards the waiting and the running work; innermost, and held for a few look-ups.
+    /// Guards the waiting and the running work. The innermost lock, held for a few look-ups.
     private let state = Mutex(State())
 
     init(on pool: NIOThreadPool, threads: Int) {
@@ -68,7 +68,7 @@ final class FairQueue: Sendable {
         if starts { start() }
     }
 
-    /// Drops what waits, and takes nothing more; what runs goes on to its end.
+    /// Drops waiting work and accepts no more. Running work continues to its end.
     func stop() {
         state.withLock { state in
             state.isStopped = true
@@ -86,7 +86,7 @@ final class FairQueue: Sendable {
         }
     }
 
-    /// The next work that may be begun; the thread is no longer active if there is none.
+    /// The next work that may start. If there is none, the thread no longer counts as working.
     private func take() -> (Work, WorkSource)? {
         state.withLock { state in
             let most = max(1, threads - 1)

@@ -1,23 +1,23 @@
-// A line of a client, read: which message it is, and, where that takes long, its parameters as well.
+// A client's line after reading: its message, and for long lines also its parameters.
 
 import ControlProtocol
 
-/// A line with what it says. A long one is read as a whole on a thread of its own, so that it does not keep the event
-/// loop from the other connections: what waits there may be the answer that keeps somebody's claim.
+/// A line with its message. Another thread reads a long line completely, so that the event loop is free for the other
+/// connections: they may have an answer that keeps another client's claim alive.
 struct IncomingLine: Sendable {
     let bytes: [UInt8]
     let message: Result<Message, Message.Unreadable>
-    /// The parameters of a request that is served on the event loop, as a `Result` of its type; nil: not read yet.
+    /// The parameters of a request for the event loop, as a `Result` of its type; nil: not read yet.
     private let known: (any Sendable)?
 
-    /// Reads which message a line is.
+    /// Reads the message of a line.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         message = Self.message(in: bytes)
         known = nil
     }
 
-    /// Reads all of a line that the event loop would read.
+    /// Reads all parts of a line that the event loop needs.
     init(readingAll bytes: [UInt8]) {
         self.bytes = bytes
         message = Self.message(in: bytes)

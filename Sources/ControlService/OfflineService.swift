@@ -1,13 +1,13 @@
-// Serving a container that is not mounted: the same messages over two descriptors, one call after the other.
+// Serves an unmounted container: the same messages over two descriptors, one call after the other.
 
 import ControlProtocol
 import Glibc
 import Synchronization
 
-/// What `versionsfs --offline DIR` runs: `versionsctl` starts it for `status`, `check`, `config` and `forget` where
-/// there is no mount, and speaks with it over its standard input and output.
+/// The service of `versionsfs --offline DIR`. `versionsctl` starts it for `status`, `check`, `config` and `forget`
+/// without a mount, and communicates over its standard input and output.
 public enum OfflineService {
-    /// Answers the calls that come in on `input` until it ends. `watch` is not served.
+    /// Answers the calls on `input` until its end. `watch` is not served.
     public static func run(backend: any ControlBackend, input: CInt = 0, output: CInt = 1) {
         let router = Router(backend)
         let peer = Peer(userID: geteuid(), groupID: getegid(), groups: [], process: getppid())

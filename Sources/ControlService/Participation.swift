@@ -1,31 +1,31 @@
-// A connection's part in coordination: its claims, its presenters, and what they are told too early.
+// A connection's part in coordination: its claims, its presenters, and early messages for them.
 
 import ControlProtocol
 import Coordination
 import NIOCore
 import VersionModel
 
-/// What a connection has to remember of its claims and presenters; confined to the event loop.
+/// The state of a connection's claims and presenters. Confined to the event loop.
 struct Participation {
-    /// A claim that has not been answered.
+    /// A claim without an answer yet.
     struct Waiting {
         var request: RequestID
         var key: UInt64?
         var purpose: Purpose
-        /// What the client has named itself.
+        /// The accesses in the client's own words.
         var accesses: [AccessRequest] = []
     }
 
     let connection: ConnectionID
     private(set) var waiting: [ClaimID: Waiting] = [:]
     private var keys: [UInt64: ClaimID] = [:]
-    /// Claims that are granted.
+    /// Granted claims.
     var held: Set<ClaimID> = []
-    /// The presenters that the client knows of.
+    /// The presenters that the client knows.
     var presenters: [PresenterID: PresenterFeed] = [:]
-    /// Presenters that are being made.
+    /// The number of presenters in the making.
     var begunPresenters = 0
-    /// Messages for presenters whose number is on its way to the client.
+    /// Messages for presenters whose number is still on its way to the client.
     var early: [PresenterID: [CoordinationMessage]] = [:]
 
     var claimCount: Int { waiting.count + held.count }
@@ -37,13 +37,13 @@ struct Participation {
         if let key = claim.key { keys[key] = id }
     }
 
-    /// A presenter was made, or could not be. With the last of them, nothing is early any more.
+    /// Notes the end of a registration. With the last one, no message is early any more.
     mutating func presenterHasBegun() {
         begunPresenters -= 1
         if begunPresenters == 0 { early = [:] }
     }
 
-    /// A claim is answered now.
+    /// Takes a claim that gets its answer now.
     mutating func take(_ id: ClaimID) -> Waiting? {
         guard let claim = waiting.removeValue(forKey: id) else { return nil }
         if let key = claim.key, keys[key] == id { keys[key] = nil }
@@ -53,7 +53,7 @@ struct Participation {
     func claim(of key: UInt64) -> ClaimID? { keys[key] }
 }
 
-/// Takes what a client is to be told to its connection's event loop, in order.
+/// Passes messages for a client to its connection's event loop, in order.
 final class Participant: CoordinationClient {
     private let loop: any EventLoop
     private let handler: NIOLoopBound<ConnectionHandler>

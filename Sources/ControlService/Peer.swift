@@ -1,8 +1,8 @@
-// Who is at the other end of a connection, as the kernel says.
+// The other end of a connection, according to the kernel.
 
 import VersionModel
 
-/// The process and the rights of a caller at the moment it connected (SO_PEERCRED, SO_PEERGROUPS).
+/// The process and the rights of a caller at the time of its connection (SO_PEERCRED, SO_PEERGROUPS).
 public struct Peer: Hashable, Sendable {
     public var userID: UInt32
     /// The primary group.
@@ -19,6 +19,6 @@ public struct Peer: Hashable, Sendable {
         self.process = process
     }
 
-    /// Whether the caller's rights are those of root.
+    /// Whether the caller has the rights of root.
     public var isRoot: Bool { userID == 0 }
 }

@@ -1,9 +1,9 @@
-// Asking the kernel who connected.
+// Reads the credentials of a connection from the kernel.
 
 import Glibc
 
 extension Peer {
-    /// The peer of a connected Unix socket; nil if the kernel does not say.
+    /// The peer of a connected Unix socket; nil if the kernel does not know it.
     init?(socket: CInt) {
         // struct ucred: pid, uid, gid (Linux, 32 bits each).
         var credentials: (pid: Int32, uid: UInt32, gid: UInt32) = (0, .max, .max)
@@ -17,7 +17,7 @@ extension Peer {
 
     private static func groups(of socket: CInt) -> [UInt32]? {
         var groups = [UInt32](repeating: 0, count: 64)
-        // The kernel answers ERANGE with the length that it needs; groups cannot change on a connected socket.
+        // The kernel answers ERANGE with the necessary length; the groups of a connected socket cannot change.
         for _ in 0..<2 {
             var length = socklen_t(groups.count * MemoryLayout<UInt32>.size)
             if getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, &groups, &length) == 0 {

@@ -1,16 +1,16 @@
-// What a presenter is told, in one order: the changes that it hears of, and the messages that must not overtake them.
+// The messages of a presenter in one order: changes, and messages that must not overtake them.
 
 import Coordination
 import VersionModel
 
-/// A pure machine for one presenter. A reacquire is sent once all is told that was recorded before it, so that whoever
-/// acts on it knows what was changed meanwhile; so is a question if the item was moved, for who saves it has to know
-/// where. What comes behind such a message does not overtake it.
+/// A pure state machine for one presenter. A reacquire follows all changes recorded before it, so that the presenter
+/// knows them when it acts. After a move of the item, a question also waits, because a presenter that saves must know
+/// the place. Later messages do not overtake a waiting one.
 struct PresenterFeed: Sendable {
-    /// A message that waits.
+    /// A waiting message.
     private struct Held: Sendable {
         var message: CoordinationMessage
-        /// Up to where the feed must have been told before; nil while that is being found out.
+        /// The last change that must come first; nil while it is unknown.
         var until: UInt64?
         var number: UInt64
     }
@@ -20,9 +20,9 @@ struct PresenterFeed: Sendable {
     var cursor: FeedCursor
     private var held: [Held] = []
     private var next: UInt64 = 0
-    /// Claims that it was not asked to leave its item to, and does not get it back from.
+    /// Claims whose questions the client did not get; it gets no reacquire for them either.
     private var withheld: Set<ClaimID> = []
-    /// How often the client has said where its item is.
+    /// The number of the client's reports of a new place.
     private(set) var placements: UInt64 = 0
 
     init(_ presented: Presented) {
@@ -31,13 +31,13 @@ struct PresenterFeed: Sendable {
         cursor = FeedCursor(sequence: presented.sequence)
     }
 
-    /// Whether the presenter is still to be told that its item is where a question finds it.
+    /// Whether the presenter has not yet heard of the move to the place of a question.
     func isBehind(_ message: CoordinationMessage) -> Bool {
         guard case .ask(_, _, _, _, let place?) = message else { return false }
         return place != item.path
     }
 
-    /// Whether a message may go out now; else it is kept until ``due()``.
+    /// Whether a message may go now; otherwise it waits for ``due()``.
     mutating func mayGo(_ message: CoordinationMessage) -> Bool {
         guard !held.isEmpty else { return true }
         held.append(Held(message: message, until: 0, number: next))
@@ -45,7 +45,7 @@ struct PresenterFeed: Sendable {
         return false
     }
 
-    /// Keeps a message until ``settle(_:until:)`` has said what must be told before it, and that is.
+    /// Holds a message until ``settle(_:until:)`` has set the last change before it, and that change is sent.
     mutating func hold(_ message: CoordinationMessage) -> UInt64 {
         defer { next += 1 }
         held.append(Held(message: message, until: nil, number: next))
@@ -57,13 +57,13 @@ struct PresenterFeed: Sendable {
         held[index].until = sequence
     }
 
-    /// A question that was kept is not for its client.
+    /// Drops a waiting question that the client must not get.
     mutating func withhold(_ number: UInt64) {
         guard let index = held.firstIndex(where: { $0.number == number }) else { return }
         if case .ask(_, _, .relinquish, let claim, _) = held.remove(at: index).message { withheld.insert(claim) }
     }
 
-    /// The messages that may go out now, in order.
+    /// The messages that may go now, in order.
     mutating func due() -> [CoordinationMessage] {
         let count = held.prefix { $0.until.map { $0 <= cursor.sequence } ?? false }.count
         let due = held.prefix(count).map(\.message)
@@ -79,8 +79,8 @@ struct PresenterFeed: Sendable {
         placements += 1
     }
 
-    /// A piece of the feed has come that was asked for after so many placements; false if the item was placed anew
-    /// meanwhile, and it has to be fetched again.
+    /// Takes a page of the feed that was requested after so many placements. False if the item was placed again
+    /// meanwhile; then the page must be fetched again.
     mutating func took(_ page: PresentedPage, asOf placements: UInt64) -> Bool {
         guard placements == self.placements else {
             cursor.took(upTo: cursor.sequence)

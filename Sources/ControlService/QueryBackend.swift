@@ -1,36 +1,36 @@
-// What a daemon offers clients that ask for a part of the tree and how it changes.
+// The daemon's services for clients that query a part of the tree and its changes.
 
 import ControlProtocol
 
 /// Answers queries over a container.
 public protocol QueryBackend: Sendable {
-    /// Begins a query with the caller's rights. Nothing is looked for yet but the target.
-    /// - Throws: `invalidParameters` for a predicate that cannot be read, `notFound`, `denied`.
+    /// Starts a query with the caller's rights. It looks up only the target.
+    /// - Throws: `invalidParameters` for an invalid predicate, `notFound`, `denied`.
     func query(_ request: QueryRequest, peer: Peer) throws(ControlError) -> any RunningQuery
 }
 
-/// A query and its place: in the tree while it gathers, in the change feed afterwards. It keeps no results.
+/// A query and its position: in the tree while it gathers, in the change feed afterwards. It keeps no results.
 public protocol RunningQuery: Sendable {
-    /// The change that was the last one when it began.
+    /// The last change before its start.
     var began: UInt64 { get }
-    /// The next piece; called by one thread at a time. A call looks at a few hundred names and rows at most.
-    /// - Throws: `notFound` if the feed no longer reaches back to its place.
+    /// The next page; called by one thread at a time. A call reads at most a few hundred names and rows.
+    /// - Throws: `notFound` if the feed no longer goes back to its position.
     func next() throws(ControlError) -> QueryPage
 }
 
-/// A piece of a query's results.
+/// A page of a query's results.
 public struct QueryPage: Sendable {
-    /// What matches, as it is now.
+    /// Matching entries in their present state.
     public var items: [QueryItem]
-    /// What is gone with all below it; told before the items.
+    /// Removed paths with everything below them; they come before the items.
     public var gone: [Path]
-    /// What does not match itself, whatever is below it.
+    /// Paths that do not match themselves, independent of entries below them.
     public var unmatched: [Path]
-    /// Everything up to this change has been told; nil: more pieces belong to this step.
+    /// The last change that the results contain; nil: more pages belong to this step.
     public var sequence: UInt64?
-    /// The first set is complete with this piece.
+    /// The first set is complete with this page.
     public var isGathered: Bool
-    /// There is nothing more until something changes.
+    /// No more pages until the next change.
     public var isAtEnd: Bool
 
     public init(

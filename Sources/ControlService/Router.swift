@@ -1,13 +1,13 @@
-// From a method's name to the backend's method, with parameters and reply read and written by type.
+// From a method's name to the backend's method, with typed parameters and replies.
 
 import ControlProtocol
 
-/// The methods that a backend answers, by name. `watch` and `unwatch` are the connection's own.
+/// The methods of a backend, by name. The connection itself serves `watch` and `unwatch`.
 struct Router: Sendable {
     /// One method.
     struct Route: Sendable {
         var isLong: Bool
-        /// Takes the line of the call, gives the line of the reply.
+        /// Takes the line of the call and returns the line of the reply.
         var answer: @Sendable (_ line: [UInt8], _ id: RequestID, _ call: ControlCall) throws(ControlError) -> [UInt8]
     }
 

@@ -1,18 +1,18 @@
-// The threads that a backend's methods run on: of several kinds, so that none keeps the others waiting.
+// The threads for a backend's methods: several kinds, so that no kind delays the others.
 
 import NIOPosix
 
 /// Pools of threads, one for each kind of work.
 struct ServiceThreads: Sendable {
-    /// What is run.
+    /// The kinds of work.
     enum Kind: CaseIterable {
-        /// Calls that anyone may make any number of, as `status`.
+        /// Short calls that any client may make at any rate, such as `status`.
         case quick
         /// Calls that may take minutes.
         case long
-        /// Claims, presenters and what they may be asked: others wait for these.
+        /// Claims, presenters and their questions: other clients wait for these.
         case coordination
-        /// Pieces of the change feed and of queries.
+        /// Pages of the change feed and of queries.
         case feeds
         /// Reading long lines.
         case lines
@@ -26,7 +26,7 @@ struct ServiceThreads: Sendable {
     }
 
     private let pools: [Kind: NIOThreadPool]
-    /// The work that waits for a pool; none for coordination, whose order counts.
+    /// The waiting work of a pool; none for coordination, because its order counts.
     private let queues: [Kind: FairQueue]
 
     init() {
@@ -37,7 +37,7 @@ struct ServiceThreads: Sendable {
         for pool in pools.values { pool.start() }
     }
 
-    /// Runs work on a thread of its kind; not at all once they are stopped.
+    /// Runs work on a thread of its kind; ignored after the stop.
     func run(on kind: Kind, from source: WorkSource, _ work: @escaping @Sendable () -> Void) {
         if let queue = queues[kind] { return queue.submit(from: source, work) }
         pools[kind]?.submit { state in
@@ -45,7 +45,7 @@ struct ServiceThreads: Sendable {
         }
     }
 
-    /// Drops what waits, and waits for what is running.
+    /// Drops waiting work, and waits for running work.
     func stop() {
         for queue in queues.values { queue.stop() }
         for pool in pools.values { try? pool.syncShutdownGracefully() }

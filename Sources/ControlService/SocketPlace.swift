@@ -1,25 +1,25 @@
-// Where a container's control socket lies (DESIGN 3.4), and making the directory for it safely.
+// The place of a container's control socket (DESIGN 3.4), and a safe way to make its directory.
 
 import ControlProtocol
 import Glibc
 import VersionModel
 
-/// The path of a control socket and who may connect to it.
+/// The path of a control socket and the users that may connect to it.
 public struct SocketPlace: Hashable, Sendable {
-    /// The directory of the socket; ours alone, except root's.
+    /// The directory of the socket; owned by the daemon's user, or root's.
     public let directory: String
     /// The socket.
     public let path: String
-    /// 0666 for root's daemon, which serves everyone; 0600 for a user's.
+    /// 0666 for root's daemon, which serves all users; 0600 for a user's daemon.
     public let mode: mode_t
-    /// Whose directory it has to be.
+    /// The required owner of the directory.
     private let owner: uid_t
 
     /// The place for a container.
     /// - Parameters:
-    ///   - user: who runs the daemon.
-    ///   - runtimeDirectory: the value of XDG_RUNTIME_DIR; used if it is a directory of that user's.
-    ///   - systemDirectory: what stands for `/run` and `/tmp` in tests.
+    ///   - user: the daemon's user.
+    ///   - runtimeDirectory: the value of XDG_RUNTIME_DIR; used if it is a directory of that user.
+    ///   - systemDirectory: a replacement for `/run` and `/tmp` in tests.
     public init(
         container: ContainerID, user: uid_t, runtimeDirectory: String?, runDirectory: String = "/run",
         temporaryDirectory: String = "/tmp"
@@ -38,7 +38,7 @@ public struct SocketPlace: Hashable, Sendable {
         owner = user
     }
 
-    /// A socket at a given path, in a directory that exists (tests).
+    /// A socket at a given path, in an existing directory (for tests).
     public init(path: String, mode: mode_t = 0o600) {
         self.path = path
         self.mode = mode
@@ -46,7 +46,7 @@ public struct SocketPlace: Hashable, Sendable {
         owner = geteuid()
     }
 
-    /// Makes the directory if it is missing, and refuses one that somebody else could have laid there.
+    /// Makes the directory if it is missing, and refuses one that another user may have made there.
     public func prepare() throws(ControlError) {
         let directoryMode: mode_t = owner == 0 ? 0o755 : 0o700
         if mkdir(directory, directoryMode) != 0, errno != EEXIST {
@@ -61,7 +61,7 @@ public struct SocketPlace: Hashable, Sendable {
                 .denied, "the directory of the control socket belongs to another user, or others may write to it",
                 path: Path(directory), advice: "remove it, or set XDG_RUNTIME_DIR")
         }
-        // A socket of a daemon that died; the container's lock keeps two daemons from being here at once.
+        // A socket of a daemon that died. The container's lock excludes a second running daemon.
         if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { unlink(path) }
     }
 
@@ -71,7 +71,7 @@ public struct SocketPlace: Hashable, Sendable {
     }
 }
 
-/// An error of the system, with errno as it is now.
+/// An error of the system, with the present errno.
 func systemError(_ message: String, _ path: String) -> ControlError {
     let number = errno
     let reason = String(validatingCString: strerror(number)) ?? "error \(number)"

@@ -1,20 +1,20 @@
-// A subscriber's place in the change feed, and whether it is time to fetch more for it.
+// A subscriber's position in the change feed, and whether a fetch is due.
 
 import ControlProtocol
 import Synchronization
 
-/// A pure machine: one fetch at a time, another when changes happened meanwhile or the last piece was not empty.
+/// A pure state machine: one fetch at a time, and another if changes came meanwhile or the last page was not empty.
 struct FeedCursor: Sendable {
-    /// Everything up to here was sent or did not concern the subscriber.
+    /// Changes up to here were sent, or do not concern the subscriber.
     private(set) var sequence: UInt64
-    /// So far the client knows that it has been told everything.
+    /// The position that the client knows.
     private var told: UInt64
     private var isFetching = false
-    /// There may be more than the last fetch gave.
+    /// Whether there may be more than the last fetch returned.
     private var isStale = true
 
-    /// How many rows may pass of which none concerns the subscriber before it is told how far it is: the feed holds some
-    /// 100,000, and who comes back has to name a row that it still has.
+    /// The number of rows without an event after which the client still gets its position. The feed keeps about 100,000
+    /// rows, and a returning client must name a row that still exists.
     private static let longestSilence: UInt64 = 10_000
 
     init(sequence: UInt64) { (self.sequence, told) = (sequence, sequence) }
@@ -29,7 +29,7 @@ struct FeedCursor: Sendable {
         return true
     }
 
-    /// A fetch came back; one that moved on may not have been the last.
+    /// Notes the result of a fetch. If it advanced, there may be more.
     mutating func took(upTo: UInt64) {
         isFetching = false
         guard upTo > sequence else { return }
@@ -37,7 +37,7 @@ struct FeedCursor: Sendable {
         isStale = true
     }
 
-    /// Whether the client is to be told now, of what concerns it or of how far it is alone; if so, it counts as told.
+    /// Whether to send to the client now, with events or only with its position; if so, it counts as sent.
     mutating func tells(ofSomething: Bool) -> Bool {
         guard ofSomething || sequence - told >= Self.longestSilence else { return false }
         told = sequence
@@ -45,7 +45,7 @@ struct FeedCursor: Sendable {
     }
 }
 
-/// Who watches a target.
+/// A subscription to a target.
 struct Subscription: Sendable {
     let target: Target
     let depth: WatchDepth
@@ -58,9 +58,9 @@ struct Subscription: Sendable {
     }
 }
 
-/// Lets ten reports a second through.
+/// Passes at most ten reports per second.
 final class ProgressThrottle: Sendable {
-    /// Guards the time of the last report alone.
+    /// Guards only the time of the last report.
     private let last = Mutex<ContinuousClock.Instant?>(nil)
 
     func lets() -> Bool {

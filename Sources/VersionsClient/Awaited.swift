@@ -1,17 +1,17 @@
-// A value that one thread waits for and another brings.
+// A value from another thread that one thread waits for.
 
 import Dispatch
 import Synchronization
 
-/// Brings one value to one thread. Waiting blocks that thread, and needs no other but the one that brings the value.
+/// Passes one value to one thread. The wait blocks that thread, and needs no thread except the one that sets the value.
 public final class Awaited<Value: Sendable>: Sendable {
-    /// Guards the value alone.
+    /// Guards only the value.
     private let value = Mutex<Value?>(nil)
     private let arrived = DispatchSemaphore(value: 0)
 
     public init() {}
 
-    /// Brings the value. Later ones are dropped.
+    /// Sets the value. Later values are dropped.
     public func set(_ value: Value) {
         let isFirst = self.value.withLock { known in
             guard known == nil else { return false }

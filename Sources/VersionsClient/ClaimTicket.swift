@@ -1,15 +1,15 @@
-// A claim that has been asked for: it can be given up while it waits.
+// A requested claim, which can be canceled while it waits.
 
 import ControlProtocol
 import Synchronization
 
-/// Stands for a claim from before it is asked for until it is answered. Thread-safe.
+/// Represents a claim from before its request until its answer. Thread-safe.
 public final class ClaimTicket: Sendable {
     private enum Phase { case new, sending, sent, over }
 
     let key: UInt64
     private let connection: ControlConnection
-    /// Guards alone how far the request is: the daemon knows the key only behind it.
+    /// Guards only the stage of the request: the daemon does not know the key before the request.
     private let phase = Mutex(Phase.new)
 
     init(_ connection: ControlConnection, _ heldUp: (@Sendable (HeldUpNotification) -> Void)?) {
@@ -21,8 +21,7 @@ public final class ClaimTicket: Sendable {
         }
     }
 
-    /// The claim is not wanted any more. It is answered `cancelled`, unless it has just been granted; then it is to be
-    /// released.
+    /// Cancels the claim. Its answer is `cancelled`, unless it has just been granted; then the caller must release it.
     public func cancel() {
         let wasSent = phase.withLock { phase in
             defer { phase = .over }
@@ -31,7 +30,7 @@ public final class ClaimTicket: Sendable {
         if wasSent { connection.post(CancelClaimRequest(key: key)) }
     }
 
-    /// Asks for the claim.
+    /// Sends the request.
     func send(_ request: ClaimRequest, then: @escaping @Sendable (Result<ClaimRequest.Reply, ControlError>) -> Void) {
         let (connection, key) = (connection, key)
         guard begin(.sending, from: .new) else {
@@ -43,7 +42,7 @@ public final class ClaimTicket: Sendable {
             phase.withLock { $0 = .over }
             then(result)
         }
-        // Given up while it was being sent; if it is answered already, that does nothing.
+        // Canceled while the request was being sent. After the answer this has no effect.
         if !begin(.sent, from: .sending) { connection.post(CancelClaimRequest(key: key)) }
     }
 

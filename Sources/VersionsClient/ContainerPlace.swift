@@ -1,9 +1,9 @@
-// Finding the container that a path lies in, and the path within it (DESIGN 3.3).
+// Finds the container of a path, and the path within it (DESIGN 3.3).
 
 import ControlProtocol
 import Glibc
 
-/// A path that somebody typed, seen from the container that it lies in.
+/// A user's path in terms of its container.
 public struct ContainerPlace: Hashable, Sendable {
     /// The container's root as an absolute path.
     public var root: Path
@@ -17,15 +17,15 @@ public struct ContainerPlace: Hashable, Sendable {
         self.state = state
     }
 
-    /// Whether somebody serves it.
+    /// Whether a daemon serves the container.
     public enum State: Hashable, Sendable {
-        /// Its daemon's socket.
+        /// Served, with its daemon's socket.
         case mounted(socket: Path)
-        /// `root` has the state of a container, and nothing is mounted there.
+        /// `root` has the state of a container, but no mount.
         case unmounted
         /// A mount whose daemon died.
         case dead
-        /// A mount of another user's, who lets nobody else in; by the user's id.
+        /// A mount of another user that admits no other users; with the owner's id.
         case closed(owner: UInt32)
     }
 
@@ -34,17 +34,17 @@ public struct ContainerPlace: Hashable, Sendable {
         path.bytes.isEmpty ? root : Path(bytes: (root.bytes == [47] ? [] : root.bytes) + [47] + path.bytes)
     }
 
-    /// The daemon that serves it; nil if nobody does, or it cannot be asked.
+    /// The process of its daemon; nil if there is none, or it cannot be asked.
     public var daemonProcess: Int32? {
         guard case .mounted(let path) = state, let socket = try? UnixSocket.connect(to: path) else { return nil }
         defer { close(socket) }
         return UnixSocket.peer(of: socket)?.process
     }
 
-    /// Finds the container of a path as typed; a path that does not exist is found through its nearest ancestor.
+    /// Finds the container of a path. The container of a missing path is the one of its nearest existing ancestor.
     /// - Parameters:
     ///   - typed: absolute, or relative to the current directory.
-    ///   - followingLastLink: whether a symbolic link stands for what it points to.
+    ///   - followingLastLink: whether a symbolic link stands for its target.
     /// - Throws: `noContainer`, or `system` if the path cannot be followed.
     public static func find(_ typed: Path, followingLastLink: Bool = true) throws(ControlError) -> ContainerPlace {
         let resolved: ResolvedPath
@@ -64,7 +64,7 @@ public struct ContainerPlace: Hashable, Sendable {
             advice: "`versionsctl mount DIR` makes a directory a container")
     }
 
-    /// Through the mount: by the table of mounts where the kernel knows it as ours, else by the attributes alone.
+    /// Through the mount: by the mount table if it lists a mount of VersionsFS, else by the attributes alone.
     private static func mounted(_ resolved: ResolvedPath) -> ContainerPlace? {
         let mount = MountTable.mount(of: resolved.existing)
         if let mount, mount.isOurs {
@@ -85,7 +85,7 @@ public struct ContainerPlace: Hashable, Sendable {
         return ContainerPlace(root: root, path: resolved.full.relative(to: root), state: .mounted(socket: socket))
     }
 
-    /// For what lies on a file system that was mounted in a container, past which the container cannot see.
+    /// The error for a path on another file system that is mounted inside a container: the container cannot see it.
     private static func covered(_ resolved: ResolvedPath, _ typed: Path) -> ControlError? {
         guard let mount = MountTable.mount(of: resolved.existing), !mount.isOurs,
             let outer = MountTable.current().last(where: { $0.isOurs && $0.contains(mount.point) })
@@ -96,13 +96,14 @@ public struct ContainerPlace: Hashable, Sendable {
             path: typed, advice: "move it to the container's own file system: on another one it has no versions")
     }
 
-    /// Whether a directory of that name is a container's, and not just called so: one may be made below the root.
+    /// Whether a directory of this name holds a container's state. A program may make another one of the same name
+    /// below the root.
     private static func isState(_ directory: Path) -> Bool {
         var status = stat()
         guard directory.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             return false
         }
-        // It is its owner's alone: others do not see what is in it. The format may be what was lost.
+        // Only its owner can read it, and the format may be the lost part.
         return ["format", "catalog.sqlite", "objects"].contains { name in
             directory.appending(name).withCString { lstat($0, &status) } == 0 || errno == EACCES
         }
@@ -127,7 +128,7 @@ public struct ContainerPlace: Hashable, Sendable {
 }
 
 extension ContainerPlace {
-    /// A container that is mounted elsewhere and left open at its own place (`source-open`).
+    /// A container that is mounted elsewhere, with its own directory left open (`source-open`).
     private static func mountedElsewhere(_ directory: Path, _ resolved: ResolvedPath) -> ContainerPlace? {
         let mount = MountTable.current().last { $0.isOurs && $0.source == directory && $0.root.bytes == [47] }
         guard let mount,
@@ -138,7 +139,7 @@ extension ContainerPlace {
     }
 }
 
-/// The attributes that every file in a mount has (DESIGN 3.2).
+/// The attributes of every file in a mount (DESIGN 3.2).
 enum FileAttribute: String {
     case socket = "user.versions.socket"
     case container = "user.versions.container"

@@ -1,4 +1,4 @@
-// What the daemon says: replies to whoever waits for them, questions and news to presenters, events to watchers.
+// Reads the daemon's lines: replies for callers, questions and notifications for presenters, events for watchers.
 
 import ControlProtocol
 import Glibc
@@ -68,11 +68,11 @@ extension ControlConnection {
             if let results = try? Wire.parameters(QueryResultsNotification.self, in: line) { took(results) }
         case QueryEndedNotification.method:
             if let ended = try? Wire.parameters(QueryEndedNotification.self, in: line) { queryEnded(ended) }
-        default: break  // A newer daemon may say more than we know.
+        default: break  // A newer daemon may send messages that this library does not know.
         }
     }
 
-    /// A question of the daemon. It is answered when its presenter has handled it.
+    /// Passes a daemon's question to its presenter, which answers it.
     private func asked(_ method: String, _ id: RequestID, _ line: [UInt8]) {
         do throws(ControlError) {
             switch method {
@@ -98,7 +98,7 @@ extension ControlConnection {
             if let question { self?.answer(question, result) }
         }
         guard let sink = state.withLock({ $0.sinks[presenter] }) else {
-            // Withdrawn a moment ago: it has nothing to say.
+            // Withdrawn a moment ago: it cannot object.
             return message.answer(.success(()))
         }
         sink.take(message)
@@ -111,7 +111,7 @@ extension ControlConnection {
         }
     }
 
-    /// The connection is over: whoever waits for anything of it hears why.
+    /// Ends the connection: every waiting caller gets the error.
     func finish(_ error: ControlError) {
         let (ended, reason) = state.withLock { state in
             if state.end == nil { state.end = error }

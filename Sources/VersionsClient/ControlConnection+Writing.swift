@@ -1,21 +1,21 @@
-// What goes to the daemon: lines in the order in which they were written, whether or not it reads just now.
+// Writes lines to the daemon in order, even when it does not read at the moment.
 
 import Glibc
 import Synchronization
 
 extension ControlConnection {
-    /// What is on its way.
+    /// The state of the output.
     struct Output {
-        /// What the daemon had no room for.
+        /// Bytes that did not fit into the socket's buffer.
         var unsent: [UInt8] = []
-        /// A thread sends that; until it is done all lines go there.
+        /// Whether a thread sends those bytes; until it is done, all lines are appended to them.
         var isDraining = false
-        /// The connection has ended: nothing can be sent.
+        /// Whether the connection has ended, so that no line can be sent.
         var isBroken = false
     }
 
-    /// Sends a line behind all earlier ones. Waits for nothing: the reading thread answers questions by it, and the daemon,
-    /// while its own lines are not read, reads none of ours.
+    /// Sends a line after all earlier ones, without a wait. The reading thread uses it for answers, and the daemon
+    /// reads no lines while its own are not read.
     func write(_ line: [UInt8]) {
         enum Outcome { case sent, begins, failed }
         let outcome: Outcome = output.withLock { output in
@@ -41,7 +41,7 @@ extension ControlConnection {
         }
     }
 
-    /// Sends what the daemon had no room for, until all of it is sent.
+    /// Sends the remaining bytes.
     private func drain() {
         while true {
             let chunk = output.withLock { output in
@@ -57,7 +57,7 @@ extension ControlConnection {
         }
     }
 
-    /// - Returns: how many bytes were sent, which are all of them if it `waits`; nil if the connection has ended.
+    /// - Returns: the number of sent bytes, all of them if it `waits`; nil if the connection has ended.
     private func send(_ bytes: ArraySlice<UInt8>, waits: Bool) -> Int? {
         let flags = CInt(MSG_NOSIGNAL) | (waits ? 0 : CInt(MSG_DONTWAIT))
         return bytes.withUnsafeBytes { bytes in

@@ -1,13 +1,13 @@
-// A connection to a daemon: calls out, and whoever waits for their replies.
+// A connection to a daemon: sends calls, and passes replies to their callers.
 
 import ControlProtocol
 import Glibc
 import Synchronization
 
-/// Carries JSON-RPC over a connected stream socket. Thread-safe. Replies, questions and events are read by a thread of
-/// its own, and handed on there: nothing that waits for them needs a thread of Swift's pool.
+/// JSON-RPC over a connected stream socket. Thread-safe. A thread of its own reads replies, questions and events, and
+/// calls their handlers. So a wait for them needs no thread of Swift's pool.
 public final class ControlConnection: Sendable {
-    /// What a caller waits for; called once, on the reading thread, before the next line is read.
+    /// The handler of a reply; called once, on the reading thread, before the next line is read.
     typealias Completion = @Sendable (Result<[UInt8], ControlError>) -> Void
 
     struct State {
@@ -16,33 +16,33 @@ public final class ControlConnection: Sendable {
         var progress: [Int64: @Sendable (ProgressNotification) -> Void] = [:]
         var watchers: [UInt64: Watcher] = [:]
         var queries: [UInt64: QueryWatcher] = [:]
-        /// Who wants to hear what holds up a claim, by the claim's key.
+        /// The handlers for the holders of waiting claims, by the claim's key.
         var heldUp: [UInt64: @Sendable (HeldUpNotification) -> Void] = [:]
-        /// Who hears what becomes of claims that are held.
+        /// The handler for events of granted claims.
         var claimWatcher: (@Sendable (ClaimNotice) -> Void)?
         var nextKey: UInt64 = 1
         /// The presenters of this connection.
         var sinks: [UInt64: PresenterSink] = [:]
-        /// Who wants to hear that the connection has ended.
+        /// The handlers for the end of the connection.
         var endings: [@Sendable (ControlError) -> Void] = []
-        /// Why nothing can be called any more.
+        /// The reason why no call is possible any more.
         var end: ControlError?
     }
 
-    /// What a subscription's notifications go to, on the reading thread: what blocks there holds the daemon back.
+    /// The handlers of a subscription, called on the reading thread. A slow handler delays the daemon.
     struct Watcher: Sendable {
         var events: @Sendable (EventsNotification) -> Void
         /// Called once: the daemon ended the subscription, or the connection is gone.
         var ended: @Sendable (ControlError) -> Void
     }
 
-    /// Guards the calls that wait. Never held while something is called or written.
+    /// Guards the waiting calls. Never held during a callback or a write.
     let state = Mutex(State())
-    /// Guards the order of bytes on the socket: lines must not mix. Taken after `state` was let go; nothing waits with it.
+    /// Guards the order of bytes on the socket: lines must not mix. Locked after `state` is unlocked; no wait under it.
     let output = Mutex(Output())
     let socket: CInt
 
-    /// Takes over a connected socket and begins to read.
+    /// Takes ownership of a connected socket and starts to read.
     public init(socket: CInt) {
         self.socket = socket
         if !ReadingThread.start({ self.readAll() }) {
@@ -52,16 +52,16 @@ public final class ControlConnection: Sendable {
 
     deinit { Glibc.close(socket) }
 
-    /// Ends the connection: calls that wait fail.
+    /// Closes the connection: waiting calls fail.
     public func close() {
-        // The descriptor itself stays until nobody can use it any more; the reader ends at this.
+        // The descriptor stays open until its last user is gone; this ends the reader.
         shutdown(socket, CInt(SHUT_RDWR))
     }
 
-    /// Why the connection has ended; nil while it lasts.
+    /// The reason for the end of the connection; nil while it is open.
     public var end: ControlError? { state.withLock { $0.end } }
 
-    /// Has something called when the connection ends, on the reading thread; at once if it has.
+    /// Calls a handler at the end of the connection, on the reading thread; at once if it has ended.
     public func whenEnded(_ body: @escaping @Sendable (ControlError) -> Void) {
         let end = state.withLock { state in
             if state.end == nil { state.endings.append(body) }
@@ -74,9 +74,9 @@ public final class ControlConnection: Sendable {
 
     /// Calls the daemon.
     /// - Parameters:
-    ///   - request: what is asked for.
-    ///   - progress: hears how far a long call is.
-    /// - Throws: the daemon's error, `disconnected`, or `cancelled` if the task is.
+    ///   - request: the request.
+    ///   - progress: gets the progress of a long call.
+    /// - Throws: the daemon's error, `disconnected`, or `cancelled` if the task is canceled.
     public func call<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (ProgressNotification) -> Void)? = nil
     ) async throws(ControlError) -> Request.Reply {
@@ -84,11 +84,11 @@ public final class ControlConnection: Sendable {
         return try Wire.result(Request.Reply.self, in: line)
     }
 
-    /// Calls the daemon and goes on.
+    /// Calls the daemon and returns at once.
     /// - Parameters:
-    ///   - request: what is asked for.
-    ///   - then: called once, on the reading thread, before anything that the daemon says later is looked at; at once if
-    ///     the connection has ended. What takes its time there holds up all others of the connection.
+    ///   - request: the request.
+    ///   - then: called once, on the reading thread, before any later line is read; at once if the connection has
+    ///     ended. A slow handler delays the whole connection.
     public func call<Request: ControlRequest>(
         _ request: Request, then: @escaping @Sendable (Result<Request.Reply, ControlError>) -> Void
     ) {
@@ -103,7 +103,7 @@ public final class ControlConnection: Sendable {
         }
     }
 
-    /// Subscribes; the watcher is in place before the first event is read.
+    /// Subscribes. The watcher is in place before the first event is read.
     /// - Parameter then: called once, on the reading thread.
     func watch(
         _ request: WatchRequest, _ watcher: Watcher,
@@ -115,13 +115,13 @@ public final class ControlConnection: Sendable {
         }
     }
 
-    /// Ends a subscription: nothing more is told of it.
+    /// Ends a subscription: its watcher is not called any more.
     func unwatch(_ subscription: UInt64) {
         guard state.withLock({ $0.watchers.removeValue(forKey: subscription) }) != nil else { return }
         post(UnwatchRequest(subscription: subscription))
     }
 
-    /// Calls the daemon and does not care for the answer.
+    /// Calls the daemon and ignores the answer.
     func post(_ request: some ControlRequest) {
         let number = newNumber(nil)
         if let line = try? Wire.line(calling: request, id: .number(number)) { write(line) }

@@ -1,35 +1,35 @@
-// A presenter whose messages are handled by tasks: what it is asked does not wait for what it is told.
+// A presenter whose messages run in tasks: questions do not wait for notifications.
 
 import ControlProtocol
 
-/// What a presenter does when it is asked and told.
+/// A presenter's handlers of questions and notifications.
 ///
-/// Questions (``relinquish(toWriter:claim:)``, ``save(claim:)``, ``accommodateDeletion(of:claim:)``) come one after the
-/// other, and so does news (``changed(_:)``, ``wasRevoked()``). A question does not wait for news: it may come while news is
-/// being handled, and before news of what was done earlier, of a move for instance. ``reacquire(claim:)`` comes in turn
-/// with the questions, behind the news of what was done until then.
+/// Questions (``relinquish(toWriter:claim:)``, ``save(claim:)``, ``accommodateDeletion(of:claim:)``) come one at a
+/// time, and so do notifications (``changed(_:)``, ``wasRevoked()``). A question does not wait for notifications: it
+/// may come during one, and before the notification of an earlier change, for example of a move. ``reacquire(claim:)``
+/// comes in turn with the questions, after the notifications of all earlier changes.
 ///
-/// What is claimed in the handler of a question is known to be claimed in it. What is claimed in one of news is asked of
-/// the presenter, too, unless it is claimed for its presentation.
+/// A claim made in the handler of a question counts as nested in it. A claim made in the handler of a notification
+/// leads to questions for this presenter as well, unless it is made for its presentation.
 public protocol ItemPresenter: Sendable {
-    /// Leave the item alone from now on, until ``reacquire(claim:)``.
+    /// Do not use the item from now on, until ``reacquire(claim:)``.
     func relinquish(toWriter: Bool, claim: UInt64) async
-    /// The claim is over, whatever became of it, or the daemon has ended. The item is the presenter's again once all are
-    /// that it relinquished to: they may overlap. Who relinquishes to a later one before it could be told of this is told
-    /// when that is over.
+    /// The claim is over, for any reason, or the daemon has ended. The item belongs to the presenter again when all its
+    /// relinquished claims are over: they may overlap. If the presenter relinquishes to a later claim before this call,
+    /// the call comes at the end of the later claim.
     func reacquire(claim: UInt64) async
-    /// Write what has not been written yet. What is thrown fails the claim.
+    /// Write all unsaved changes. A thrown error fails the claim.
     func save(claim: UInt64) async throws
-    /// Make the deletion possible: close the item. What is thrown keeps the item.
+    /// Make the deletion possible: close the item. A thrown error keeps the item.
     /// - Parameters:
-    ///   - path: what is to be deleted in the package or directory that is presented; nil for the item itself.
-    ///   - claim: for which claim; of what waits for nobody a number that is no claim's.
+    ///   - path: the item to be deleted in the presented package or directory; nil for the presented item itself.
+    ///   - claim: the claim of the deletion; for a deletion without a wait, a number that belongs to no claim.
     func accommodateDeletion(of path: Path?, claim: UInt64) async throws
-    /// What somebody else did, in the order of the change feed and each thing once; of conflicts everybody's. Before
-    /// ``reacquire(claim:)`` of the claim in which it was done.
+    /// A change by another program, in the order of the change feed and each change once. Conflict changes of the
+    /// presenter itself are included. Comes before ``reacquire(claim:)`` of the claim with the change.
     func changed(_ change: PresentedChange) async
-    /// No answer came in time, and others went on, or the change feed does not reach back to what was told last: what is
-    /// shown may be old.
+    /// The presenter has not answered in time, and other programs continued; or the change feed no longer goes back to
+    /// the last reported change. The presenter may show old content.
     func wasRevoked() async
 }
 

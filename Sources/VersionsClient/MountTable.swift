@@ -1,23 +1,23 @@
-// The mounts of this process, and which of them a path lies on.
+// The mounts of this process, and the mount of a path.
 
 import ControlProtocol
 import Glibc
 
-/// The kernel's table of mounts.
+/// The kernel's mount table.
 public enum MountTable {
     /// One mount.
     public struct Mount: Hashable, Sendable {
         public var id: Int
         /// The file system, as `major:minor`: equal for all mounts of one container.
         public var device: String
-        /// Which part of the file system is mounted: `/`, or a directory of it for a bind mount.
+        /// The mounted part of the file system: `/`, or a directory for a bind mount.
         public var root: Path
-        /// Where.
+        /// The mount point.
         public var point: Path
         public var type: String
-        /// What was mounted: for ours the container's directory.
+        /// The mounted source: the container's directory for a mount of VersionsFS.
         public var source: Path
-        /// Who mounted it, where the file system says so: those of FUSE do.
+        /// The user of the mount, if the file system shows it, as FUSE does.
         public var owner: UInt32?
         /// Whether its owner lets other users in.
         public var isOpen = false
@@ -25,21 +25,21 @@ public enum MountTable {
         /// Whether it is a mount of VersionsFS.
         public var isOurs: Bool { type == "fuse.versionsfs" }
 
-        /// Whether its owner lets this user in. The daemon is not asked.
+        /// Whether its owner admits this user. The daemon is not called.
         public var mayBeEntered: Bool { isOpen || owner == nil || owner == geteuid() }
 
-        /// Whether an absolute path lies at or below the mount point, by its text.
+        /// Whether an absolute path is at or below the mount point, by its text.
         public func contains(_ path: Path) -> Bool {
             point.bytes == [47] || path.bytes == point.bytes || path.bytes.starts(with: point.bytes + [47])
         }
 
-        /// Whether this is mounted at an absolute path or below it, by their texts.
+        /// Whether the mount point is at or below an absolute path, by their texts.
         public func isAt(orBelow path: Path) -> Bool {
             path.bytes == [47] || point == path || point.bytes.starts(with: path.bytes + [47])
         }
 
-        /// An absolute path as a place in the container. A bind mount of a part of the container shows less of it: its
-        /// root lies above the mount point, at a path that this process cannot see.
+        /// The place of an absolute path in the container. A bind mount of a directory of the container shows less of
+        /// it: the container's root is above the mount point, at a path that this process cannot see.
         func place(of path: Path, state: ContainerPlace.State) -> ContainerPlace {
             let below = path.relative(to: point)
             let names = root.bytes.split(separator: 47) + below.bytes.split(separator: 47)
@@ -47,13 +47,13 @@ public enum MountTable {
         }
     }
 
-    /// The mounts, in the order in which they were made.
+    /// The mounts in the order of their creation.
     public static func current() -> [Mount] {
         guard let bytes = readSmallFile("/proc/self/mountinfo") else { return [] }
         return bytes.split(separator: 10).compactMap { parse($0) }
     }
 
-    /// The mount that an existing path lies on.
+    /// The mount of an existing path.
     static func mount(of path: Path) -> Mount? {
         let descriptor = path.withCString { open($0, pathOnly | O_CLOEXEC | O_NOFOLLOW) }
         guard descriptor >= 0 else { return nil }
@@ -84,12 +84,12 @@ public enum MountTable {
         String(decoding: field, as: UTF8.self).split(separator: ",")
     }
 
-    /// `user_id=` among them.
+    /// The value of `user_id=` in the options.
     private static func owner(_ options: [Substring]) -> UInt32? {
         options.first { $0.hasPrefix("user_id=") }.flatMap { UInt32($0.dropFirst("user_id=".count)) }
     }
 
-    /// Blanks, newlines and backslashes are written as `\040`.
+    /// Spaces, newlines and backslashes are written as `\040`.
     private static func unescape(_ field: ArraySlice<UInt8>) -> Path {
         var result: [UInt8] = []
         var rest = field
@@ -109,7 +109,7 @@ public enum MountTable {
 /// O_PATH, which the standard module leaves out; the same number on every machine that Swift runs on.
 private let pathOnly: CInt = 0o10000000
 
-/// A file of /proc as a whole; nil if it cannot be read.
+/// The content of a file in /proc; nil if it cannot be read.
 func readSmallFile(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

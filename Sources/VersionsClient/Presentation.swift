@@ -1,15 +1,15 @@
-// An item that a program shows or edits: the daemon asks it before others access it, and tells it when it has it back.
+// A presented item: the daemon asks the program before other accesses to it, and tells the program when they are over.
 
 import ControlProtocol
 import Synchronization
 
-/// An item that is presented, until ``withdraw()`` or the end of the connection.
+/// A presented item, until ``withdraw()`` or the end of the connection.
 public final class Presentation: Sendable {
-    /// What the daemon knows the presenter by.
+    /// The presenter's number for the daemon.
     public let id: UInt64
-    /// What claims for it are made with.
+    /// The purpose of claims for the presenter.
     public let purpose: String
-    /// The last change recorded before: who watches from here misses nothing.
+    /// The last change before the presentation: a subscription from here misses no change.
     public let sequence: UInt64
     private let connection: ControlConnection
 
@@ -20,23 +20,23 @@ public final class Presentation: Sendable {
         self.connection = connection
     }
 
-    /// The item is here now; nil while it is nowhere.
+    /// Sets the present place of the item; nil while it has none.
     public func move(to path: Path?) async throws(ControlError) {
         _ = try await connection.call(PlacePresenterRequest(presenter: id, path: path))
     }
 
-    /// The item is here now; `then` is called once that is known, on the reading thread.
+    /// Sets the present place of the item; `then` is called after the daemon's answer, on the reading thread.
     public func move(to path: Path?, then: @escaping @Sendable (Result<Done, ControlError>) -> Void) {
         connection.call(PlacePresenterRequest(presenter: id, path: path), then: then)
     }
 
-    /// The item is presented no more: nothing is asked after this.
+    /// Ends the presentation: no question comes after this.
     public func withdraw() async {
         connection.forget(presenter: id)
         _ = try? await connection.call(WithdrawRequest(presenter: id))
     }
 
-    /// The same, without waiting until the daemon knows: it hears of it before any later call of the connection.
+    /// The same, without a wait for the answer: the daemon reads it before any later call of the connection.
     public func withdrawAndGoOn() {
         connection.forget(presenter: id)
         connection.post(WithdrawRequest(presenter: id))
@@ -44,13 +44,13 @@ public final class Presentation: Sendable {
 }
 
 extension VersionsClient {
-    /// Presents an item from now on.
+    /// Presents an item.
     /// - Parameters:
-    ///   - path: relative to the container's root; nil for an item that is to be made.
-    ///   - accommodatesSubitems: whether a presenter of a directory is asked before something in it is deleted.
-    ///   - sequence: the last change that the presenter has seen, when `path` was where its item was; nil: from now on.
-    ///   - purpose: that of a presentation that this one goes on for, or one of the caller's making.
-    ///   - presenter: who is asked and told.
+    ///   - path: relative to the container's root; nil for an item that does not exist yet.
+    ///   - accommodatesSubitems: whether a presenter of a directory gets a question before an item in it is deleted.
+    ///   - sequence: the last change that the presenter has seen, with its item at `path`; nil: from now on.
+    ///   - purpose: the purpose of an earlier presentation that this one continues, or a new one from the caller.
+    ///   - presenter: the handler of questions and notifications.
     public func present(
         _ path: Path?, accommodatesSubitems: Bool = false, after sequence: UInt64? = nil, purpose: String? = nil,
         _ presenter: some ItemPresenter
@@ -64,13 +64,13 @@ extension VersionsClient {
         return try outcome.get()
     }
 
-    /// Presents an item from now on; its messages go to a sink.
+    /// Presents an item whose messages go to a sink.
     /// - Parameters:
-    ///   - path: relative to the container's root; nil for an item that is to be made.
-    ///   - accommodatesSubitems: whether a presenter of a directory is asked before something in it is deleted.
-    ///   - sequence: the last change that the presenter has seen, when `path` was where its item was; nil: from now on.
-    ///   - purpose: that of a presentation that this one goes on for, or one of the caller's making.
-    ///   - inbox: makes the sink for the presenter's number. It is in place before the first message is read.
+    ///   - path: relative to the container's root; nil for an item that does not exist yet.
+    ///   - accommodatesSubitems: whether a presenter of a directory gets a question before an item in it is deleted.
+    ///   - sequence: the last change that the presenter has seen, with its item at `path`; nil: from now on.
+    ///   - purpose: the purpose of an earlier presentation that this one continues, or a new one from the caller.
+    ///   - inbox: makes the sink from the presenter's number. It is in place before the first message is read.
     ///   - then: called once, on the reading thread.
     public func present(
         _ path: Path?, accommodatesSubitems: Bool = false, after sequence: UInt64? = nil, purpose: String? = nil,
@@ -91,7 +91,7 @@ extension VersionsClient {
 }
 
 extension ControlConnection {
-    /// Nothing more is handled for a presenter.
+    /// Stops the messages of a presenter.
     func forget(presenter: UInt64) {
         let sink = state.withLock { $0.sinks.removeValue(forKey: presenter) }
         sink?.ended(ControlError(.cancelled, "the presenter has withdrawn"))

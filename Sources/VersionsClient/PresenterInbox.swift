@@ -1,42 +1,43 @@
-// The messages of one presenter of the client library, on their way to its handlers.
+// The messages of one presenter of the client library, on the way to its handlers.
 
 import ControlProtocol
 import Synchronization
 
-/// The messages of one presenter: one task handles questions in their order, another one news, so that no answer waits
-/// for news.
+/// The messages of one presenter: one task handles questions in order, another handles notifications, so that no answer
+/// waits for a notification.
 ///
-/// The end of a claim is handled by the task of the questions, so that a presenter never takes its item back and lets it
-/// go at the same time. It gets there when the news before it has been handled, so it may come behind a later question:
-/// what becomes of it then says ``Relinquished``.
+/// The task of the questions also handles the end of a claim, so that a presenter never takes its item back and
+/// relinquishes it at the same time. It gets the end after the earlier notifications, possibly after a later question.
+/// ``Relinquished`` decides what follows then.
 struct PresenterInbox: Sendable {
-    /// Makes the sink once the presenter's number is known, which what it claims meanwhile names.
+    /// Makes the sink from the presenter's number, which its nested claims name.
     let sink: @Sendable (UInt64) -> PresenterSink
 
     init(_ presenter: some ItemPresenter, _ arbiter: CoordinationContext.Arbiter) {
         sink = { number in
             let handling = MessageHandling(presenter)
             let context = CoordinationContext().handling(number, of: arbiter)
-            // On Linux tasks of this priority have threads of their own, which handlers of news that block cannot use up.
+            // On Linux tasks of this priority have threads of their own, which blocking notification handlers cannot
+            // exhaust.
             Task(priority: .userInitiated) {
                 await CoordinationContext.$current.withValue(context) { await handling.handleQuestions() }
             }
-            // What is claimed in there no answer waits for.
+            // No answer waits for claims that are made in there.
             Task { await CoordinationContext.$current.withValue(CoordinationContext()) { await handling.handleNews() } }
             return PresenterSink(take: { handling.take($0) }, ended: { handling.end($0) })
         }
     }
 }
 
-/// What the two tasks of a presenter have in common. Thread-safe.
+/// The shared state of a presenter's two tasks. Thread-safe.
 private final class MessageHandling: Sendable {
-    /// What is done in the order of the questions.
+    /// Work in the order of the questions.
     private enum Turn: Sendable {
         case question(PresenterMessage)
         case end(claim: UInt64, time: UInt64)
     }
 
-    /// What is done in the order of the news.
+    /// Work in the order of the notifications.
     private enum News: Sendable {
         case told(PresenterMessage.Content)
         case end(claim: UInt64, time: UInt64)
@@ -44,19 +45,19 @@ private final class MessageHandling: Sendable {
 
     private struct State {
         var relinquished = Relinquished<UInt64, UInt64>()
-        /// How much news there is that has not been handled.
+        /// The number of unhandled notifications.
         var newsCount = 0
     }
 
     private let presenter: any ItemPresenter
-    /// Guards alone how far the two have come.
+    /// Guards only the progress of the two tasks.
     private let state = Mutex(State())
     private let (turns, nextTurn) = AsyncStream.makeStream(of: Turn.self)
     private let (news, nextNews) = AsyncStream.makeStream(of: News.self)
 
     init(_ presenter: some ItemPresenter) { self.presenter = presenter }
 
-    /// Called for one message after the other.
+    /// Takes one message at a time.
     func take(_ message: PresenterMessage) {
         switch message.content {
         case .relinquish(_, let claim):
@@ -79,8 +80,8 @@ private final class MessageHandling: Sendable {
         }
     }
 
-    /// Nothing comes any more. If that is not because the presenter has withdrawn, nobody will say when the claims are
-    /// over that it let its item go for: they ended with the connection.
+    /// Handles the end of the messages. If the presenter has not withdrawn, the connection has ended, and with it the
+    /// claims: no message will report their end.
     func end(_ reason: ControlError) {
         let claims = reason.code == .cancelled ? [] : state.withLock { $0.relinquished.claims }
         for claim in claims { take(PresenterMessage(.reacquire(claim: claim)) { _ in }) }

@@ -1,27 +1,28 @@
-// What a presenter's messages go to, before anybody has decided on which thread they are handled.
+// The receiver of a presenter's messages, independent of the thread that handles them.
 
 import ControlProtocol
 
 /// A message to a presenter.
 public struct PresenterMessage: Sendable {
-    /// What is asked or told.
+    /// The content of a message.
     public enum Content: Sendable {
-        /// Leave the item alone from now on, until `reacquire` comes for the same claim.
+        /// Do not use the item from now on, until `reacquire` comes for the same claim.
         case relinquish(toWriter: Bool, claim: UInt64)
-        /// Write what has not been written yet.
+        /// Write all unsaved changes.
         case save(claim: UInt64)
-        /// Make a deletion possible; of something in the package or directory that is presented, or of the item itself.
+        /// Make a deletion possible, of the item or of an item in the presented package or directory.
         case accommodateDeletion(of: Path?, claim: UInt64)
-        /// The item is the presenter's again.
+        /// The item belongs to the presenter again.
         case reacquire(claim: UInt64)
-        /// What others did, and everybody's conflicts; `sequence` is what to present again from (`after`).
+        /// Changes by other programs, and conflicts of all programs. `sequence` is the position to present again from
+        /// (`after`).
         case changes([PresentedChange], sequence: UInt64)
-        /// No answer came in time, and others went on: what is shown may be old.
+        /// The presenter has not answered in time, and other programs continued: it may show old content.
         case revoked
     }
 
     public let content: Content
-    /// Answers a question, once, from any thread; does nothing for what is only told.
+    /// Answers a question, once, from any thread. No effect for a notification.
     public let answer: @Sendable (Result<Void, ControlError>) -> Void
 
     public init(_ content: Content, answer: @escaping @Sendable (Result<Void, ControlError>) -> Void) {
@@ -30,12 +31,12 @@ public struct PresenterMessage: Sendable {
     }
 }
 
-/// Takes the messages of one presenter, in their order, on the connection's reading thread: it passes them on and
-/// returns. What is called meanwhile in a handler should say so (``CoordinationContext``).
+/// Takes the messages of one presenter in order, on the connection's reading thread. It passes them on and returns.
+/// Calls inside a handler should carry their context (``CoordinationContext``).
 public struct PresenterSink: Sendable {
     /// Takes a message.
     public var take: @Sendable (PresenterMessage) -> Void
-    /// Called once: nothing comes any more, for the connection is gone or the presenter has withdrawn.
+    /// Called once at the end of the messages: the connection is gone, or the presenter has withdrawn.
     public var ended: @Sendable (ControlError) -> Void
 
     public init(

@@ -1,14 +1,14 @@
-// What a query has told so far, and what each step of it changed: the daemon keeps no results, so the client does.
+// The results of a query and the changes of each step. The daemon keeps no results, so the client does.
 
 import ControlProtocol
 import VersionModel
 
-/// What one step of a query changed in its results.
+/// The changes of one step of a query.
 public struct QueryStep: Sendable {
-    /// An entry that is different from what was told of it.
+    /// An entry that differs from its last report.
     public struct Changed: Hashable, Sendable {
         public var item: QueryItem
-        /// Where it was, if that was elsewhere.
+        /// Its former path, if it has moved.
         public var from: Path?
 
         public init(item: QueryItem, from: Path? = nil) {
@@ -22,7 +22,7 @@ public struct QueryStep: Sendable {
     public var removed: [QueryItem] = []
     /// The first set is complete with this step.
     public var isGathered = false
-    /// Where a live query goes on from; nil while the first set is being gathered.
+    /// The position to continue a live query from; nil while the first set is incomplete.
     public var sequence: UInt64?
 
     public init(
@@ -39,7 +39,7 @@ public struct QueryStep: Sendable {
     public var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty && !isGathered }
 }
 
-/// The results of one query. A tree by names, so that a directory that is gone takes what was below it along at once.
+/// The results of one query. A tree of names, so that a removed directory removes everything below it at once.
 public struct QueryResults: Sendable {
     private struct Node: Sendable {
         var item: QueryItem?
@@ -47,10 +47,10 @@ public struct QueryResults: Sendable {
     }
 
     private var root = Node()
-    /// What was told of the entries that this step is about.
+    /// The former reports of the entries in this step.
     private var before: [Path: QueryItem?] = [:]
     private var isGathered = false
-    /// A first set is being told again, over what was known.
+    /// Whether a first set replaces earlier results.
     private var isRepeating = false
     public private(set) var count = 0
 
@@ -64,15 +64,15 @@ public struct QueryResults: Sendable {
         return found.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
     }
 
-    /// The first set comes once more, for changes were missed: what does not come again is gone.
+    /// Expects a new first set, because changes were missed: results that do not come again are gone.
     public mutating func beginAgain() {
         remove(Path(""))
         isRepeating = isGathered
         isGathered = false
     }
 
-    /// Takes a piece that the daemon sent.
-    /// - Returns: what has changed, once the piece ends a step; while the first set is gathered after each piece.
+    /// Takes a page from the daemon.
+    /// - Returns: the changes at the end of a step; for the first set after each page.
     public mutating func take(_ piece: QueryResultsNotification) -> QueryStep? {
         for path in piece.gone { remove(path) }
         for path in piece.unmatched { update(path, to: nil) }
@@ -88,7 +88,7 @@ public struct QueryResults: Sendable {
         return step
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
     private mutating func finishStep() -> QueryStep {
         var step = QueryStep()
@@ -103,7 +103,7 @@ public struct QueryResults: Sendable {
             }
         }
         before = [:]
-        // What went from one path and came to another is one entry that was renamed.
+        // An entry that is gone from one path and new at another was renamed.
         for item in appeared {
             if let old = gone[item.id]?.popLast() {
                 step.changed.append(QueryStep.Changed(item: item, from: old.path))
@@ -155,8 +155,10 @@ public struct QueryResults: Sendable {
         count -= items.count
     }
 
-    /// Changes the node at the end of some names; one that is empty afterwards goes.
-    private static func change(_ node: inout Node, _ names: ArraySlice<ArraySlice<UInt8>>, _ body: (inout Node) -> Void) {
+    /// Changes the node at the end of a path and removes it if it is empty afterwards.
+    private static func change(
+        _ node: inout Node, _ names: ArraySlice<ArraySlice<UInt8>>, _ body: (inout Node) -> Void
+    ) {
         guard let first = names.first else { return body(&node) }
         let name = Array(first)
         change(&node.children[name, default: Node()], names.dropFirst(), body)

@@ -1,16 +1,16 @@
-// A thread of its own for a connection: what waits for it may have taken every thread of every pool.
+// A separate thread for a connection: its waiting callers may occupy every thread of every pool.
 
 import Glibc
 
-/// Threads that belong to no pool.
+/// Threads outside of all pools.
 enum ReadingThread {
     private final class Body {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Runs something on a new thread, which gets none of the program's signals.
-    /// - Returns: whether there is one; if not, `body` is never called.
+    /// Runs a body on a new thread that gets none of the program's signals.
+    /// - Returns: whether the thread exists; if not, `body` is never called.
     static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let context = Unmanaged.passRetained(Body(body))
         var (all, before) = (sigset_t(), sigset_t())

@@ -1,27 +1,27 @@
-// Which claims a presenter has let its item go for, and when it is told that they are over.
+// The claims that a presenter has relinquished its item to, and the time of the notification that they are over.
 
-/// Keeps a presenter from being told that its item is its own again while somebody else has it. Questions do not wait
-/// for news, so it may have let go for a second claim before it could be told of the end of a first: it hears of both
-/// when the second is over.
+/// Prevents a presenter from taking its item back while another program has it. Questions do not wait for
+/// notifications, so the presenter may relinquish to a second claim before it hears of the end of the first. It then
+/// hears of both when the second is over.
 ///
-/// A pure machine: whoever has it says when messages come and when it is their turn.
+/// A pure state machine: its owner reports messages and their turns.
 package struct Relinquished<Claim: Hashable & Sendable, End: Sendable>: Sendable {
     private struct Lasting: Sendable {
-        /// When its question came.
+        /// The time of its question.
         var asked: UInt64
         var isLetGo = false
     }
 
-    /// Counts what has come.
+    /// Counts the messages.
     private var now: UInt64 = 0
     /// The claims that are not over.
     private var lasting: [Claim: Lasting] = [:]
-    /// What is told when a later claim is over.
+    /// The ends that wait for a later claim.
     private var kept: [End] = []
 
     package init() {}
 
-    /// A question has come.
+    /// Notes the arrival of a question.
     package mutating func asked(_ claim: Claim) {
         now += 1
         lasting[claim] = Lasting(asked: now)
@@ -30,26 +30,26 @@ package struct Relinquished<Claim: Hashable & Sendable, End: Sendable>: Sendable
     /// The claims that are not over, in the order of their questions.
     package var claims: [Claim] { lasting.sorted { $0.value.asked < $1.value.asked }.map(\.key) }
 
-    /// It is the question's turn: the presenter lets go.
+    /// Notes that the presenter relinquishes, in the question's turn.
     package mutating func letsGo(_ claim: Claim) { lasting[claim]?.isLetGo = true }
 
-    /// A claim is over.
-    /// - Returns: when that was.
+    /// Notes the end of a claim.
+    /// - Returns: the time of the end.
     package mutating func isOver(_ claim: Claim) -> UInt64 {
         lasting[claim] = nil
         now += 1
         return now
     }
 
-    /// It is the turn of the end of a claim.
-    /// - Parameter time: when it was over.
-    /// - Returns: what is to be told now, in order.
+    /// Handles the end of a claim in its turn.
+    /// - Parameter time: the time of the end.
+    /// - Returns: the ends to report now, in order.
     package mutating func due(_ end: End, from time: UInt64) -> [End] {
         kept.append(end)
         return lasting.values.contains { $0.isLetGo && $0.asked > time } ? [] : rest()
     }
 
-    /// What has not been told, once nothing comes any more.
+    /// The unreported ends, after the last message.
     package mutating func rest() -> [End] {
         defer { kept = [] }
         return kept

@@ -1,18 +1,18 @@
-// Making a typed path absolute and free of links, also where its end does not exist.
+// Makes a path absolute and free of links, even if its end does not exist.
 
 import CLinux
 import ControlProtocol
 import Glibc
 
-/// A typed path, followed as far as it exists.
+/// A path, resolved as far as it exists.
 public struct ResolvedPath: Sendable {
     /// Absolute, without links and dots.
     public var full: Path
     /// The part of it that exists.
     public var existing: Path
 
-    /// Follows a path.
-    /// - Throws: `system` if the path cannot be followed for another reason than that its end is missing.
+    /// Resolves a path.
+    /// - Throws: `system` if the path cannot be resolved for another reason than a missing end.
     public init(_ typed: Path, followingLastLink: Bool) throws(ControlError) {
         let absolute = try absolutePathOrError(typed)
         var head = absolute
@@ -43,7 +43,7 @@ public struct ResolvedPath: Sendable {
     }
 }
 
-/// The path behind the current directory, not followed.
+/// The path below the current directory, without resolution.
 public func absolutePath(_ typed: Path) -> Path {
     if typed.bytes.first == 47 { return typed }
     guard let directory = currentDirectory() else { return typed }
@@ -70,7 +70,7 @@ private func realPath(_ path: UnsafePointer<CChar>) -> Path? {
     return Path(bytes: UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
 }
 
-/// Where a symbolic link points to; nil if it is none.
+/// The target of a symbolic link; nil for other files.
 func readLink(_ path: Path) -> Path? {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = path.withCString { name in
@@ -93,7 +93,7 @@ extension FileAttribute {
 }
 
 extension Path {
-    /// The directory that this path is in, by its text; nil for the root.
+    /// The parent directory by text; nil for the root.
     var parent: Path? {
         var rest = bytes[...]
         while rest.last == 47 { rest = rest.dropLast() }
@@ -110,7 +110,7 @@ extension Path {
 
     func appending(_ name: String) -> Path { appending(Array(name.utf8)) }
 
-    /// The part of the path behind a directory that it lies in.
+    /// The part of the path below a directory.
     func relative(to directory: Path) -> Path {
         Path(bytes: bytes.dropFirst(directory.bytes.count).drop { $0 == 47 })
     }

@@ -1,19 +1,19 @@
-// A query, subscription or presenter of somebody who may let go of it before its number has come.
+// A query, subscription or presenter whose owner may end it before its number has arrived.
 
 import ControlProtocol
 import Synchronization
 
-/// Ends something at the daemon once, by the number that the daemon gave it. Thread-safe.
+/// Ends a subscription or the like at the daemon once, by the daemon's number. Thread-safe.
 package final class Running: Sendable {
     private enum Phase { case asked, running(UInt64), over }
 
-    /// Guards alone how far it is.
+    /// Guards only the stage.
     private let phase = Mutex(Phase.asked)
     private let ending: @Sendable (UInt64) -> Void
 
     package init(ending: @escaping @Sendable (UInt64) -> Void) { self.ending = ending }
 
-    /// The daemon has answered. Called on the reading thread, before anything else that the daemon says is looked at.
+    /// Takes the daemon's answer. Called on the reading thread, before any later line is read.
     package func began(_ number: Result<UInt64, ControlError>) {
         guard case .success(let number) = number else { return }
         let isLate = phase.withLock { phase in
@@ -24,7 +24,7 @@ package final class Running: Sendable {
         if isLate { ending(number) }
     }
 
-    /// Nobody wants it any more.
+    /// Ends it.
     package func end() {
         let number = phase.withLock { phase -> UInt64? in
             defer { phase = .over }
@@ -35,7 +35,7 @@ package final class Running: Sendable {
     }
 }
 
-/// The end of a query or subscription that a task waits for: told once, by whoever knows of it first.
+/// The end of a query or subscription that a task waits for: only the first report counts.
 struct RunningEnd<Reason: Sendable>: Sendable {
     private let running: Running
     private let ends: AsyncStream<Result<Reason, ControlError>>
@@ -46,19 +46,19 @@ struct RunningEnd<Reason: Sendable>: Sendable {
         (ends, end) = AsyncStream.makeStream()
     }
 
-    /// The daemon has answered; a refusal is the end. As ``Running/began(_:)``.
+    /// Takes the daemon's answer; a refusal is the end. See ``Running/began(_:)``.
     func began(_ number: Result<UInt64, ControlError>) {
         running.began(number)
         if case .failure(let error) = number { came(.failure(error)) }
     }
 
-    /// It is over.
+    /// Reports the end.
     func came(_ result: Result<Reason, ControlError>) {
         end.yield(result)
         end.finish()
     }
 
-    /// Waits for the end; nil once the task is cancelled, and has it ended.
+    /// Waits for the end; nil after a cancellation of the task, which ends the query too.
     func wait() async -> Result<Reason, ControlError>? {
         await withTaskCancellationHandler {
             await ends.first { _ in true }

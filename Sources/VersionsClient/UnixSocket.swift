@@ -1,4 +1,4 @@
-// Connecting to a Unix socket by the bytes of its path.
+// Connects to a Unix socket by the bytes of its path.
 
 import ControlProtocol
 import Glibc
@@ -6,7 +6,8 @@ import Glibc
 /// Unix stream sockets.
 enum UnixSocket {
     /// Connects.
-    /// - Throws: `notMounted` if nobody listens, `denied` if the socket is not ours to use or not our daemon's.
+    /// - Throws: `notMounted` if no process listens, `denied` if this user may not use the socket or its daemon is not
+    ///   trusted.
     static func connect(to path: Path) throws(ControlError) -> CInt {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -45,14 +46,14 @@ enum UnixSocket {
         }
     }
 
-    /// Anybody can write attributes that name a socket: only root's daemon and our own are believed. Root serves
-    /// everyone and may look at any.
+    /// Any user can write attributes that name a socket, so only root's daemon and this user's are trusted. Root may
+    /// use every daemon.
     private static func isTrusted(_ socket: CInt) -> Bool {
         guard let peer = peer(of: socket) else { return false }
         return geteuid() == 0 || peer.user == 0 || peer.user == geteuid()
     }
 
-    /// Who listens at the other end.
+    /// The process that listens at the other end.
     static func peer(of socket: CInt) -> (process: Int32, user: UInt32)? {
         // struct ucred: pid, uid, gid (Linux, 32 bits each).
         var credentials: (pid: Int32, uid: UInt32, gid: UInt32) = (0, .max, .max)
@@ -63,7 +64,7 @@ enum UnixSocket {
 }
 
 extension ControlError {
-    /// An error of the system, with errno as it is now.
+    /// An error of the system, with the present errno.
     public init(system message: String, path: Path?, advice: String? = nil) {
         let number = Glibc.errno
         let reason = Glibc.strerror(number).flatMap { String(validatingCString: $0) } ?? "error \(number)"

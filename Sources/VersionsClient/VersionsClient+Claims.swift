@@ -1,4 +1,4 @@
-// Claims of a client: asked for, waited for, and given back.
+// Claims of a client: request, wait and release.
 
 import ControlProtocol
 import Synchronization
@@ -10,16 +10,17 @@ extension VersionsClient {
     ///         try text.write(toFile: root + "/" + paths[0].description, atomically: true, encoding: .utf8)
     ///     }
     ///
-    /// Claims that `body` asks for are known to be nested in this one. A cancelled task gives up waiting; once it has
-    /// the claim, `body` runs to its end.
+    /// Claims made inside `body` count as nested in this one. A cancelled task stops waiting; once it has the claim,
+    /// `body` runs to its end.
     ///
     /// - Parameters:
-    ///   - accesses: the items, by their paths in the container, and what is done with each.
-    ///   - presentation: whom it is done for: that presenter is not asked, and its purpose is the claim's.
-    ///   - purpose: that of a claim which this one belongs to, in whatever process.
-    ///   - heldUp: hears who holds it up, on the reading thread.
-    ///   - body: gets where the items are now, relative to the container's root, in the order of `accesses`.
-    /// - Throws: `deadlock`, `refused`, `denied`, `cancelled`, or what `body` throws.
+    ///   - accesses: the items, by their paths in the container, and the kind of each access.
+    ///   - presentation: the presentation that makes the access: its presenter gets no questions, and its purpose is
+    ///     the claim's.
+    ///   - purpose: the purpose of another claim that this one belongs to, in any process.
+    ///   - heldUp: gets the holders that keep the claim waiting, on the reading thread.
+    ///   - body: gets the present places of the items, relative to the container's root, in the order of `accesses`.
+    /// - Throws: `deadlock`, `refused`, `denied`, `cancelled`, or the error of `body`.
     public func coordinate<Result: Sendable>(
         _ accesses: [AccessRequest], for presentation: Presentation? = nil, purpose: String? = nil,
         heldUp: (@Sendable (HeldUpNotification) -> Void)? = nil,
@@ -31,8 +32,8 @@ extension VersionsClient {
         return try await CoordinationContext.$current.withValue(context) { try await body(claim.paths) }
     }
 
-    /// Has presenters of items, and of what is in them, asked once for all that `body` claims with the purpose that it
-    /// gets; excludes nobody by itself.
+    /// Asks the presenters of items, and of the items inside them, once for all claims of `body` with the purpose that
+    /// it receives. This excludes no other access.
     public func prepare<Result: Sendable>(
         _ accesses: [AccessRequest], for presentation: Presentation? = nil, purpose: String? = nil,
         _ body: sending (_ purpose: String) async throws -> Result
@@ -44,13 +45,14 @@ extension VersionsClient {
     }
 
     /// Claims items, all together, and waits until they are granted. The claim lasts until ``release(_:)``, or until
-    /// the connection ends; ``coordinate(_:for:purpose:heldUp:_:)`` releases it by itself.
+    /// the end of the connection; ``coordinate(_:for:purpose:heldUp:_:)`` releases it itself.
     public func claim(
-        _ accesses: [AccessRequest], for presentation: Presentation? = nil, purpose: String? = nil, preparing: Bool = false,
+        _ accesses: [AccessRequest], for presentation: Presentation? = nil, purpose: String? = nil,
+        preparing: Bool = false,
         heldUp: (@Sendable (HeldUpNotification) -> Void)? = nil
     ) async throws(ControlError) -> ClaimRequest.Reply {
         let ticket = newTicket(heldUp: heldUp)
-        // What the daemon has granted has to be given back, so its answer is awaited also by a task that is cancelled.
+        // A granted claim has to be released, so a cancelled task waits for the answer too.
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 claim(accesses, ticket, for: presentation?.id, purpose: purpose, preparing: preparing) {
@@ -67,29 +69,29 @@ extension VersionsClient {
         return try outcome.get()
     }
 
-    /// Has a handler hear what becomes of this client's claims while they are held; the last one that is given counts.
-    /// Called on the reading thread.
+    /// Sets the handler for events of this client's granted claims; the last handler counts. Called on the reading
+    /// thread.
     public func watchClaims(_ handler: @escaping @Sendable (ClaimNotice) -> Void) {
         connection.state.withLock { $0.claimWatcher = handler }
     }
 
     // MARK: - Without tasks
 
-    /// A ticket for a claim that is to be asked for.
-    /// - Parameter heldUp: hears who holds it up, on the reading thread.
+    /// A ticket for a new claim.
+    /// - Parameter heldUp: gets the holders that keep the claim waiting, on the reading thread.
     public func newTicket(heldUp: (@Sendable (HeldUpNotification) -> Void)? = nil) -> ClaimTicket {
         ClaimTicket(connection, heldUp)
     }
 
-    /// Asks for a claim and goes on.
+    /// Requests a claim and returns at once.
     /// - Parameters:
-    ///   - accesses: the items, by their paths in the container, and what is done with each.
-    ///   - ticket: a new one, with which the claim can be cancelled.
-    ///   - presenter: whom it is done for, by its number.
-    ///   - purpose: that of claims which this one belongs to, in whatever process; nil for one of its own.
-    ///   - preparing: whether presenters are only to be asked, once for all claims of the purpose that follow.
-    ///   - context: whoever calls this waits for the claim in there.
-    ///   - then: called once, on the reading thread. What was granted has to be released.
+    ///   - accesses: the items, by their paths in the container, and the kind of each access.
+    ///   - ticket: a new ticket, which can cancel the claim.
+    ///   - presenter: the number of the presenter that makes the access.
+    ///   - purpose: the purpose of claims that this one belongs to, in any process; nil for a new one.
+    ///   - preparing: whether to only ask presenters, once for all following claims of the purpose.
+    ///   - context: the context of the caller's work while it waits.
+    ///   - then: called once, on the reading thread. The caller must release a granted claim.
     public func claim(
         _ accesses: [AccessRequest], _ ticket: ClaimTicket, for presenter: UInt64? = nil, purpose: String? = nil,
         preparing: Bool = false, in context: CoordinationContext = .current,
@@ -104,14 +106,14 @@ extension VersionsClient {
     /// Ends a claim.
     public func release(_ claim: UInt64) { connection.post(ReleaseRequest(claim: claim)) }
 
-    /// Whose numbers those of claims and presenters are.
+    /// The origin of the numbers of claims and presenters.
     public var arbiter: CoordinationContext.Arbiter { ObjectIdentifier(connection) }
 }
 
-/// What becomes of a claim that is held.
+/// An event of a granted claim.
 public enum ClaimNotice: Sendable {
-    /// A program that did not wait has changed, moved or deleted what the claim is on. The claim goes on.
+    /// A program has changed, moved or deleted the claimed item without a wait. The claim continues.
     case disturbed(ClaimDisturbedNotification)
-    /// The claim is over: others waited for it, and this process did not show that it runs.
+    /// The claim is over: other programs waited for it, and this process did not show that it runs.
     case revoked(claim: UInt64)
 }

@@ -1,18 +1,18 @@
-// Queries of a client: a part of the tree as it is, and then as it changes.
+// Queries of a client: a part of the tree, and its later changes.
 
 import ControlProtocol
 import Synchronization
 
 extension ControlConnection {
-    /// What a query's results go to, on the reading thread: what blocks there holds the daemon back.
+    /// The handlers of a query, called on the reading thread. A slow handler delays the daemon.
     struct QueryWatcher: Sendable {
         var results: @Sendable (QueryResultsNotification) -> Void
-        /// Called once: nil if the query is complete, else why it has ended.
+        /// Called once: nil if the query is complete, else the reason of its end.
         var ended: @Sendable (ControlError?) -> Void
         var isLive: Bool
     }
 
-    /// Begins a query; the watcher is in place before the first result is read.
+    /// Starts a query. The watcher is in place before the first result is read.
     func query(
         _ request: QueryRequest, _ watcher: QueryWatcher,
         then: @escaping @Sendable (Result<QueryRequest.Reply, ControlError>) -> Void
@@ -23,7 +23,7 @@ extension ControlConnection {
         }
     }
 
-    /// Results of a query that this client began and has not ended.
+    /// Takes results of a running query of this client.
     func took(_ results: QueryResultsNotification) {
         guard let watcher = state.withLock({ $0.queries[results.query] }) else { return }
         watcher.results(results)
@@ -44,13 +44,13 @@ extension ControlConnection {
 }
 
 extension VersionsClient {
-    /// Begins a query and goes on. Everything is called on the reading thread, and while it takes its time there the
-    /// daemon waits.
+    /// Starts a query and returns at once. All handlers are called on the reading thread. A slow handler delays the
+    /// daemon.
     /// - Parameters:
-    ///   - request: what is looked for, and where.
-    ///   - results: gets each piece; ``QueryResults`` says what it means.
-    ///   - ended: called once, unless the query was ended by ``endQuery(_:)``: nil when a query that is not live is
-    ///     complete, else why no more will come.
+    ///   - request: the predicate and the target.
+    ///   - results: gets each page; ``QueryResults`` applies it.
+    ///   - ended: called once, unless ``endQuery(_:)`` ended the query: nil when a query that is not live is complete,
+    ///     else the reason why no more results come.
     ///   - then: gets the query's number, before its first result.
     public func query(
         _ request: QueryRequest, results: @escaping @Sendable (QueryResultsNotification) -> Void,
@@ -61,12 +61,13 @@ extension VersionsClient {
         connection.query(request, watcher, then: then)
     }
 
-    /// Ends a query: nothing more is told of it.
+    /// Ends a query: its handlers are not called any more.
     public func endQuery(_ query: UInt64) { connection.endQuery(query) }
 
-    /// Asks for what a predicate is true of, and tells each step on the reading thread; a live query ends with its
-    /// connection, or if the daemon cannot go on from where it was. A task that is cancelled has it ended.
-    /// - Returns: why it ended; nil if it was not live, and is complete.
+    /// Queries the entries that match a predicate, and passes each page to `body` on the reading thread. A live query
+    /// ends with its connection, or if the daemon cannot continue from its position. Cancellation of the task ends it
+    /// too.
+    /// - Returns: the reason of the end; nil if the query was not live and is complete.
     public func query(
         _ request: QueryRequest, _ body: @escaping @Sendable (QueryResultsNotification) -> Void
     ) async throws(ControlError) -> ControlError? {
@@ -77,7 +78,7 @@ extension VersionsClient {
         return try last.get()
     }
 
-    /// The entries at or below a target that a predicate is true of, in the order of their paths.
+    /// The entries at or below a target that match a predicate, in the order of their paths.
     public func items(of target: Target, where predicate: String? = nil) async throws(ControlError) -> [QueryItem] {
         try await items(of: QueryRequest(target, predicate: predicate))
     }
@@ -91,7 +92,7 @@ extension VersionsClient {
 }
 
 extension VersionsClient {
-    /// The results of a query that is not live; for a caller that is no task.
+    /// The results of a query that is not live, for a caller without a task.
     @available(*, noasync, message: "use items(of:)")
     public func itemsAndWait(of request: QueryRequest) throws(ControlError) -> [QueryItem] {
         let gathered = Gathered()
@@ -104,9 +105,9 @@ extension VersionsClient {
     }
 }
 
-/// The results of a query that is not live, as they come.
+/// The results of a query that is not live, during their arrival.
 private final class Gathered: Sendable {
-    /// Guards the results alone.
+    /// Guards only the results.
     private let results = Mutex(QueryResults())
     func take(_ piece: QueryResultsNotification) { _ = results.withLock { $0.take(piece) } }
     var items: [QueryItem] { results.withLock { $0.items } }

@@ -1,11 +1,11 @@
-// Subscriptions of a client: what changes at or below a target, for as long as somebody wants to hear it.
+// Subscriptions of a client: changes at or below a target.
 
 import ControlProtocol
 
 extension VersionsClient {
-    /// Changes at a target and as far below it as is asked for, from now on or behind the last sequence number seen. Ends
-    /// with an error if the connection does, or if the consumer falls 65,536 events behind: watch again after the last
-    /// event's number. The daemon tells nothing more once the stream is let go.
+    /// Changes at a target and below it to the given depth, from now on or after a known sequence number. Ends with an
+    /// error if the connection ends, or if the consumer falls 65,536 events behind: watch again from the last event's
+    /// number. The daemon stops when the stream is released.
     public func events(
         of target: Target, depth: WatchDepth = .subtree, after sequence: UInt64? = nil
     ) async throws(ControlError) -> AsyncThrowingStream<WatchEvent, any Error> {
@@ -36,8 +36,8 @@ extension VersionsClient {
         throw ControlError(.cancelled, "cancelled")
     }
 
-    /// The same without a buffer: `body` is called on the reading thread, and while it takes its time the daemon waits.
-    /// Returns the error that ended it; a task that is cancelled has it ended.
+    /// The same without a buffer: `body` is called on the reading thread, and a slow `body` delays the daemon. Returns
+    /// the error at the end; cancellation of the task ends it too.
     public func watch(
         _ target: Target, depth: WatchDepth = .subtree, after sequence: UInt64? = nil,
         _ body: @escaping @Sendable (WatchEvent) -> Void

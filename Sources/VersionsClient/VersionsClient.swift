@@ -1,17 +1,17 @@
-// The client of a container: finds its daemon, agrees with it on the protocol, calls it and watches.
+// The client of a container: finds its daemon, agrees on the protocol, makes calls and watches changes.
 
-// Calls and their replies are the protocol's: who uses this uses them.
+// Calls and replies have types of the protocol, so this module exports it.
 @_exported import ControlProtocol
 import Glibc
 import VersionModel
 
-/// Speaks with the daemon of one container.
+/// A connection to the daemon of one container.
 ///
 ///     let place = try ContainerPlace.find(Path("Notes/todo.txt"))
 ///     let client = try await VersionsClient.connect(to: place, program: "example", version: "1.0")
 ///     let history = try await client.call(HistoryRequest(.path(place.path)))
 public final class VersionsClient: Sendable {
-    /// What the daemon said of itself.
+    /// The daemon's reply to the handshake.
     public let daemon: Handshake.Reply
     let connection: ControlConnection
 
@@ -22,7 +22,7 @@ public final class VersionsClient: Sendable {
 
     deinit { connection.close() }
 
-    /// Connects to the container of a place that ``ContainerPlace/find(_:followingLastLink:)`` found.
+    /// Connects to the container of a place from ``ContainerPlace/find(_:followingLastLink:)``.
     /// - Throws: `notMounted` if there is no daemon, `incompatible` if it speaks another protocol.
     public static func connect(
         to place: ContainerPlace, program: String, version: String
@@ -30,7 +30,7 @@ public final class VersionsClient: Sendable {
         try await connect(socket: socket(of: place), program: program, version: version)
     }
 
-    /// Takes over a connected socket.
+    /// Takes ownership of a connected socket.
     public static func connect(
         socket: CInt, program: String, version: String
     ) async throws(ControlError) -> VersionsClient {
@@ -43,7 +43,7 @@ public final class VersionsClient: Sendable {
         }
     }
 
-    /// The same for a caller that is no task; the thread waits.
+    /// The same for a caller without a task; the thread waits.
     @available(*, noasync, message: "use connect(to:program:version:)")
     public static func connectAndWait(
         to place: ContainerPlace, program: String, version: String
@@ -54,7 +54,7 @@ public final class VersionsClient: Sendable {
         do throws(ControlError) {
             return try agreed(connection, try answer.wait().get())
         } catch {
-            // Who is refused is not hung up on: the reading thread would wait for ever.
+            // The daemon does not close a refused connection, so the reading thread would wait forever.
             connection.close()
             throw error
         }
@@ -89,20 +89,20 @@ public final class VersionsClient: Sendable {
         return VersionsClient(connection: connection, daemon: daemon)
     }
 
-    /// Has something called when the connection ends, on its reading thread; at once if it has.
+    /// Calls a handler at the end of the connection, on its reading thread; at once if it has ended.
     public func whenEnded(_ body: @escaping @Sendable (ControlError) -> Void) { connection.whenEnded(body) }
 
-    /// Whether the connection has ended: nothing can be called any more.
+    /// Whether the connection has ended, so that no call is possible.
     public var hasEnded: Bool { connection.end != nil }
 
-    /// Calls the daemon and goes on; see ``ControlConnection/call(_:then:)``.
+    /// Calls the daemon and returns at once; see ``ControlConnection/call(_:then:)``.
     public func call<Request: ControlRequest>(
         _ request: Request, then: @escaping @Sendable (Result<Request.Reply, ControlError>) -> Void
     ) {
         connection.call(request, then: then)
     }
 
-    /// The same, and waits; for a caller that is no task.
+    /// The same, with a wait; for a caller without a task.
     @available(*, noasync, message: "use call(_:progress:)")
     public func callAndWait<Request: ControlRequest>(_ request: Request) throws(ControlError) -> Request.Reply {
         let answer = Awaited<Result<Request.Reply, ControlError>>()

@@ -1,21 +1,21 @@
-// Verifying a container: every hash and every reference, with progress.
+// Verification of a container: every hash and every reference, with progress.
 
 /// Verifies the container.
 public struct CheckRequest: ControlRequest {
     public static let method = "check"
     public static let isLong = true
     public typealias Reply = CheckReport
-    /// Mend what can be mended.
+    /// Whether to repair the findings.
     public var repair: Bool
     public init(repair: Bool) { self.repair = repair }
 }
 
-/// What a check found.
+/// The result of a check.
 public struct CheckReport: Hashable, Sendable, Codable {
     public var findings: [Finding]
-    /// Contents whose hash was computed.
+    /// The number of contents with a computed hash.
     public var contents: Int
-    /// Bytes that were read.
+    /// The number of bytes read.
     public var bytes: UInt64
 
     public init(findings: [Finding], contents: Int, bytes: UInt64) {
@@ -24,17 +24,17 @@ public struct CheckReport: Hashable, Sendable, Codable {
         self.bytes = bytes
     }
 
-    /// One thing that is not as it should be.
+    /// One error in the container.
     public struct Finding: Hashable, Sendable, Codable {
-        /// What kind of thing is wrong, in a word that scripts can compare, such as `content-missing`.
+        /// The kind of the error, as a word for scripts, such as `content-missing`.
         public var kind: String
-        /// The id, in hex, of the version, item, content or deleted entry concerned; else what is concerned, in a word.
+        /// The id, in hex, of the affected version, item, content or deleted entry; for other subjects a word.
         public var subject: String
-        /// A sentence: what is wrong.
+        /// A sentence about the error.
         public var problem: String
-        /// The document or entry concerned, relative to the container's root.
+        /// The affected document or entry, relative to the container's root.
         public var document: Path?
-        /// A sentence: what `--repair` would do, or did; nil if nothing can be done.
+        /// A sentence about the effect of `--repair`; nil if the error cannot be repaired.
         public var repair: String?
         public var repaired: Bool
         public init(
@@ -50,15 +50,15 @@ public struct CheckReport: Hashable, Sendable, Codable {
     }
 }
 
-/// How far a long request is; sent while it runs.
+/// The progress of a long request; sent while it runs.
 public struct ProgressNotification: ControlNotification {
     public static let method = "progress"
-    /// The id of the request it is about.
+    /// The id of the request.
     public var request: RequestID
     public var done: UInt64
-    /// Nil if it is not known yet.
+    /// Nil as long as it is unknown.
     public var total: UInt64?
-    /// What is counted: `bytes`, `versions`, `entries`.
+    /// The counted unit: `bytes`, `versions`, `entries`.
     public var unit: String
     public init(request: RequestID, done: UInt64, total: UInt64?, unit: String) {
         self.request = request

@@ -1,15 +1,15 @@
-// Comparing a directory with what it was.
+// The comparison of a directory with an earlier state.
 
 import VersionModel
 
-/// How a directory differs from what it was at a time, or before the last run of a program in it.
+/// Compares a directory with its state at a time, or before the last run of a program in it.
 public struct CompareDirectoryRequest: ControlRequest {
     public static let method = "compareDirectory"
     public static let isLong = true
     public typealias Reply = DirectoryComparison
     public var target: Target
     public var at: Timestamp?
-    /// A program's name, or the number of its process; in place of `at`.
+    /// A program's name, or the number of its process; instead of `at`.
     public var before: String?
     public init(_ target: Target, at: Timestamp?, before: String? = nil) {
         self.target = target
@@ -18,11 +18,11 @@ public struct CompareDirectoryRequest: ControlRequest {
     }
 }
 
-/// A directory of then and of now.
+/// A comparison of a directory's earlier and present state.
 public struct DirectoryComparison: Hashable, Sendable, Codable {
-    /// The moment that it is compared with.
+    /// The moment of the earlier state.
     public var at: Timestamp
-    /// What differs, by path.
+    /// The differences, by path.
     public var entries: [Entry]
 
     public init(at: Timestamp, entries: [Entry]) {
@@ -30,23 +30,24 @@ public struct DirectoryComparison: Hashable, Sendable, Codable {
         self.entries = entries
     }
 
-    /// A name that is not what it was. Of a directory that came or went the entries below it are left out.
+    /// A changed name. For an added or removed directory the entries below it are left out.
     public struct Entry: Hashable, Sendable, Codable {
         public enum Change: String, Hashable, Sendable, Codable {
-            /// It is there now and was not then.
+            /// It exists now, but did not then.
             case added
-            /// It was there then and is not now.
+            /// It existed then, but does not now.
             case removed
-            /// It had another content.
+            /// Its content was different.
             case modified
         }
 
         public var path: Path
         public var change: Change
         public var isDirectory: Bool
-        /// What it held then; nil for what has no versions. The content may go on behind `size`: appended since.
+        /// The version of then; nil for an entry without versions. The stored content may be longer than `size`,
+        /// because a program has appended to it since.
         public var then: VersionInfo?
-        /// What it holds now; nil for what has no versions.
+        /// The version of now; nil for an entry without versions.
         public var now: VersionInfo?
 
         public init(path: Path, change: Change, isDirectory: Bool, then: VersionInfo? = nil, now: VersionInfo? = nil) {

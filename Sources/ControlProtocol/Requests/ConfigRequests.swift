@@ -1,6 +1,6 @@
 // Settings: shown and set (DESIGN 3.5).
 
-/// The settings and what they are set to.
+/// Reads the settings and their values.
 public struct ConfigRequest: ControlRequest {
     public static let method = "config"
     public typealias Reply = [Setting]
@@ -14,7 +14,7 @@ public struct SetConfigRequest: ControlRequest {
     public static let method = "setConfig"
     public typealias Reply = Setting
     public var key: String
-    /// As the user types it: TOML, or for a text setting the bare text.
+    /// The value as typed: TOML, or for a text setting the bare text.
     public var value: String
     public init(key: String, value: String) {
         self.key = key
@@ -24,15 +24,15 @@ public struct SetConfigRequest: ControlRequest {
 
 /// One setting.
 public struct Setting: Hashable, Sendable, Codable {
-    /// With its table in front: `history.max-file`.
+    /// The key with its table: `history.max-file`.
     public var key: String
-    /// In TOML.
+    /// The value in TOML.
     public var value: String
-    /// What it is if nobody sets it, in TOML.
+    /// The default value in TOML.
     public var standard: String
-    /// Why the value cannot be used, if it cannot; then the default is in force, or the container does not mount.
+    /// The reason why the value is invalid. The default is then in force, or the container does not mount.
     public var problem: String?
-    /// What a value that is accepted does not do yet.
+    /// The part of the setting's effect that this version lacks.
     public var note: String?
     public init(key: String, value: String, standard: String, problem: String? = nil, note: String? = nil) {
         self.note = note

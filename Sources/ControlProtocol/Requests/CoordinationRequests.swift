@@ -1,14 +1,14 @@
 // Requests of programs that take part in coordination: claims, preparations, presenters.
 
-/// One read or write that a claim asks for.
+/// One read or write of a claim.
 public struct AccessRequest: Hashable, Sendable, Codable {
     /// `reading` or `writing`.
     public enum Mode: String, Hashable, Sendable, Codable { case reading, writing }
 
     public var path: Path
     public var mode: Mode
-    /// Of a read any of `withoutChanges`, `resolvesSymbolicLink`, `immediatelyAvailableMetadataOnly`, `forUploading`;
-    /// of a write at most one of `forDeleting`, `forMoving`, `forMerging`, `forReplacing`,
+    /// For a read, any of `withoutChanges`, `resolvesSymbolicLink`, `immediatelyAvailableMetadataOnly`, `forUploading`;
+    /// for a write, at most one of `forDeleting`, `forMoving`, `forMerging`, `forReplacing`,
     /// `contentIndependentMetadataOnly`.
     public var options: [String]
 
@@ -33,22 +33,21 @@ public struct AccessRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// Claims items. The reply comes once they are granted, all together; until then the client may send
-/// ``CancelClaimRequest``.
+/// Claims items. The reply comes when all of them are granted; until then the client may send ``CancelClaimRequest``.
 public struct ClaimRequest: ControlRequest {
     public static let method = "claim"
     public var accesses: [AccessRequest]
-    /// Names the claim for ``CancelClaimRequest`` while it waits; the client chooses it.
+    /// The claim's name for ``CancelClaimRequest`` while it waits; the client chooses it.
     public var key: UInt64?
-    /// What this claim has in common with others that it need not wait for: 32 hex digits that the daemon gave out.
+    /// The purpose of the claim: claims of one purpose do not wait for one another. 32 hex digits from the daemon.
     public var purpose: String?
-    /// The presenter of this connection that it is made for: it is asked nothing, and hears nothing of it.
+    /// The presenter of this connection that makes the claim: it gets no questions and no notifications for it.
     public var presenter: UInt64?
-    /// Claims of this connection that it will not release before it has this one.
+    /// Claims of this connection that last until after this one.
     public var within: [UInt64]?
-    /// The presenter of this connection in whose handler it is made.
+    /// The presenter of this connection whose handler makes the claim.
     public var handling: UInt64?
-    /// Has presenters asked once for all claims of the same purpose that follow, and excludes nobody.
+    /// Whether to only ask presenters, once for all following claims of the same purpose. Excludes no other access.
     public var preparing: Bool?
 
     public init(
@@ -66,9 +65,9 @@ public struct ClaimRequest: ControlRequest {
 
     public struct Reply: Hashable, Sendable, Codable {
         public var claim: UInt64
-        /// To be given to claims that belong to this one, in whatever process.
+        /// The purpose for other claims that belong to this one, in any process.
         public var purpose: String
-        /// Where the items are now, in the order of the request.
+        /// The present places of the items, in the order of the request.
         public var paths: [Path]
 
         public init(claim: UInt64, purpose: String, paths: [Path]) {
@@ -79,7 +78,7 @@ public struct ClaimRequest: ControlRequest {
     }
 }
 
-/// The claim is over.
+/// Ends a claim.
 public struct ReleaseRequest: ControlRequest {
     public static let method = "release"
     public typealias Reply = Done
@@ -87,7 +86,7 @@ public struct ReleaseRequest: ControlRequest {
     public init(claim: UInt64) { self.claim = claim }
 }
 
-/// A claim that still waits is not wanted any more: it is answered `cancelled`, unless it has just been granted.
+/// Cancels a waiting claim: its answer is `cancelled`, unless it has just been granted.
 public struct CancelClaimRequest: ControlRequest {
     public static let method = "cancelClaim"
     public typealias Reply = Done
@@ -95,18 +94,17 @@ public struct CancelClaimRequest: ControlRequest {
     public init(key: UInt64) { self.key = key }
 }
 
-/// Presents an item, a directory or a package: the client is asked before others access it, until it withdraws.
+/// Presents an item, a directory or a package: the client gets questions before other accesses, until it withdraws.
 public struct PresentRequest: ControlRequest {
     public static let method = "present"
     /// Nil while the item has no place yet.
     public var path: Path?
-    /// Whether a presenter of a directory is asked before something in it is deleted.
+    /// Whether a presenter of a directory gets a question before an item in it is deleted.
     public var accommodatesSubitems: Bool?
-    /// The last change that the client has seen of the item; it hears of those behind it, and `path` is where the item
-    /// was then. Nil: from now on.
+    /// The last change that the client has seen, with the item at `path`; it hears of later changes. Nil: from now on.
     public var after: UInt64?
-    /// The purpose of the presenter that this one goes on for, so that what that one did counts as its own; nil for a
-    /// new one.
+    /// The purpose of an earlier presenter that this one continues, so that the earlier one's changes count as its own;
+    /// nil for a new presenter.
     public var purpose: String?
 
     public init(path: Path?, accommodatesSubitems: Bool = false, after: UInt64? = nil, purpose: String? = nil) {
@@ -118,10 +116,10 @@ public struct PresentRequest: ControlRequest {
 
     public struct Reply: Hashable, Sendable, Codable {
         public var presenter: UInt64
-        /// What the presenter's own claims are made with.
+        /// The purpose of the presenter's own claims.
         public var purpose: String
-        /// The last change recorded before: whoever has read the item later than that has missed nothing if it watches
-        /// from here.
+        /// The last change before the presentation. A client that reads the item after the reply and watches from here
+        /// misses no change.
         public var sequence: UInt64
 
         public init(presenter: UInt64, purpose: String, sequence: UInt64) {
@@ -132,7 +130,7 @@ public struct PresentRequest: ControlRequest {
     }
 }
 
-/// The presenter's item is here now.
+/// Sets the present place of the presenter's item.
 public struct PlacePresenterRequest: ControlRequest {
     public static let method = "placePresenter"
     public typealias Reply = Done
@@ -144,7 +142,7 @@ public struct PlacePresenterRequest: ControlRequest {
     }
 }
 
-/// The item is presented no more.
+/// Ends a presentation.
 public struct WithdrawRequest: ControlRequest {
     public static let method = "withdraw"
     public typealias Reply = Done
@@ -152,21 +150,21 @@ public struct WithdrawRequest: ControlRequest {
     public init(presenter: UInt64) { self.presenter = presenter }
 }
 
-/// The presenters that the caller may know of.
+/// Lists the presenters that the caller may know.
 public struct PresentersRequest: ControlRequest {
     public static let method = "presenters"
     public typealias Reply = [PresenterInfo]
     public init() {}
 }
 
-/// Someone who presents an item.
+/// A presenter of an item.
 public struct PresenterInfo: Hashable, Sendable, Codable {
     public var id: String
-    /// Relative to the container's root; nil while it has none.
+    /// Relative to the container's root; nil while the item has no place.
     public var path: Path?
     public var pid: Int32
     public var program: String
-    /// It has not answered in time, and is not waited for until it does.
+    /// Whether it has not answered in time. Claims do not wait for it until it answers again.
     public var silent: Bool
 
     public init(id: String, path: Path?, pid: Int32, program: String, silent: Bool) {

@@ -1,11 +1,11 @@
-// The first call on a connection: who speaks, and whether both mean the same.
+// The first call on a connection: the program, the container, and a check that both use the same protocol.
 
 import VersionModel
 
-/// Says which program calls; the reply says which container answers.
+/// Names the calling program; the reply names the container.
 public struct Handshake: ControlRequest {
     public static let method = "hello"
-    /// The version of the protocol that this code speaks; a daemon with another one is refused.
+    /// The version of the protocol in this code; a daemon with another one is refused.
     public static let protocolVersion = 1
 
     public var protocolVersion: Int

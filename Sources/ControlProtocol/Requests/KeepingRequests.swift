@@ -1,8 +1,8 @@
-// Requests about what is kept and for how long: pin, thin, purge, forget.
+// Requests about keeping versions: pin, thin, purge, forget.
 
 import VersionModel
 
-/// Keeps a version from being thinned, or lets it go again.
+/// Pins a version, so that thinning keeps it, or removes the pin.
 public struct PinRequest: ControlRequest {
     public static let method = "pin"
     public typealias Reply = VersionInfo
@@ -16,12 +16,12 @@ public struct PinRequest: ControlRequest {
     }
 }
 
-/// Keeps what a file of the container holds as a version of a document, which stays as it is.
+/// Keeps the content of a file in the container as a version of a document. The document stays unchanged.
 public struct AddVersionRequest: ControlRequest {
     public static let method = "addVersion"
     public typealias Reply = VersionInfo
     public var target: Target
-    /// The file with the content, relative to the container's root; it stays where it is.
+    /// The file with the content, relative to the container's root; it stays in place.
     public var contents: Path
     public init(_ target: Target, contents: Path) {
         self.target = target
@@ -34,12 +34,12 @@ public struct ThinRequest: ControlRequest {
     public static let method = "thin"
     public static let isLong = true
     public typealias Reply = Removed
-    /// Only say which would go.
+    /// Only list the versions that would go.
     public var dryRun: Bool
     public init(dryRun: Bool) { self.dryRun = dryRun }
 }
 
-/// Removes versions of a document for good: one, or all but the current one and unresolved losers. Pinned versions
+/// Deletes versions of a document for good: one, or all except the current one and unresolved losers. Pinned versions
 /// stay.
 public struct PurgeRequest: ControlRequest {
     public static let method = "purge"
@@ -48,10 +48,10 @@ public struct PurgeRequest: ControlRequest {
     public var target: Target
     /// nil: all other versions.
     public var version: VersionName?
-    /// Only say which would go. Older tools ask so, and are answered. Not to be sent: a daemon that is older still
-    /// does not know it, and purges.
+    /// Only list the versions that would go. Older tools send it, and get an answer. New code must not send it: an even
+    /// older daemon does not know it, and purges.
     public var dryRun: Bool?
-    /// Pinned versions, too.
+    /// Include pinned versions.
     public var force: Bool?
     public init(_ target: Target, version: VersionName?, force: Bool? = nil) {
         self.target = target
@@ -60,8 +60,8 @@ public struct PurgeRequest: ControlRequest {
     }
 }
 
-/// Says what ``PurgeRequest`` would remove. It has a name of its own: a daemon that does not know it refuses it, and
-/// removes nothing.
+/// Lists the versions that ``PurgeRequest`` would delete. It is a method of its own: a daemon that does not know it
+/// refuses it, and deletes no version.
 public struct PreviewPurgeRequest: ControlRequest {
     public static let method = "previewPurge"
     public static let isLong = true
@@ -69,7 +69,7 @@ public struct PreviewPurgeRequest: ControlRequest {
     public var target: Target
     /// nil: all other versions.
     public var version: VersionName?
-    /// Pinned versions, too.
+    /// Include pinned versions.
     public var force: Bool?
     public init(_ target: Target, version: VersionName?, force: Bool? = nil) {
         self.target = target
@@ -77,7 +77,7 @@ public struct PreviewPurgeRequest: ControlRequest {
         self.force = force
     }
 
-    /// The purge, with nothing removed.
+    /// The purge request without its effect.
     public var dryRun: PurgeRequest {
         var request = PurgeRequest(target, version: version, force: force)
         request.dryRun = true
@@ -92,11 +92,11 @@ public struct PurgeDeletedRequest: ControlRequest {
     public typealias Reply = Removed
     /// Only entries that were deleted there or below, or the one entry of an id; nil: all.
     public var target: Target?
-    /// Only what was deleted before this moment; nil: all.
+    /// Only entries that were deleted before this moment; nil: all.
     public var before: Timestamp?
-    /// Only say which would go; see ``PurgeRequest/dryRun``.
+    /// Only list the entries that would go; see ``PurgeRequest/dryRun``.
     public var dryRun: Bool?
-    /// Entries with pinned versions, too.
+    /// Include entries with pinned versions.
     public var force: Bool?
     public init(_ target: Target? = nil, before: Timestamp?, force: Bool? = nil) {
         self.target = target
@@ -105,16 +105,16 @@ public struct PurgeDeletedRequest: ControlRequest {
     }
 }
 
-/// Says what ``PurgeDeletedRequest`` would remove.
+/// Lists the entries that ``PurgeDeletedRequest`` would delete.
 public struct PreviewPurgeDeletedRequest: ControlRequest {
     public static let method = "previewPurgeDeleted"
     public static let isLong = true
     public typealias Reply = Removed
     /// Only entries that were deleted there or below, or the one entry of an id; nil: all.
     public var target: Target?
-    /// Only what was deleted before this moment; nil: all.
+    /// Only entries that were deleted before this moment; nil: all.
     public var before: Timestamp?
-    /// Entries with pinned versions, too.
+    /// Include entries with pinned versions.
     public var force: Bool?
     public init(_ target: Target? = nil, before: Timestamp?, force: Bool? = nil) {
         self.target = target
@@ -122,7 +122,7 @@ public struct PreviewPurgeDeletedRequest: ControlRequest {
         self.force = force
     }
 
-    /// The purge, with nothing removed.
+    /// The purge request without its effect.
     public var dryRun: PurgeDeletedRequest {
         var request = PurgeDeletedRequest(target, before: before, force: force)
         request.dryRun = true
@@ -130,16 +130,16 @@ public struct PreviewPurgeDeletedRequest: ControlRequest {
     }
 }
 
-/// What is gone, or would go.
+/// The deleted data, or the data that would be deleted.
 public struct Removed: Hashable, Sendable, Codable {
-    /// The versions concerned; at most 10,000 are listed.
+    /// The affected versions; at most 10,000 are listed.
     public var versions: [VersionInfo]
     public var versionCount: Int
-    /// Entries of the deleted area.
+    /// The number of affected entries of the deleted area.
     public var deletedCount: Int
-    /// These, of a purge that would be; at most 10,000 are listed. Nil where there are none.
+    /// Those entries, for a preview; at most 10,000 are listed. Nil if there are none.
     public var deleted: [DeletedEntry]?
-    /// Pinned versions that stay, and would go by force; nil where there are none.
+    /// The number of pinned versions that stay and would go with `force`; nil if there are none.
     public var pinnedCount: Int?
     public var bytes: UInt64
     public init(
@@ -155,13 +155,13 @@ public struct Removed: Hashable, Sendable, Codable {
     }
 }
 
-/// Removes the state of an unmounted container: served by `versionsfs --offline` only.
+/// Deletes the state of an unmounted container: served by `versionsfs --offline` only.
 public struct ForgetRequest: ControlRequest {
     public static let method = "forget"
     public static let isLong = true
-    /// What is in the state that goes.
+    /// The content of the deleted state.
     public typealias Reply = ContainerStatus
-    /// False: only say what would go.
+    /// False: only list the content that would go.
     public var confirmed: Bool
     public init(confirmed: Bool) { self.confirmed = confirmed }
 }

@@ -1,21 +1,21 @@
-// The time line of a file or tree, a page at a time.
+// The timeline of a file or tree, in pages.
 
 import VersionModel
 
-/// Asks for a page of what the container remembers of a target: rows of the change feed, versions and deletions.
+/// Reads a page of a target's events: rows of the change feed, versions and deletions.
 ///
-/// What the feed remembers of a save or a deletion is told beside the version or the entry itself; who puts the pages
-/// together tells both once.
+/// A save or deletion appears both in the feed and as the version or entry itself; a client that joins the pages shows
+/// it once.
 public struct LogRequest: ControlRequest {
     public static let method = "log"
     public static let isLong = true
     public typealias Reply = LogPage
     public var target: Target
-    /// Only what happened then or later.
+    /// Only events at that time or later.
     public var since: Timestamp?
-    /// Only what happened then or before.
+    /// Only events at that time or before.
     public var until: Timestamp?
-    /// Where the page before ended; nil for the first page.
+    /// The end of the previous page; nil for the first page.
     public var after: String?
 
     public init(_ target: Target, since: Timestamp? = nil, until: Timestamp? = nil, after: String? = nil) {
@@ -26,10 +26,10 @@ public struct LogRequest: ControlRequest {
     }
 }
 
-/// A page of a log. The order of its events is that of the container, not that of time.
+/// A page of a log. Its events are in the container's order, not sorted by time.
 public struct LogPage: Hashable, Sendable, Codable {
     public var events: [LoggedEvent]
-    /// Where the next page begins; nil for the last page.
+    /// The start of the next page; nil for the last page.
     public var next: String?
 
     public init(events: [LoggedEvent], next: String?) {

@@ -1,13 +1,13 @@
-// What the daemon asks and tells a client that takes part in coordination.
+// The daemon's questions and notifications for a client that takes part in coordination.
 
-/// Asks a presenter to leave its item alone until ``ReacquireNotification``.
+/// Asks a presenter not to use its item until ``ReacquireNotification``.
 public struct RelinquishRequest: ControlRequest {
     public static let method = "relinquish"
     public typealias Reply = Done
     public var presenter: UInt64
-    /// For which claim.
+    /// The claim that needs the item.
     public var claim: UInt64
-    /// To a writer, else to a reader.
+    /// Whether the claim writes; otherwise it reads.
     public var toWriter: Bool
     public init(presenter: UInt64, claim: UInt64, toWriter: Bool) {
         self.presenter = presenter
@@ -16,7 +16,7 @@ public struct RelinquishRequest: ControlRequest {
     }
 }
 
-/// Asks a presenter to write what it has not written yet. An error as the answer fails the claim.
+/// Asks a presenter to write its unsaved changes. An error as the answer fails the claim.
 public struct SaveRequest: ControlRequest {
     public static let method = "save"
     public typealias Reply = Done
@@ -34,7 +34,7 @@ public struct AccommodateDeletionRequest: ControlRequest {
     public typealias Reply = Done
     public var presenter: UInt64
     public var claim: UInt64
-    /// What is to be deleted in the package or directory that it presents; nil for the presented item.
+    /// The item to be deleted in the presented package or directory; nil for the presented item itself.
     public var path: Path?
     public init(presenter: UInt64, claim: UInt64, path: Path? = nil) {
         self.presenter = presenter
@@ -43,14 +43,14 @@ public struct AccommodateDeletionRequest: ControlRequest {
     }
 }
 
-/// Asks a client whether it runs.
+/// Checks that a client runs.
 public struct ProbeRequest: ControlRequest {
     public static let method = "probe"
     public typealias Reply = Done
     public init() {}
 }
 
-/// The presenter has its item back.
+/// Gives the presenter its item back.
 public struct ReacquireNotification: ControlNotification {
     public static let method = "reacquire"
     public var presenter: UInt64
@@ -61,29 +61,29 @@ public struct ReacquireNotification: ControlNotification {
     }
 }
 
-/// The presenter did not answer in time: others went on, and what it shows may be old.
+/// The presenter has not answered in time: other programs continued, and it may show old content.
 public struct PresenterRevokedNotification: ControlNotification {
     public static let method = "presenterRevoked"
     public var presenter: UInt64
     public init(presenter: UInt64) { self.presenter = presenter }
 }
 
-/// The client did not show that it runs while others waited: the claim is another's.
+/// The client did not show that it runs while other programs waited: its claim is over.
 public struct ClaimRevokedNotification: ControlNotification {
     public static let method = "claimRevoked"
     public var claim: UInt64
     public init(claim: UInt64) { self.claim = claim }
 }
 
-/// What a claim of the client is on was changed, moved or deleted by a program that did not wait for it: a rename or
-/// an unlink never does, and an open for writing not longer than it has patience. The claim goes on.
+/// A program without coordination has changed, moved or deleted an item under a claim of the client. A rename or an
+/// unlink never waits for a claim, and an open for writing waits only for a limited time. The claim continues.
 public struct ClaimDisturbedNotification: ControlNotification {
     public static let method = "claimDisturbed"
-    /// What the program did, or does.
+    /// The program's action.
     public enum Disturbance: String, Hashable, Sendable, Codable { case changed, moved, deleted }
 
     public var claim: UInt64
-    /// Where it was done.
+    /// The place of the action.
     public var path: Path
     public var disturbance: Disturbance
     public init(claim: UInt64, path: Path, disturbance: Disturbance) {
@@ -107,14 +107,14 @@ public struct ClaimDisturbedNotification: ControlNotification {
     }
 }
 
-/// Who holds up a claim of the client that still waits.
+/// Names the holder of an item that a claim of the client waits for.
 public struct HeldUpNotification: ControlNotification {
     public static let method = "heldUp"
-    /// The claim's key, if it was given one.
+    /// The claim's key, if it has one.
     public var key: UInt64?
     public var pid: Int32
     public var program: String
-    /// It holds a claim; else it presents the item and has not answered.
+    /// True if it holds a claim; false if it presents the item and has not answered.
     public var isHolder: Bool
     public init(key: UInt64?, pid: Int32, program: String, isHolder: Bool) {
         self.key = key
@@ -124,14 +124,14 @@ public struct HeldUpNotification: ControlNotification {
     }
 }
 
-/// What changed about a presenter's item, or in the directory or package that it presents; in order, each change once,
-/// and none of the presenter's own but for versions. They come before the ``ReacquireNotification`` of the claim in
-/// which they were made.
+/// Changes of a presenter's item, or in the presented directory or package: in order, each once, without the
+/// presenter's own changes except those of versions. They come before the ``ReacquireNotification`` of the claim that
+/// made them.
 public struct PresenterChangesNotification: ControlNotification {
     public static let method = "changes"
     public var presenter: UInt64
     public var changes: [PresentedChange]
-    /// Everything up to here was considered: what to present again from, after the connection has ended.
+    /// The last considered change: the position to present again from after the end of the connection.
     public var sequence: UInt64
     public init(presenter: UInt64, changes: [PresentedChange], sequence: UInt64) {
         self.presenter = presenter
@@ -140,21 +140,21 @@ public struct PresenterChangesNotification: ControlNotification {
     }
 }
 
-/// A change as a presenter hears of it.
+/// A change in a presenter's view.
 public struct PresentedChange: Hashable, Sendable, Codable {
-    /// What the change is about.
+    /// The relation of the changed item to the presented one.
     public enum Relation: String, Hashable, Sendable, Codable {
-        /// The presented item, also if it is one with a directory above that has moved.
+        /// The presented item, including its move with a directory above it.
         case item
-        /// Something in the package that is presented.
+        /// An item in the presented package.
         case inPackage
-        /// Something in the directory that is presented, at whatever depth.
+        /// An item in the presented directory, at any depth.
         case inDirectory
     }
 
     public var event: WatchEvent
     public var relation: Relation
-    /// Where the presented item is behind this change.
+    /// The place of the presented item after this change.
     public var place: Path
 
     public init(event: WatchEvent, relation: Relation, place: Path) {

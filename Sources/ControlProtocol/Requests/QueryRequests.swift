@@ -1,16 +1,16 @@
-// Queries over the tree: a first set of results in pieces, then what changes in it.
+// Queries over the tree: a first set of results in pages, then its changes.
 
-/// Asks for the entries below a directory that a predicate is true of. Results follow as ``QueryResultsNotification``
-/// on the same connection.
+/// Finds the entries below a directory that match a predicate. Results follow as ``QueryResultsNotification`` on the
+/// same connection.
 public struct QueryRequest: ControlRequest {
     public static let method = "query"
     /// The directory, or one document.
     public var target: Target
-    /// In the language of `docs/query.md`; nil: everything.
+    /// In the language of `docs/query.md`; nil: all entries.
     public var predicate: String?
-    /// Whether changes are told once the first set is complete.
+    /// Whether to report changes after the first set.
     public var live: Bool?
-    /// Goes on behind this sequence number, without a first set: what a live query of the same kind had told last.
+    /// Continues after this sequence number, without a first set: the last position of a live query of the same kind.
     public var after: UInt64?
 
     public init(_ target: Target, predicate: String? = nil, live: Bool = false, after: UInt64? = nil) {
@@ -21,9 +21,9 @@ public struct QueryRequest: ControlRequest {
     }
 
     public struct Reply: Hashable, Sendable, Codable {
-        /// Names the query in its results.
+        /// The query's number in its results.
         public var query: UInt64
-        /// The change that was the last one when it began.
+        /// The last change before the start of the query.
         public var sequence: UInt64
         public init(query: UInt64, sequence: UInt64) {
             self.query = query
@@ -40,20 +40,20 @@ public struct EndQueryRequest: ControlRequest {
     public init(query: UInt64) { self.query = query }
 }
 
-/// A piece of a query's results. In each, `gone` and `unmatched` come before `items`; several pieces make one step, of
-/// which the last has `sequence`.
+/// A page of a query's results. In each page, `gone` and `unmatched` come before `items`. Several pages make one step;
+/// the last one has `sequence`.
 public struct QueryResultsNotification: ControlNotification {
     public static let method = "queryResults"
     public var query: UInt64
-    /// Entries that match, as they are now, whether they were told before or not.
+    /// Matching entries in their present state, new or already reported.
     public var items: [QueryItem]
-    /// What is not there any more, with all that was told below it; what follows in this step has come back.
+    /// Removed paths with everything below them. Later entries in this step exist again.
     public var gone: [Path]
-    /// Directories that do not match, or not any more, themselves.
+    /// Directories that do not match themselves, or no longer do.
     public var unmatched: [Path]
-    /// Everything up to this change has been told: where a live query goes on from. Nil: the step is not complete.
+    /// The last change in the results: the position to continue a live query from. Nil: the step is not complete.
     public var sequence: UInt64?
-    /// The first set is complete with this step; a query that is not live is over.
+    /// Whether the first set is complete with this step; a query that is not live is then over.
     public var gathered: Bool?
 
     public init(
@@ -89,7 +89,7 @@ public struct QueryResultsNotification: ControlNotification {
     }
 }
 
-/// The daemon ended a query: the feed no longer reaches back so far, or what it is about cannot be read.
+/// The daemon ended a query: the feed no longer goes back so far, or the target cannot be read.
 public struct QueryEndedNotification: ControlNotification {
     public static let method = "queryEnded"
     public var query: UInt64

@@ -1,4 +1,4 @@
-// Requests that change nothing: status, conflicts, history, show, deleted, space, claims.
+// Requests that only read: status, conflicts, history, show, deleted, space, claims.
 
 import VersionModel
 
@@ -26,14 +26,14 @@ public struct HistoryRequest: ControlRequest {
     public init(_ target: Target) { self.target = target }
 }
 
-/// One version: its `file` is where its content can be read.
+/// One version; its `file` is the path of its content.
 public struct ShowRequest: ControlRequest {
     public static let method = "show"
     public typealias Reply = VersionInfo
     public var target: Target
-    /// nil: the version the target names, or the current one.
+    /// nil: the version that the target names, or the current one.
     public var version: VersionName?
-    /// The caller is going to read the content: `contentMissing`, with the reason, if it is not kept.
+    /// Whether the caller will read the content. If it is not kept, the error is `contentMissing` with the reason.
     public var content: Bool?
     public init(_ target: Target, version: VersionName?, content: Bool? = nil) {
         self.target = target
@@ -42,7 +42,7 @@ public struct ShowRequest: ControlRequest {
     }
 }
 
-/// What was deleted at or below a path, newest first.
+/// The items deleted at or below a path, newest first.
 public struct DeletedRequest: ControlRequest {
     public static let method = "deleted"
     public static let isLong = true
@@ -60,7 +60,7 @@ public struct SpaceRequest: ControlRequest {
     public init(_ target: Target) { self.target = target }
 }
 
-/// The claims that are held or waited for.
+/// The claims, granted and waiting.
 public struct ClaimsRequest: ControlRequest {
     public static let method = "claims"
     public typealias Reply = [ClaimInfo]

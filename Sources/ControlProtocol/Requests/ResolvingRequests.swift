@@ -1,4 +1,4 @@
-// Requests that settle conflicts, and one that makes one for trying.
+// Requests that resolve conflicts, and one that makes a conflict for tests.
 
 import VersionModel
 
@@ -9,7 +9,7 @@ public struct ResolveRequest: ControlRequest {
     public typealias Reply = Resolution
     public var target: Target
     public var keep: Choice
-    /// The losers that the caller saw; a loser that is not among them stays a conflict. Nil: all there are.
+    /// The losers that the caller has seen; other losers stay in conflict. Nil: all losers.
     public var seen: [VersionID]?
 
     public init(_ target: Target, keep: Choice, seen: [VersionID]? = nil) {
@@ -18,24 +18,24 @@ public struct ResolveRequest: ControlRequest {
         self.seen = seen
     }
 
-    /// Which version is to be current.
+    /// The version that becomes current.
     public enum Choice: Hashable, Sendable, Codable {
-        /// The current one stays.
+        /// The current version stays.
         case current
-        /// This loser (an id or its first digits) becomes current, what was current becomes history.
+        /// This loser (an id or its first digits) becomes current, and the current version becomes history.
         case version(String)
-        /// The current one stays, each loser is put beside it as `NAME 2.EXT`.
+        /// The current version stays, and each loser is saved beside it as `NAME 2.EXT`.
         case all
-        /// The one with the latest save.
+        /// The version with the latest save.
         case newest
-        /// The document as it is now holds what the losers had: they become its parents.
+        /// The document already contains the losers' changes: they become its parents.
         case merged
 
         public init(from decoder: any Decoder) throws {
             self.init(word: try decoder.singleValueContainer().decode(String.self))
         }
 
-        /// Reads a choice as JSON and command line have it.
+        /// Reads a choice in the form of JSON and the command line.
         public init(word: String) {
             self =
                 switch word {
@@ -60,17 +60,17 @@ public struct ResolveRequest: ControlRequest {
     }
 }
 
-/// Resolves every conflict at or below a path in favour of the newest version.
+/// Resolves every conflict at or below a path. The newest version becomes current.
 public struct ResolveAllRequest: ControlRequest {
     public static let method = "resolveAll"
     public static let isLong = true
-    /// One for each document that was resolved.
+    /// One for each resolved document.
     public typealias Reply = [Resolution]
     public var target: Target
     public init(_ target: Target) { self.target = target }
 }
 
-/// What became of one document's conflict.
+/// The result for one document's conflict.
 public struct Resolution: Hashable, Sendable, Codable {
     /// The document.
     public var document: Path
@@ -78,9 +78,9 @@ public struct Resolution: Hashable, Sendable, Codable {
     public var current: VersionID
     /// The losers that were resolved.
     public var resolved: [VersionID]
-    /// The files that `all` put beside the document.
+    /// The files that `all` has saved beside the document.
     public var written: [Path]
-    /// Losers that remain.
+    /// The number of losers that remain.
     public var remaining: Int
 
     public init(document: Path, current: VersionID, resolved: [VersionID], written: [Path] = [], remaining: Int = 0) {
@@ -92,7 +92,7 @@ public struct Resolution: Hashable, Sendable, Codable {
     }
 }
 
-/// Makes a conflict on a document, as two programs would, so that people and programs can try what they do then.
+/// Makes a conflict on a document as two programs would, so that users and programs can test their reaction.
 public struct SimulateConflictRequest: ControlRequest {
     public static let method = "simulateConflict"
     public typealias Reply = ConflictedDocument

@@ -1,16 +1,16 @@
-// Requests that bring back: versions, directories as of a time, deleted things.
+// Requests that restore: versions, directories as of a time, deleted items.
 
 import VersionModel
 
-/// Makes a version current again, or puts it elsewhere.
+/// Makes a version current again, or writes it to another path.
 public struct RestoreRequest: ControlRequest {
     public static let method = "restore"
     public static let isLong = true
     public typealias Reply = Restored
     public var target: Target
-    /// nil: the version before the current one; of a deleted document the one that it had last.
+    /// nil: the version before the current one; for a deleted document its last version.
     public var version: VersionName?
-    /// Where to put it instead, relative to the container's root; must not exist.
+    /// Another path for it, relative to the container's root; must not exist.
     public var to: Path?
     public init(_ target: Target, version: VersionName?, to: Path?) {
         self.target = target
@@ -19,7 +19,7 @@ public struct RestoreRequest: ControlRequest {
     }
 }
 
-/// Brings a directory back as it was at a time, or before the last run of a program in it: in place (newer names go to
+/// Restores a directory to its state at a time, or before the last run of a program in it: in place (newer names go to
 /// the deleted area), or as a copy.
 public struct RestoreDirectoryRequest: ControlRequest {
     public static let method = "restoreDirectory"
@@ -27,9 +27,9 @@ public struct RestoreDirectoryRequest: ControlRequest {
     public typealias Reply = Restored
     public var target: Target
     public var at: Timestamp?
-    /// A program's name, or the number of its process; in place of `at`.
+    /// A program's name, or the number of its process; instead of `at`.
     public var before: String?
-    /// Where to put the copy, relative to the container's root; must not exist.
+    /// The path of the copy, relative to the container's root; must not exist.
     public var to: Path?
     public init(_ target: Target, at: Timestamp?, before: String? = nil, to: Path?) {
         self.target = target
@@ -39,13 +39,13 @@ public struct RestoreDirectoryRequest: ControlRequest {
     }
 }
 
-/// Brings back what was deleted: a path's last deletion (for a directory with its group), or an entry by its id.
+/// Restores a deleted item: a path's last deletion (for a directory with its group), or an entry by its id.
 public struct UndeleteRequest: ControlRequest {
     public static let method = "undelete"
     public static let isLong = true
     public typealias Reply = Restored
     public var target: Target
-    /// Where to put it instead of where it was, relative to the container's root; must not exist.
+    /// Another path for it instead of the former one, relative to the container's root; must not exist.
     public var to: Path?
     public init(_ target: Target, to: Path?) {
         self.target = target
@@ -53,22 +53,22 @@ public struct UndeleteRequest: ControlRequest {
     }
 }
 
-/// What was brought back.
+/// The result of a restoration.
 public struct Restored: Hashable, Sendable, Codable {
-    /// Where it is now, relative to the container's root.
+    /// The present path, relative to the container's root.
     public var document: Path
-    /// How many documents, directories and other entries were written or moved.
+    /// The number of documents, directories and other entries that were written or moved.
     public var entries: Int
-    /// Newer names that went to the deleted area.
+    /// The number of newer names that went to the deleted area.
     public var displaced: Int
-    /// Of one document the version that it has the content of; nil for a directory and for what was deleted.
+    /// For one document, the restored version; nil for a directory and for a deleted item.
     public var version: VersionInfo?
-    /// Entries of an undeletion that are still deleted.
+    /// The number of entries of an undeletion that are still deleted.
     public var remaining: Int
-    /// Why, for the first hundred of them.
+    /// The reasons for the first hundred of them.
     public var problems: [Problem]
 
-    /// One entry that did not come back.
+    /// One entry that was not restored.
     public struct Problem: Hashable, Sendable, Codable {
         public var path: Path
         public var problem: String

@@ -1,12 +1,12 @@
-// Watching the change feed, from any sequence number on.
+// Subscriptions to the change feed, from any sequence number on.
 
-/// How far below what is watched a change may be.
+/// The depth of a subscription below its target.
 public enum WatchDepth: String, Hashable, Sendable, Codable {
-    /// The item alone.
+    /// Only the item.
     case item
     /// A directory and its own entries.
     case directory
-    /// Everything at and below it.
+    /// The item and everything below it.
     case subtree
 }
 
@@ -14,9 +14,9 @@ public enum WatchDepth: String, Hashable, Sendable, Codable {
 public struct WatchRequest: ControlRequest {
     public static let method = "watch"
     public var target: Target
-    /// The last sequence number the client has seen; nil: from now on.
+    /// The last sequence number that the client has seen; nil: from now on.
     public var after: UInt64?
-    /// nil: the subtree. Of a target by its id it is the item, whatever this says.
+    /// nil: the subtree. For a target by id, always the item.
     public var depth: WatchDepth?
     public init(_ target: Target, after: UInt64?, depth: WatchDepth? = nil) {
         self.target = target
@@ -25,9 +25,9 @@ public struct WatchRequest: ControlRequest {
     }
 
     public struct Reply: Hashable, Sendable, Codable {
-        /// Names the subscription in its events.
+        /// The subscription's number in its events.
         public var subscription: UInt64
-        /// Events begin behind this sequence number.
+        /// Events start after this sequence number.
         public var sequence: UInt64
         public init(subscription: UInt64, sequence: UInt64) {
             self.subscription = subscription
@@ -49,7 +49,7 @@ public struct EventsNotification: ControlNotification {
     public static let method = "events"
     public var subscription: UInt64
     public var events: [WatchEvent]
-    /// Everything up to here was considered: what to resume from, also when `events` is empty.
+    /// The last considered change: the position to continue from, also when `events` is empty.
     public var sequence: UInt64
     public init(subscription: UInt64, events: [WatchEvent], sequence: UInt64) {
         self.subscription = subscription
@@ -58,11 +58,11 @@ public struct EventsNotification: ControlNotification {
     }
 }
 
-/// The daemon ended a subscription: the client read too slowly, or the feed no longer reaches back so far.
+/// The daemon ended a subscription: the client read too slowly, or the feed no longer goes back so far.
 public struct WatchEndedNotification: ControlNotification {
     public static let method = "watchEnded"
     public var subscription: UInt64
-    /// What to resume from.
+    /// The position to continue from.
     public var sequence: UInt64
     /// A sentence.
     public var reason: String

@@ -1,14 +1,14 @@
-// What a program says of a failure: an error, a hint, and for wrong usage the usage.
+// A program's report of a failure: an error, a hint, and for wrong usage the usage.
 
-/// An error for people and, as JSON, for programs.
+/// An error for users and, as JSON, for programs.
 public struct Diagnostic: Hashable, Sendable {
-    /// The file or directory, as people would type it.
+    /// The file or directory, as a user would type it.
     public var subject: String?
-    /// What happened: a clause without a full stop, such as `no version 12ab34`.
+    /// The error: a clause without a full stop, such as `no version 12ab34`.
     public var error: String
     /// The next command.
     public var hint: String?
-    /// How the words of the command go.
+    /// The form of the command.
     public var usage: String?
 
     public init(_ subject: String? = nil, _ error: String, hint: String? = nil, usage: String? = nil) {
@@ -18,15 +18,15 @@ public struct Diagnostic: Hashable, Sendable {
         self.usage = usage
     }
 
-    /// `SUBJECT: what happened`.
+    /// `SUBJECT: error`.
     public var sentence: String { subject.map { "\($0): \(error)" } ?? error }
 
-    /// The same with the hint, in one line: for a log, or for a note among others.
+    /// The same with the hint, in one line: for a log, or for one of several notes.
     public var line: String { hint.map { "\(sentence). \($0)" } ?? sentence }
 
     /// The lines `error: …`, `hint: …` and `usage: …`, each wrapped at words; without a newline at the end.
     public func text(columns: Int) -> String {
-        // A path is one word, whatever is in it.
+        // A path is one word, even with spaces.
         let words = (subject.map { [Self.shown($0) + ":"] } ?? []) + WrappedText.words(Self.shown(error))
         var lines = [WrappedText.lines(words, label: "error: ", columns: columns)]
         for (label, text) in [("hint: ", hint), ("usage: ", usage)] {
@@ -36,7 +36,7 @@ public struct Diagnostic: Hashable, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// A text that does not steer the terminal: of control characters their codes, of an end of line a blank.
+    /// A text without effect on the terminal: control characters become their codes, line ends become spaces.
     private static func shown(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             if scalar == "\n" || scalar == "\t" { return " " }

@@ -1,10 +1,10 @@
-// How wide lines on standard error may be.
+// The width of lines on standard error.
 
 import Glibc
 
-/// The width of what messages are printed on.
+/// The width of the output for messages.
 public enum TerminalWidth {
-    /// The terminal's columns; where there is none those that COLUMNS names, else 80.
+    /// The terminal's columns; without a terminal the value of COLUMNS, else 80.
     public static func ofStandardError() -> Int {
         var size = winsize()
         if ioctl(2, UInt(TIOCGWINSZ), &size) == 0 { return size.ws_col > 0 ? Int(size.ws_col) : 80 }

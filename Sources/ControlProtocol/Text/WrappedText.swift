@@ -1,9 +1,9 @@
-// Text for a terminal: wrapped at words, paths and commands in one piece.
+// Text for a terminal, wrapped at words. Paths and commands stay in one piece.
 
 /// Wraps text at words.
 public enum WrappedText {
-    /// A text behind its label, in lines of so many columns at most; lines after the first are indented by the label.
-    /// What stands in quotes or backticks is one word, and a word longer than a line stays whole.
+    /// A text after its label, in lines of at most this many columns; later lines are indented by the label's width.
+    /// Text in quotes or backticks is one word, and a word longer than a line is not split.
     public static func lines(_ text: String, label: String, columns: Int) -> String {
         lines(words(text), label: label, columns: columns)
     }
@@ -51,7 +51,7 @@ public enum WrappedText {
         return word.isEmpty ? words : words + [word]
     }
 
-    /// Characters as a terminal counts them, nearly: wide ones count two.
+    /// Characters as a terminal counts them, approximately: wide ones count two.
     public static func width(_ text: String) -> Int {
         text.reduce(0) { sum, character in
             guard let scalar = character.unicodeScalars.first else { return sum }

@@ -1,4 +1,4 @@
-// What `status` gives: DESIGN 3.3's fields, and what the container wants people to know.
+// The result of `status`: the fields of DESIGN 3.3, and notes for the user.
 
 import FoundationEssentials
 import VersionModel
@@ -6,7 +6,7 @@ import VersionModel
 /// A container's state, as `versionsctl status` shows it.
 public struct ContainerStatus: Hashable, Sendable, Codable {
     public var container: ContainerID
-    /// Where it is mounted; nil when it is not.
+    /// The mount point; nil without a mount.
     public var mountpoint: Path?
     /// The device's name.
     public var device: String
@@ -17,18 +17,18 @@ public struct ContainerStatus: Hashable, Sendable, Codable {
     public var deleted: Count
     /// Bytes.
     public var space: SpaceUse
-    /// Where it exchanges versions; nil if nowhere.
+    /// The hub; nil if there is none.
     public var hub: String?
     public var transport: Transport
-    /// Where the log goes: `journal`, `stderr`, `syslog`, a path, or `none` unmounted.
+    /// The destination of the log: `journal`, `stderr`, `syslog`, a path, or `none` without a mount.
     public var log: String
     /// The daemon's version.
     public var version: String
-    /// What each file system below can do; more than the fixed fields.
+    /// The features of each file system below; more than the fixed fields.
     public var fileSystems: [FileSystem]
-    /// The file at the root that names the files without versions; nil if there is none.
+    /// The file at the root that names files without versions; nil if there is none.
     public var ignoreFile: IgnoreFile?
-    /// Sentences that people should read: files too large for versions, patterns ignored, a clock that jumped.
+    /// Sentences for the user: files too large for versions, ignored patterns, a clock that jumped.
     public var notes: [String]
 
     /// A file of patterns, and whether they are in force.
@@ -36,7 +36,7 @@ public struct ContainerStatus: Hashable, Sendable, Codable {
         /// Relative to the container's root.
         public var path: Path
         public var counts: Bool
-        /// Why it does not count, in a clause.
+        /// The reason why it is not in force, as a clause.
         public var reason: String?
         public init(path: Path, counts: Bool, reason: String?) {
             self.path = path
@@ -69,7 +69,7 @@ public struct ContainerStatus: Hashable, Sendable, Codable {
         }
     }
 
-    /// What the kernel and libfuse offer and we use.
+    /// The features of the kernel and libfuse that the daemon uses.
     public struct Transport: Hashable, Sendable, Codable {
         public var passthrough: Bool
         public var ring: Bool
@@ -79,12 +79,12 @@ public struct ContainerStatus: Hashable, Sendable, Codable {
         }
     }
 
-    /// A file system in the tree, and what was probed there.
+    /// A file system in the tree, with its tested features.
     public struct FileSystem: Hashable, Sendable, Codable {
-        /// Where it begins, relative to the container's root.
+        /// Its mount point, relative to the container's root.
         public var path: Path
         public var type: String
-        /// What it can do, in words such as `reflink`, `xattr`, `acl`, `passthrough`, `versions`.
+        /// Its features as words, such as `reflink`, `xattr`, `acl`, `passthrough`, `versions`.
         public var can: [String]
         public init(path: Path, type: String, can: [String]) {
             self.path = path

@@ -1,4 +1,4 @@
-// What the listing commands give: conflicts, history, deleted, claims and events, as DESIGN 3.3 fixes them.
+// The results of the listing commands: conflicts, history, deleted, claims and events, in the form of DESIGN 3.3.
 
 import FoundationEssentials
 import VersionModel
@@ -120,7 +120,7 @@ public struct DeletedEntry: Hashable, Sendable, Codable, Identifiable {
     }
 }
 
-/// A coordinated access that somebody holds or waits for.
+/// A coordinated access, granted or waiting.
 public struct ClaimInfo: Hashable, Sendable, Codable {
     public var id: String
     /// Relative to the container's root.
@@ -182,7 +182,7 @@ public struct WatchEvent: Hashable, Sendable, Codable {
     public var from: Path?
     public var version: VersionID?
     public var time: Timestamp
-    /// Who did it; nil for the container itself.
+    /// The user of the change; nil for the container itself.
     public var user: String?
     public var pid: Int32?
     public var program: String?

@@ -1,13 +1,13 @@
-// One event of a log: what happened to a name, when, and who did it.
+// One event of a log: a change of a name, with its time and user.
 
 import FoundationEssentials
 import VersionModel
 
-/// A row of the change feed (with `sequence`), a version that exists, or an entry of the deleted area (with `deletion`).
+/// A row of the change feed (with `sequence`), a stored version, or an entry of the deleted area (with `deletion`).
 public struct LoggedEvent: Hashable, Sendable, Codable {
     public var time: Timestamp
     public var event: ChangeEvent
-    /// Relative to the container's root: of a row the path of that moment, of a version the path of now.
+    /// Relative to the container's root: for a row the path at that moment, for a version the present path.
     public var path: Path
     /// For a rename, the path before it.
     public var from: Path?
@@ -15,7 +15,7 @@ public struct LoggedEvent: Hashable, Sendable, Codable {
     public var version: VersionID?
     /// The entry of the deleted area.
     public var deletion: DeletionID?
-    /// What was deleted, where an entry says it.
+    /// The type of the deleted item, if the entry has it.
     public var type: EntryType?
     /// Empty for actions of the container itself.
     public var user: String

@@ -1,4 +1,4 @@
-// The model's values in JSON: identities as hex digits, moments as RFC 3339, kinds by their words.
+// The model's values in JSON: identities as hex digits, moments as RFC 3339, kinds as words.
 
 import VersionModel
 

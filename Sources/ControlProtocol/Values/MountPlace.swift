@@ -1,20 +1,20 @@
-// Where a directory cannot be mounted: the tool and the daemon both ask before anything is mounted.
+// Rules for mount points, which the tool and the daemon check before a mount.
 
-/// A directory and the place where it is to be mounted.
+/// A directory and its mount point.
 public enum MountPlace {
-    /// Why it cannot be there.
+    /// The reason against a mount point.
     public struct Objection: Hashable, Sendable {
         /// A clause about the mount point.
         public var reason: String
-        /// What to do instead.
+        /// A better choice.
         public var advice: String
     }
 
-    /// Judges a mount point.
+    /// Checks a mount point.
     ///
     /// - Parameters:
-    ///   - mountpoint: absolute and without links, as the directory.
-    ///   - isSame: whether two paths name one directory; binds give it several.
+    ///   - mountpoint: absolute and without links, like the directory.
+    ///   - isSame: whether two paths lead to one directory; binds give it several paths.
     /// - Returns: nil if the directory can be mounted there.
     public static func objection(
         to mountpoint: Path, for directory: Path, isSame: (Path, Path) -> Bool = { $0 == $1 }
@@ -35,7 +35,7 @@ public enum MountPlace {
         return nil
     }
 
-    /// The directories that an absolute path lies in, the nearest first.
+    /// The directories above an absolute path, the nearest first.
     private static func ancestors(of path: Path) -> [Path] {
         let names = path.bytes.split(separator: 47)
         return (0..<names.count).reversed().map { Path(bytes: [47] + names[..<$0].joined(separator: [47])) }

@@ -1,13 +1,13 @@
-// What `versionsctl mount` and `unmount` tell scripts (`--json`); no message of the socket.
+// The output of `versionsctl mount` and `unmount` for scripts (`--json`); not a message of the socket.
 
-/// A mount that was made.
+/// A new mount.
 public struct MountReport: Hashable, Sendable, Encodable {
     /// The container's directory.
     public var directory: Path
     public var mountpoint: Path
     /// Dead mounts that were detached first.
     public var detached: [Path]
-    /// Who had the directory open before, and goes on beneath the mount.
+    /// Processes that had the directory open before, and continue beneath the mount.
     public var beneath: [Process]
 
     /// A process by its id and the name of its program.
@@ -36,11 +36,11 @@ public struct MountReport: Hashable, Sendable, Encodable {
     }
 }
 
-/// A container that was unmounted.
+/// The end of a mount.
 public struct UnmountReport: Hashable, Sendable, Encodable {
-    /// Where it was mounted.
+    /// The former mount points.
     public var mountpoints: [Path]
-    /// Whether the daemon has ended: the directory can be mounted again.
+    /// Whether the daemon has ended, so that the directory can be mounted again.
     public var ended: Bool
 
     public init(mountpoints: [Path], ended: Bool) {

@@ -1,15 +1,15 @@
-// Paths in messages: text for people, and the bytes beside it where the text cannot say them.
+// Paths in messages: text for users, and also the bytes if the text cannot express them.
 
 import FoundationEssentials
 import VersionModel
 
-/// A path as Linux has it: any bytes but NUL. In an object it is the key `path` (or the like), with `pathBytes` in
-/// base64 beside it if the bytes are not UTF-8 (DESIGN 3.3).
+/// A Linux path: any bytes except NUL. In an object it has the key `path` (or the like); if the bytes are not UTF-8,
+/// `pathBytes` in base64 is beside it (DESIGN 3.3).
 public struct Path: Hashable, Sendable, CustomStringConvertible {
-    /// The bytes that the kernel takes.
+    /// The bytes for the kernel.
     public var bytes: [UInt8]
 
-    /// Takes bytes as they are.
+    /// Takes bytes unchanged.
     public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
     /// Takes the UTF-8 of a text.
@@ -18,23 +18,23 @@ public struct Path: Hashable, Sendable, CustomStringConvertible {
     /// A path relative to the container's root; empty for the root.
     public init(_ path: TreePath) { bytes = path.bytes }
 
-    /// The path for people: what is not UTF-8 is shown as U+FFFD.
+    /// The path for users: bytes that are not UTF-8 become U+FFFD.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
     /// The path as one relative to the container's root; nil if a component is `..` or not a name.
     public var tree: TreePath? { TreePath(bytes: bytes) }
 
-    /// The part behind the last slash.
+    /// The part after the last slash.
     public var lastComponent: Path {
         Path(bytes: bytes.split(separator: 47).last ?? [])
     }
 
-    /// Whether the text says exactly these bytes.
+    /// Whether the text stands for exactly these bytes.
     var isText: Bool { String(validating: bytes, as: UTF8.self) != nil }
 }
 
 extension Path: Codable {
-    /// `{"path": …, "pathBytes": …}`: how requests carry a path; listings put the two keys among their own.
+    /// `{"path": …, "pathBytes": …}`: the form of a path in requests. Listings have the two keys among their own.
     public init(from decoder: any Decoder) throws {
         self = try decoder.container(keyedBy: TextKey.self).decodePath(forKey: "path")
     }
@@ -76,7 +76,7 @@ extension KeyedEncodingContainer where Key == TextKey {
 }
 
 extension KeyedDecodingContainer where Key == TextKey {
-    /// Reads a path: its bytes if they are there, else its text. A NUL in it is an error.
+    /// Reads a path from its bytes if they exist, else from its text. A NUL in it is an error.
     func decodePath(forKey key: TextKey) throws -> Path {
         let path =
             if let data = try decodeIfPresent(Data.self, forKey: key.bytes) {

@@ -1,29 +1,30 @@
-// An entry of the tree as a query gives it.
+// An entry of the tree in the result of a query.
 
 import FoundationEssentials
 import QueryLanguage
 import VersionModel
 
-/// A file, directory or other entry of the tree. What the caller may not read has no more than its directory tells.
+/// A file, directory or other entry of the tree. Entries that the caller may not read have only the directory's
+/// information.
 public struct QueryItem: Hashable, Sendable, Codable, Identifiable {
-    /// The entry's identity: it stays when the entry is renamed or saved, and names of one file share it.
+    /// The entry's identity. It is the same after renames and saves, and for all names of one file.
     public var id: String
     public var path: Path
     public var type: EntryType
-    /// Length in bytes; 0 for what is no file.
+    /// Length in bytes; 0 for other entries than files.
     public var size: UInt64
-    /// When the content was changed.
+    /// The time of the last change of the content.
     public var modified: Timestamp
     /// `current`, `evicted`, `downloading` or `uploading`.
     public var state: String
     /// `documents` or `data`.
     public var scope: String
-    /// What is known of it as a document; nil for what has no versions, and for what the caller may not read.
+    /// Its attributes as a document; nil for entries without versions, and for files that the caller may not read.
     public var document: Document?
     /// The absolute path under the mount.
     public var file: Path
 
-    /// A document's versions in short.
+    /// A summary of a document's versions.
     public struct Document: Hashable, Sendable {
         public var item: ItemID
         /// The current one.
@@ -32,14 +33,14 @@ public struct QueryItem: Hashable, Sendable, Codable, Identifiable {
         public var device: String
         public var user: String
         public var program: String
-        /// All, the current one included.
+        /// The number of versions, including the current one.
         public var versions: Int
-        /// Unresolved losers.
+        /// The number of unresolved losers.
         public var conflicts: Int
 
         public init(
-            item: ItemID, version: VersionID, saved: Timestamp, device: String, user: String, program: String, versions: Int,
-            conflicts: Int
+            item: ItemID, version: VersionID, saved: Timestamp, device: String, user: String, program: String,
+            versions: Int, conflicts: Int
         ) {
             self.item = item
             self.version = version

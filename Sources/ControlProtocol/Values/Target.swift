@@ -1,6 +1,6 @@
-// What a request is about: a path in the container, or an item or version by its id.
+// The target of a request: a path in the container, or an item or version by its id.
 
-/// A document or directory, named as a client may name it (DESIGN 3.3: an item or version id serves for a path).
+/// A document or directory in a client's terms (DESIGN 3.3: an item or version id can replace a path).
 public enum Target: Hashable, Sendable, Codable {
     /// A path relative to the container's root; empty for the root. A path through `.versions` names that version.
     case path(Path)

@@ -1,6 +1,6 @@
-// Dates and times of day as written, in digits.
+// Dates and times of day in digits.
 
-/// A date and a time of day as written, of no particular zone.
+/// A date and a time of day without a time zone.
 struct WallTime {
     var year: Int64
     var month: Int64
@@ -45,7 +45,7 @@ struct TimeScanner {
         return take(45) ? -1 : nil
     }
 
-    /// `2026-11-21T10:33:12.5`, with a blank for the `T` as well.
+    /// `2026-11-21T10:33:12.5`, or with a space instead of the `T`.
     mutating func wallTime() -> WallTime? {
         guard var wall = date(), take(84) || take(116) || take(32), let hour = number(2), take(58),
             let minute = number(2), hour < 24, minute < 60, take(58), let rest = secondsAndFraction()

@@ -1,4 +1,4 @@
-// Times as text: RFC 3339 in UTC with nanoseconds for programs, and the local clock for people.
+// Times as text: RFC 3339 in UTC with nanoseconds for programs, and local time for users.
 
 import Glibc
 
@@ -15,7 +15,8 @@ public enum TimeText {
         return "\(date)T\(pad(rest / 3600, 2)):\(pad(rest / 60 % 60, 2)):\(pad(rest % 60, 2)).\(pad(fraction, 9))Z"
     }
 
-    /// Reads RFC 3339 with `Z` or an offset, and a fraction of any length (nanoseconds count); nil for anything else.
+    /// Reads RFC 3339 with `Z` or an offset, and a fraction of any length (in nanosecond precision); nil for other
+    /// text.
     public static func parseRFC3339(_ text: some StringProtocol) -> Int64? {
         var scanner = TimeScanner(text)
         guard let wall = scanner.wallTime() else { return nil }
@@ -32,13 +33,13 @@ public enum TimeText {
         return nanoseconds(seconds: wall.secondsAsUTC - offset, fraction: wall.fraction)
     }
 
-    /// Reads what people type: RFC 3339, or what ``TypedMoment`` reads. Nil for anything else.
-    /// - Parameter now: in nanoseconds; ages count back from it, and words such as `yesterday`.
+    /// Reads a user's time: RFC 3339, or a form of ``TypedMoment``. Nil for other text.
+    /// - Parameter now: in nanoseconds; ages and words such as `yesterday` are relative to it.
     public static func parse(_ text: some StringProtocol, now: Int64) -> Int64? {
         parseRFC3339(text) ?? TypedMoment(now: now).nanoseconds(of: text)
     }
 
-    /// The moment as the local clock shows it: `2026-11-21 10:33:12`.
+    /// The moment in local time: `2026-11-21 10:33:12`.
     public static func local(nanoseconds: Int64) -> String {
         var clock = time_t(split(nanoseconds).seconds)
         var parts = tm()

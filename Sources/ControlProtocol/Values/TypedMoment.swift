@@ -1,14 +1,14 @@
-// Times as people write them: ages, days and times of day (DESIGN 3.3).
+// Times in the forms that users type: ages, days and times of day (DESIGN 3.3).
 
-/// Reads `10m`, `5 minutes ago`, `yesterday 17:00`, `monday`, `17:00` or `2026-11-21 10:33`, by the local clock.
+/// Reads `10m`, `5 minutes ago`, `yesterday 17:00`, `monday`, `17:00` or `2026-11-21 10:33`, in local time.
 ///
-/// - Seconds to weeks are elapsed time, months and years go by the calendar.
-/// - `yesterday` and the name of a day mean this time of that day, `today` and a date the day's beginning.
-/// - The name of a day is the last such day before today; a time of day alone is the last time that it was so.
+/// - Seconds to weeks are elapsed time; months and years follow the calendar.
+/// - `yesterday` and the name of a day mean the present time on that day; `today` and a date mean the start of the day.
+/// - The name of a day is the last such day before today. A time of day alone is its last occurrence.
 struct TypedMoment {
     private let now: Int64
     private let fraction: Int64
-    /// What the clock on the wall shows now.
+    /// The present local time.
     private let wall: Int64
 
     private static let day: Int64 = 86_400
@@ -21,7 +21,7 @@ struct TypedMoment {
         wall = seconds + LocalClock.offset(at: seconds)
     }
 
-    /// The moment in nanoseconds; nil if the text is none.
+    /// The moment in nanoseconds; nil for invalid text.
     func nanoseconds(of text: some StringProtocol) -> Int64? {
         var words = Self.words(text)
         guard !words.isEmpty else { return nil }
@@ -31,7 +31,7 @@ struct TypedMoment {
 
     // MARK: - Words
 
-    /// Lower case, between blanks; digits and letters in one word are two: `10m`, `5pm`.
+    /// The lower-case words. Digits and letters in one word are separate words: `10m`, `5pm`.
     private static func words(_ text: some StringProtocol) -> [String] {
         text.lowercased().split { $0 == " " || $0 == "\t" }.flatMap { word -> [String] in
             let bytes = Array(word.utf8)
@@ -109,7 +109,7 @@ struct TypedMoment {
         return !over && !more
     }
 
-    /// This time of the same day some months ago, or of that month's last day.
+    /// The present time on the same day some months ago, or on the last day of a shorter month.
     private func before(months: Int64) -> Int64? {
         let today = TimeText.civil(daysSinceEpoch: TimeText.floorDivide(wall, Self.day))
         let (sum, over) = (today.year * 12 + today.month - 1).subtractingReportingOverflow(months)
@@ -125,7 +125,7 @@ struct TypedMoment {
 
     private var secondOfDay: Int64 { wall - TimeText.floorDivide(wall, Self.day) * Self.day }
 
-    /// The day's beginning on the wall, and the time of day that it has without one of its own.
+    /// The start of the day in local time, and the default time of day.
     private typealias Day = (start: Int64, standard: (seconds: Int64, fraction: Int64))
 
     /// `yesterday`, `17:00`, or both in either order.

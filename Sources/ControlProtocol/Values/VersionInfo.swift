@@ -1,4 +1,4 @@
-// A version as programs see it: the fixed JSON of DESIGN 3.3.
+// A version for programs: the fixed JSON of DESIGN 3.3.
 
 import FoundationEssentials
 import VersionModel
@@ -14,9 +14,9 @@ public struct VersionInfo: Hashable, Sendable, Codable, Identifiable {
     public var kind: VersionKind
     /// Length in bytes.
     public var size: UInt64
-    /// The file's own time at the save.
+    /// The file's modification time at the save.
     public var modified: Timestamp
-    /// When the save was noticed.
+    /// The time at which the daemon noticed the save.
     public var saved: Timestamp
     /// The name of the device that saved it.
     public var device: String
@@ -24,22 +24,22 @@ public struct VersionInfo: Hashable, Sendable, Codable, Identifiable {
     public var user: String
     /// The program that saved it; empty if unknown.
     public var program: String
-    /// Its process; 0 if unknown.
+    /// The process of that program; 0 if unknown.
     public var pid: Int32
     public var parents: [VersionID]
     /// `sha256:` and 64 hex digits; nil until it is known.
     public var hash: String?
     /// Whether the content is on this device.
     public var local: Bool
-    /// Whether thinning leaves it alone.
+    /// Whether thinning keeps it.
     public var pinned: Bool
-    /// Whether it will not be amended any more.
+    /// Whether it is complete: a later write makes a new version.
     public var sealed: Bool
     /// The absolute path under the mount; for the current version the document itself.
     public var file: Path
-    /// A save that a crash cut short. In the JSON only when it is true.
+    /// Whether a crash interrupted the save. In the JSON only when it is true.
     public var unfinished: Bool
-    /// Its content was lost or could not be kept. In the JSON only when it is true.
+    /// Whether its content was lost or could not be kept. In the JSON only when it is true.
     public var lost: Bool
 
     public init(
@@ -71,7 +71,7 @@ public struct VersionInfo: Hashable, Sendable, Codable, Identifiable {
         self.lost = lost
     }
 
-    /// From the model, with what only the container knows: where the document lies, where the version can be read
+    /// Makes it from the model and the facts that only the container knows: the document's path, the version's path
     /// under the mount, and the device's name.
     public init(_ version: Version, path: TreePath, file: Path, device: String) {
         self.init(

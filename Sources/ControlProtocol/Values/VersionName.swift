@@ -1,28 +1,28 @@
-// A version of a document as clients name it: by an id, a count, a time or a program.
+// A version of a document in a client's terms: by an id, a count, a time or a program.
 
 import VersionModel
 
-/// Which version of a document is meant. In JSON a text, or `{"at": time}` or `{"before": program}`.
+/// A name for a version of a document. In JSON a text, or `{"at": time}` or `{"before": program}`.
 public enum VersionName: Hashable, Sendable {
     /// A version's id or its first digits.
     case id(String)
-    /// So many versions before the current one: `~1`, `~2`; `previous` is `~1`, `current` is `~0`.
+    /// This number of versions before the current one: `~1`, `~2`; `previous` is `~1`, `current` is `~0`.
     case back(Int)
     /// The version that was current at a moment.
     case at(Timestamp)
-    /// The version that was current before the last run of a program that saved the document: its name, or the number
-    /// of its process.
+    /// The version that was current before the last run of a program that saved the document. The program's name, or
+    /// the number of its process.
     case before(String)
 
-    /// The id or its first digits; nil if it is named otherwise.
+    /// The id or its first digits; nil for other names.
     public var id: String? {
         if case .id(let id) = self { id } else { nil }
     }
 
-    /// The version before the current one; of a deleted document the one that it had last.
+    /// The version before the current one; for a deleted document its last version.
     public static let previous = VersionName.back(1)
 
-    /// Reads a text as JSON and command line have it: whatever is nothing else is taken for an id.
+    /// Reads a text in the form of JSON and the command line: any other text is an id.
     public init(_ text: String) {
         switch text {
         case "current": self = .back(0)
@@ -72,7 +72,7 @@ extension VersionName: Codable {
 }
 
 extension VersionName: CustomStringConvertible {
-    /// As ``init(_:)`` reads it; of a time or a program in words.
+    /// The text for ``init(_:)``; for a time or a program in words.
     public var description: String {
         switch self {
         case .id(let id): id

@@ -1,21 +1,21 @@
-// What went wrong, as it travels: a code for programs, a sentence for people, the path it is about, what to do.
+// An error in messages: a code for programs, a sentence for users, the affected path, and advice.
 
 import VersionModel
 
 /// An error of a request. `versionsctl` prints it as `error: PATH: message` and `hint: advice`.
 public struct ControlError: Error, Hashable, Sendable {
     public var code: Code
-    /// What went wrong: a clause without a full stop, such as `no version 12ab34`.
+    /// The error: a clause without a full stop, such as `no version 12ab34`.
     public var message: String
-    /// What it is about, relative to the container's root or absolute.
+    /// The affected path, relative to the container's root or absolute.
     public var path: Path?
-    /// What to do about it, such as `versionsctl history FILE lists them`.
+    /// The next step, such as `versionsctl history FILE lists them`.
     public var advice: String?
-    /// Where a path that is not there has been renamed to.
+    /// The new path of a renamed item.
     public var renamed: Path?
-    /// The system's error number, if one was the cause.
+    /// The system's error number, if a system call was the cause.
     public var errno: Int32?
-    /// Where a time was asked for that history does not reach back to: when it begins.
+    /// The start of the history, if the requested time is before it.
     public var begins: Timestamp?
 
     public init(
@@ -30,7 +30,7 @@ public struct ControlError: Error, Hashable, Sendable {
         self.begins = begins
     }
 
-    /// What kind of error it is: JSON-RPC's own numbers, and ours from -32000 down. Codes we do not know are kept.
+    /// The kind of the error: JSON-RPC's own numbers, and those of VersionsFS from -32000 down. Unknown codes are kept.
     public struct Code: RawRepresentable, Hashable, Sendable, Codable {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }
@@ -39,11 +39,11 @@ public struct ControlError: Error, Hashable, Sendable {
         public static let malformed = Code(rawValue: -32700)
         /// The JSON is not a message, or it is too long.
         public static let invalidRequest = Code(rawValue: -32600)
-        /// No such method here.
+        /// The daemon has no such method.
         public static let unknownMethod = Code(rawValue: -32601)
         /// The parameters do not fit the method.
         public static let invalidParameters = Code(rawValue: -32602)
-        /// A bug, or a failure that has no code of its own.
+        /// A bug, or a failure without a code of its own.
         public static let failed = Code(rawValue: -32603)
         /// No such document, directory, version or entry.
         public static let notFound = Code(rawValue: -32001)
@@ -51,31 +51,31 @@ public struct ControlError: Error, Hashable, Sendable {
         public static let denied = Code(rawValue: -32002)
         /// The name to write to exists.
         public static let exists = Code(rawValue: -32003)
-        /// A prefix that several ids begin with.
+        /// A prefix of several ids.
         public static let ambiguous = Code(rawValue: -32004)
         /// The container is not mounted.
         public static let notMounted = Code(rawValue: -32005)
-        /// Another program holds what is needed.
+        /// Another program holds a needed resource.
         public static let busy = Code(rawValue: -32006)
         /// A setting or argument that is not valid.
         public static let invalidValue = Code(rawValue: -32007)
-        /// The content is not there any more, or not on this device.
+        /// The content is gone, or not on this device.
         public static let contentMissing = Code(rawValue: -32008)
         /// No space, read-only, or an I/O error: see `errno`.
         public static let system = Code(rawValue: -32009)
-        /// The client went away or cancelled.
+        /// The client is gone or has cancelled.
         public static let cancelled = Code(rawValue: -32010)
-        /// Tool and daemon speak different protocols.
+        /// The tool and the daemon use different protocols.
         public static let incompatible = Code(rawValue: -32011)
         /// The other side closed the connection (made by the client library, never sent).
         public static let disconnected = Code(rawValue: -32012)
         /// The path is in no container (made by the client library, never sent).
         public static let noContainer = Code(rawValue: -32013)
-        /// Nothing to do: no conflict to resolve, nothing deleted there.
+        /// The request has no effect: no conflict to resolve, no deleted item there.
         public static let nothingToDo = Code(rawValue: -32014)
-        /// A claim that would wait for ever: others wait for what its holder has.
+        /// A claim that would wait forever: other claims wait for its holder's items.
         public static let deadlock = Code(rawValue: -32015)
-        /// A presenter could not save, or does not want its item deleted.
+        /// A presenter could not save, or refused the deletion of its item.
         public static let refused = Code(rawValue: -32016)
     }
 }

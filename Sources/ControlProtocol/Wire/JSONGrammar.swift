@@ -1,14 +1,14 @@
-// Whether bytes are JSON (RFC 8259), decided without recursion before any decoder sees them.
+// Checks that bytes are JSON (RFC 8259), without recursion and before a decoder reads them.
 
 /// A checker of JSON's grammar.
 ///
-/// Lines come from anybody, and Foundation's scanner (Swift 6.3) can trap while it describes where a text went wrong.
-/// So it is only given texts without anything wrong.
+/// Any program can send lines, and Foundation's scanner (Swift 6.3) can trap while it describes an error in a text. So
+/// it gets only valid texts.
 enum JSONGrammar {
-    /// Arrays and objects may lie in one another this deep; our messages need seven levels.
+    /// The deepest nesting of arrays and objects; the protocol's messages need seven levels.
     static let depthLimit = 64
 
-    /// Whether the bytes are one JSON value, in UTF-8, not too deep, without lone surrogates in its escapes.
+    /// Whether the bytes are one JSON value: in UTF-8, not too deep, without lone surrogates in its escapes.
     static func accepts(_ bytes: [UInt8]) -> Bool {
         guard String(validating: bytes, as: UTF8.self) != nil else { return false }
         var checker = Checker(rest: bytes[...])
@@ -17,7 +17,7 @@ enum JSONGrammar {
 
     private struct Checker {
         var rest: ArraySlice<UInt8>
-        /// What is open, innermost last: true for an object.
+        /// The open arrays and objects, innermost last: true for an object.
         private var open: [Bool] = []
 
         init(rest: ArraySlice<UInt8>) { self.rest = rest }
@@ -25,7 +25,7 @@ enum JSONGrammar {
         mutating func document() -> Bool {
             while true {
                 skipBlanks()
-                // A value begins here.
+                // The start of a value.
                 if take(123) {
                     guard open.count < JSONGrammar.depthLimit else { return false }
                     skipBlanks()
@@ -44,13 +44,14 @@ enum JSONGrammar {
                 } else if !scalar() {
                     return false
                 }
-                // A value ended here.
+                // The end of a value.
                 guard let more = afterValue() else { return false }
                 if !more { return rest.isEmpty }
             }
         }
 
-        /// Closes what ends: true if another value follows, false at the end of the outermost, nil for an error.
+        /// Closes arrays and objects that end: true if another value follows, false at the end of the outermost, nil
+        /// for an error.
         private mutating func afterValue() -> Bool? {
             while true {
                 skipBlanks()

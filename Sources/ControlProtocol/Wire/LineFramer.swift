@@ -1,8 +1,8 @@
-// Splits a stream of bytes into lines, without I/O and with a bound on what it holds.
+// Splits a stream of bytes into lines, without I/O and with bounded memory.
 
-/// Cuts bytes into lines. A line over the limit is reported once and skipped up to its end.
+/// Splits bytes into lines. A line over the limit is reported once and skipped to its end.
 public struct LineFramer: Sendable {
-    /// What the bytes held.
+    /// A part of the input.
     public enum Frame: Hashable, Sendable {
         /// A line without its newline (and without a carriage return before it).
         case line([UInt8])
@@ -10,7 +10,7 @@ public struct LineFramer: Sendable {
         case tooLong
     }
 
-    /// The longest line that is taken, in bytes.
+    /// The longest accepted line in bytes.
     public static let standardLimit = 16 << 20
 
     private let limit: Int
@@ -19,10 +19,10 @@ public struct LineFramer: Sendable {
 
     public init(limit: Int = LineFramer.standardLimit) { self.limit = limit }
 
-    /// Bytes held for a line that has not ended.
+    /// The number of bytes of the incomplete line.
     public var heldByteCount: Int { partial.count }
 
-    /// Takes the next bytes of the stream and hands over each line that they complete. Empty lines are passed over.
+    /// Takes the next bytes of the stream and passes each completed line to `body`. Empty lines are skipped.
     public mutating func feed(_ bytes: UnsafeRawBufferPointer, _ body: (Frame) -> Void) {
         var rest = bytes[...]
         while let newline = rest.firstIndex(of: 10) {
@@ -34,7 +34,7 @@ public struct LineFramer: Sendable {
         take(rest, body)
     }
 
-    /// Takes the next bytes of the stream and gives the lines that they complete.
+    /// Takes the next bytes of the stream and returns the completed lines.
     public mutating func feed(_ bytes: [UInt8]) -> [Frame] {
         var frames: [Frame] = []
         bytes.withUnsafeBytes { feed($0) { frames.append($0) } }

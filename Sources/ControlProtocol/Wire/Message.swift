@@ -1,15 +1,15 @@
-// JSON-RPC 2.0 messages and their lines: what a line is, and how lines are made.
+// JSON-RPC 2.0 messages and their lines.
 
 import FoundationEssentials
 
-/// What a line holds; parameters and results are read from the same line once their type is known.
+/// The message in a line. Parameters and results are read from the same line once their type is known.
 public enum Message: Hashable, Sendable {
     case request(id: RequestID, method: String)
     case notification(method: String)
-    /// A reply to a call of ours; without an id where the other side could not read one.
+    /// A reply to a call of this side; without an id if the other side could not read one.
     case reply(id: RequestID?, error: ControlError?)
 
-    /// Reads a line; the error is what to answer, the id the one to answer with if there was one.
+    /// Reads a line. The error has the answer to send, and the id if the line has one.
     public init(line: [UInt8]) throws(Unreadable) {
         guard JSONGrammar.accepts(line) else {
             throw Unreadable(id: nil, error: ControlError(.malformed, "the line is not JSON"))
@@ -31,7 +31,7 @@ public enum Message: Hashable, Sendable {
         }
     }
 
-    /// A line that is no message.
+    /// A line without a valid message.
     public struct Unreadable: Error, Hashable, Sendable {
         public var id: RequestID?
         public var error: ControlError
@@ -49,7 +49,7 @@ public enum Message: Hashable, Sendable {
     }
 }
 
-/// Makes lines and reads typed parts of them. Every line ends with a newline and has none within.
+/// Writes lines and reads typed parts of them. Every line ends with a newline and contains no other one.
 public enum Wire {
     /// The line of a call.
     public static func line<Request: ControlRequest>(
@@ -70,15 +70,15 @@ public enum Wire {
         try encode(Success(result: result, id: id))
     }
 
-    /// The line of a failure; the id is null where the call's could not be read.
+    /// The line of a failure; the id is null if the call's id could not be read.
     public static func line(failing error: ControlError, to id: RequestID?) -> [UInt8] {
         let fallback =
             #"{"error":{"code":-32603,"message":"the error could not be written"},"id":null,"jsonrpc":"2.0"}"#
         return (try? encode(Failure(error: error, id: id))) ?? Array((fallback + "\n").utf8)
     }
 
-    /// The parameters in the line of a call or notification that ``Message/init(line:)`` has read; parameters that are
-    /// left out read as an empty object.
+    /// The parameters in the line of a call or notification that ``Message/init(line:)`` has read. Missing parameters
+    /// count as an empty object.
     public static func parameters<Parameters: Decodable>(
         _ type: Parameters.Type, in line: [UInt8]
     ) throws(ControlError) -> Parameters {
@@ -112,8 +112,8 @@ public enum Wire {
         }
     }
 
-    /// The parameters that are no whole numbers from 0: of a number that does not fit, the decoder says neither where
-    /// it stands nor what is wrong with it.
+    /// The parameters that are not whole numbers from 0 up. For such a number the decoder gives neither its place nor
+    /// the reason.
     private static func unfitNumbers(in line: [UInt8], _ error: any Error) -> String? {
         guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty,
             let call = try? decoder().decode(ParametersOnly<[String: MaybeNumber]>.self, from: Data(line))
@@ -132,7 +132,7 @@ public enum Wire {
         }
     }
 
-    /// A decoding error in a few words: which key, and why.
+    /// A decoding error in a few words: the key and the reason.
     private static func describe(_ error: any Error) -> String {
         func place(_ path: [any CodingKey]) -> String { path.map(\.stringValue).joined(separator: ".") }
         return switch error {

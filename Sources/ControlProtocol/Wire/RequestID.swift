@@ -1,4 +1,4 @@
-// The id that joins a reply to its call.
+// The id that connects a reply with its call.
 
 /// A JSON-RPC id: a whole number or a text.
 public enum RequestID: Hashable, Sendable, Codable {

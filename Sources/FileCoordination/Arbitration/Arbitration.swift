@@ -1,69 +1,71 @@
-// Whoever coordinates items: the daemon of a container, or this process for what lies in none.
+// The arbiter of items: the daemon of a container, or this process for items outside of containers.
 
 import ControlProtocol
 import Foundation
 import VersionsClient
 
-/// A claim as it is asked for.
+/// A requested claim.
 struct ClaimWanted: Sendable {
     var accesses: [AccessRequest]
     /// 32 hex digits.
     var purpose: String
-    /// The presenter that it is made for, by its number with the same arbiter.
+    /// The number of the claiming presenter with the same arbiter.
     var presenter: UInt64?
     var isPreparation = false
-    /// What its caller does meanwhile.
+    /// The context of the caller's work while it waits.
     var context: CoordinationContext
     var heldUp: (@Sendable (HeldUpNotification) -> Void)?
 }
 
-/// A claim that is about to be asked for, or has been.
+/// A claim before or after its request.
 protocol PendingClaim: Sendable {
-    /// Asks for it. `then` is called once, on whatever thread brings the answer, and returns soon.
+    /// Sends the request. `then` is called once, on the thread that receives the answer, and returns soon.
     func start(then: @escaping @Sendable (Result<ClaimRequest.Reply, ControlError>) -> Void)
-    /// It is not wanted any more; unless it has just been granted, it is answered `cancelled`.
+    /// Withdraws the claim. Unless it has just been granted, its answer is `cancelled`.
     func cancel()
 }
 
-/// A presenter as it is registered.
+/// A presenter's registration.
 struct PresenterWanted: Sendable {
     var path: Path?
     /// 32 hex digits.
     var purpose: String
-    /// The last change that it has seen, when its item was at `path`; nil: from now on.
+    /// The last change that the presenter saw when its item was at `path`; nil: changes from now on.
     var after: UInt64?
-    /// Makes what takes its messages, given its number, before the first of them.
+    /// Makes the receiver of its messages from its number, before the first message.
     var inbox: @Sendable (UInt64) -> PresenterSink
 }
 
-/// A presenter that the arbiter knows by now.
+/// A registered presenter.
 struct KnownPresenter: Sendable {
     var number: UInt64
-    /// The last change before; 0 where nobody counts.
+    /// The last change before the registration; 0 where changes have no numbers.
     var sequence: UInt64
 }
 
-/// Grants claims and knows presenters.
+/// Grants claims and keeps presenters.
 protocol Arbitration: AnyObject, Sendable {
-    /// Whose numbers those of its claims and presenters are.
+    /// The arbiter of the numbers of its claims and presenters.
     var arbiter: CoordinationContext.Arbiter { get }
-    /// Who claims items of several arbiters takes them in this order, so that no two wait for one another.
+    /// A caller that claims items of several arbiters asks them in this order, so that no two callers wait for one
+    /// another.
     var rank: String { get }
-    /// Where a path of its is for this process; nil if that cannot be seen from here.
+    /// The place of an arbiter's path for this process; nil if this process cannot see it.
     func url(of path: Path, isDirectory: Bool) -> URL?
     func claim(_ wanted: ClaimWanted) -> any PendingClaim
     func release(_ claim: UInt64)
-    /// `then` is called as that of a claim is.
+    /// `then` is called like a claim's.
     func present(_ wanted: PresenterWanted, then: @escaping @Sendable (Result<KnownPresenter, ControlError>) -> Void)
-    /// The presenter's item is here now.
+    /// Reports the present place of the presenter's item.
     func place(_ presenter: UInt64, at path: Path?, then: @escaping @Sendable () -> Void)
-    /// Nothing is asked of the presenter after this. One that is still being registered is not known yet.
+    /// Removes a presenter: it gets no questions after this. A presenter whose registration is still running is not
+    /// known yet.
     func withdraw(_ presenter: UInt64)
-    /// Something was moved by a program that says so.
+    /// Reports a move that a program has made.
     func moved(_ old: Path, to new: Path, by purpose: String)
 }
 
-/// Where an item is, as whoever coordinates it names it.
+/// An item's place in the terms of its arbiter.
 struct Place: Sendable {
     var arbitration: any Arbitration
     var path: Path

@@ -1,4 +1,4 @@
-// The daemon of a container as the arbiter of what is in it.
+// The daemon of a container as the arbiter of its items.
 
 import ControlProtocol
 import Foundation
@@ -9,9 +9,9 @@ import VersionsClient
 /// One connection to a daemon, for all coordinators and presenters of this process in its container.
 final class ContainerArbitration: Arbitration {
     let client: VersionsClient
-    /// Where the container is mounted.
+    /// The mount point of the container.
     let root: Path
-    /// What of the container's paths a bind mount of a part of it does not show.
+    /// The prefix of the container's paths that a bind mount of one of its directories hides.
     private let hidden: [UInt8]
     /// The mount's device number.
     let device: UInt
@@ -28,7 +28,7 @@ final class ContainerArbitration: Arbitration {
     var arbiter: CoordinationContext.Arbiter { client.arbiter }
     var rank: String { client.daemon.container.hex + root.description }
 
-    /// A path at or below the root as the daemon names it.
+    /// The daemon's path for a path at or below the root.
     func path(of absolute: Path) -> Path {
         let below = absolute.bytes.dropFirst(root.bytes.count).drop { $0 == 47 }
         return Path(bytes: [hidden, Array(below)].filter { !$0.isEmpty }.joined(separator: [47]))
@@ -40,7 +40,8 @@ final class ContainerArbitration: Arbitration {
             guard path.bytes == hidden || path.bytes.starts(with: hidden + [47]) else { return nil }
             below = below.dropFirst(hidden.count + 1)
         }
-        return URL(absolute: Path(bytes: root.bytes + (below.isEmpty || root.bytes == [47] ? [] : [47]) + below), isDirectory)
+        let separator: [UInt8] = below.isEmpty || root.bytes == [47] ? [] : [47]
+        return URL(absolute: Path(bytes: root.bytes + separator + below), isDirectory)
     }
 
     func claim(_ wanted: ClaimWanted) -> any PendingClaim {
@@ -54,7 +55,8 @@ final class ContainerArbitration: Arbitration {
 
         func start(then: @escaping @Sendable (Result<ClaimRequest.Reply, ControlError>) -> Void) {
             client.claim(
-                wanted.accesses, ticket, for: wanted.presenter, purpose: wanted.purpose, preparing: wanted.isPreparation,
+                    wanted.accesses, ticket, for: wanted.presenter, purpose: wanted.purpose,
+                    preparing: wanted.isPreparation,
                 in: wanted.context, then: then)
         }
 
@@ -83,13 +85,15 @@ final class ContainerArbitration: Arbitration {
         presentations.withLock { $0.removeValue(forKey: presenter) }?.withdrawAndGoOn()
     }
 
-    /// The daemon sees every rename by itself.
+    /// The daemon sees every rename itself.
     func moved(_ old: Path, to new: Path, by purpose: String) {}
 }
 
 extension URL {
-    /// The URL of an absolute path by its bytes; what is not UTF-8 cannot be said in a URL.
+    /// The URL of an absolute path by its bytes. A URL cannot express bytes that are not UTF-8.
     init(absolute path: Path, _ isDirectory: Bool) {
-        self = path.withCString { URL(fileURLWithFileSystemRepresentation: $0, isDirectory: isDirectory, relativeTo: nil) }
+        self = path.withCString {
+            URL(fileURLWithFileSystemRepresentation: $0, isDirectory: isDirectory, relativeTo: nil)
+        }
     }
 }

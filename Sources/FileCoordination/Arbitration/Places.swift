@@ -1,4 +1,4 @@
-// Which arbiter coordinates an item, found by where its URL leads.
+// Finds the arbiter of an item from the path of its URL.
 
 import ControlProtocol
 import Foundation
@@ -13,23 +13,27 @@ enum Places {
     /// Held while a connection is made, so that there is one for each container. Taken before `containers`.
     private static let connecting = Mutex(())
 
-    /// Where an item is.
-    /// - Parameter followingLastLink: whether a symbolic link stands for what it leads to.
+    /// The place of an item.
+    /// - Parameter followingLastLink: whether a symbolic link stands for its target.
     static func locate(_ url: URL, followingLastLink: Bool = false) throws(ControlError) -> Place {
-        guard url.isFileURL else { throw ControlError(.invalidValue, "not the URL of a file", path: Path(url.absoluteString)) }
-        let typed = url.withUnsafeFileSystemRepresentation { $0.map { Path(bytes: UnsafeRawBufferPointer(start: $0, count: strlen($0))) } }
+        guard url.isFileURL else {
+            throw ControlError(.invalidValue, "not the URL of a file", path: Path(url.absoluteString))
+        }
+        let typed = url.withUnsafeFileSystemRepresentation {
+            $0.map { Path(bytes: UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+        }
         guard let typed, !typed.bytes.isEmpty else {
             throw ControlError(.invalidValue, "a URL without a path", path: Path(url.absoluteString))
         }
         if let resolved = try? ResolvedPath(typed, followingLastLink: followingLastLink), let known = known(resolved) {
             return Place(arbitration: known, path: known.path(of: resolved.full))
         }
-        // Not known, or it cannot be followed: a container whose daemon is gone, for instance.
+        // Unknown, or it cannot be followed: for instance a container whose daemon is gone.
         return try find(typed, followingLastLink)
     }
 
-    /// Where an item that is presented is. Whoever names something in a directory has followed the links to it, so a
-    /// link to a directory stands for that: at the link nothing would ever happen.
+    /// The place of a presented item. Paths inside a directory follow the links to it, so a link to a directory stands
+    /// for its target: no change would ever be reported at the link itself.
     static func locate(presented url: URL) throws(ControlError) -> Place {
         try locate(url, followingLastLink: leadsToDirectory(url))
     }
@@ -54,7 +58,7 @@ enum Places {
         } catch where error.code == .noContainer {
             return try outside(typed, followingLastLink)
         }
-        // A container that nobody has mounted is a directory like any other.
+        // An unmounted container is a directory like any other.
         if case .unmounted = place.state { return try outside(typed, followingLastLink) }
         let resolved = try ResolvedPath(typed, followingLastLink: followingLastLink)
         return Place(arbitration: try connect(to: place, resolved), path: place.path)
@@ -85,7 +89,7 @@ enum Places {
         return container
     }
 
-    /// Of a bind mount the root shows a part of the container only: what the container's paths have before it.
+    /// The hidden prefix of the container's paths: a bind mount's root shows only one directory of the container.
     private static func hidden(_ place: ContainerPlace, _ resolved: ResolvedPath) -> [UInt8] {
         guard resolved.full.isAt(orBelow: place.root) else { return [] }
         let below = resolved.full.bytes.dropFirst(place.root.bytes.count).drop { $0 == 47 }
@@ -99,7 +103,7 @@ enum Places {
 }
 
 extension Path {
-    /// Whether an absolute path is a directory's or lies below it, by their texts.
+    /// Whether an absolute path is the directory's or below it, by the text of the paths.
     func isAt(orBelow directory: Path) -> Bool {
         directory.bytes == [47] || bytes == directory.bytes || bytes.starts(with: directory.bytes + [47])
     }

@@ -1,4 +1,5 @@
-// What has become of items of no container: seen by looking before and after, and heard from whoever moves them.
+// Changes of items outside of containers: found by a look before and after a claim, and reported by the program that
+// moves an item.
 
 import ControlProtocol
 import Coordination
@@ -17,12 +18,12 @@ extension ProcessArbitration {
         }
     }
 
-    /// A claim is over: presenters of what it wrote hear of it, as far as it can be seen.
+    /// Reports visible changes to the presenters of written items at the end of a claim.
     func tellChanges(_ held: Held, _ accesses: [Access]) {
         var changes: [(path: TreePath, event: ChangeEvent)] = []
         for (access, seen) in zip(accesses, held.seen) where access.kind.strength != .reads {
             guard let event = seen.change(to: Stamp(Path(access.path))) else { continue }
-            // Both names of a move are one by now.
+            // Both names of a move lead to one item by now.
             if !changes.contains(where: { $0 == (access.path, event) }) { changes.append((access.path, event)) }
         }
         guard !changes.isEmpty else { return }
@@ -34,7 +35,7 @@ extension ProcessArbitration {
 }
 
 extension ProcessArbitration.State {
-    /// Finds out anew which files presenters have: names may be other files' by now, and a file may have got more.
+    /// Finds the presenters' files again: names may have other files by now, and a file may have more names.
     mutating func lookAtPresenters() {
         for (presenter, _) in arbiter.allPresenters {
             guard let path = presenter.path else { continue }
@@ -43,7 +44,7 @@ extension ProcessArbitration.State {
         }
     }
 
-    /// Looks again at what was moved, right after that: what its presenters were told already is no change besides.
+    /// Looks again at an item right after its move, so that the reported move is not reported again as a change.
     fileprivate mutating func lookAfterMove(_ old: TreePath, to new: TreePath) {
         for id in Array(claims.keys) {
             guard let accesses = arbiter.claim(id)?.accesses, var seen = claims[id]?.seen, seen.count == accesses.count
@@ -57,14 +58,14 @@ extension ProcessArbitration.State {
         }
     }
 
-    /// Tells presenters of a change that somebody else made.
+    /// Reports another program's change to the presenters.
     fileprivate mutating func tell(_ event: ChangeEvent, at path: TreePath, from: TreePath? = nil, by purpose: String) {
         let concerned = from ?? path
         for (presenter, _) in arbiter.allPresenters {
             guard let place = presenter.path, presenter.purpose.hex != purpose, let sink = sinks[presenter.id]
             else { continue }
             let isOfItem = place == concerned || (from != nil && place.isWithin(concerned))
-            // What is moved there is what it presents now.
+            // The presenter's item is now the moved one.
             let isReplaced = !isOfItem && place == path
             guard isOfItem || path.isWithin(place) || concerned.isWithin(place) else { continue }
             let told = WatchEvent(
@@ -78,25 +79,25 @@ extension ProcessArbitration.State {
     }
 }
 
-/// An item of a claim as it was seen last.
+/// An item of a claim as last seen.
 struct SeenItem: Sendable {
     var stamp: Stamp?
-    /// It was moved, or something was moved to where it was, and its presenters were told so.
+    /// Whether the item was moved, or replaced by a moved one, and its presenters know it.
     private var wasMoved = false
-    /// It was changed before it was moved.
+    /// Whether it was changed before it was moved.
     private var wasChanged = false
 
     init(stamp: Stamp?) { self.stamp = stamp }
 
-    /// Takes what is there right after a move as what was there before.
-    /// - Parameter isSame: whether that is the item which was seen before, at its new place.
+    /// Takes the state right after a move as the state before the claim.
+    /// - Parameter isSame: whether the item is the earlier one at its new place.
     mutating func look(again now: Stamp?, isSame: Bool) {
         if isSame, let stamp, let now, !stamp.hasContent(of: now) { wasChanged = true }
         stamp = now
         wasMoved = true
     }
 
-    /// What has happened to it; nil if nothing that can be seen.
+    /// The change since the last look; nil if no change is visible.
     func change(to after: Stamp?) -> ChangeEvent? {
         switch (stamp, after) {
         case (nil, nil): return nil
@@ -104,13 +105,13 @@ struct SeenItem: Sendable {
         case (.some, nil): return .deleted
         case (let before?, let after?):
             if wasChanged || before != after { return .saved }
-            // What is done in a directory cannot be seen from it; one that was only moved is the same.
+            // A directory does not show changes inside it; a directory that was only moved is unchanged.
             return after.isDirectory && !wasMoved ? .saved : nil
         }
     }
 }
 
-/// What is seen of an item from outside, to find out whether it was changed.
+/// The attributes of an item that show a change.
 struct Stamp: Hashable {
     let device: UInt64
     let inode: UInt64
@@ -119,7 +120,7 @@ struct Stamp: Hashable {
     let modified: [Int64]
     let isDirectory: Bool
 
-    /// Nil if nothing is there.
+    /// Nil if the item does not exist.
     init?(_ path: Path) {
         var status = stat()
         guard Path(bytes: [47] + path.bytes).withCString({ lstat($0, &status) }) == 0 else { return nil }
@@ -132,25 +133,25 @@ struct Stamp: Hashable {
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Two names of one file are one item. What has one name is known by that: the number of a file that is gone is
-    /// given to the next one.
+    /// Two names of one file are one item. A file with one name is known by its name, because the next new file may get
+    /// the number of a deleted one.
     var item: ItemID? { isDirectory || links < 2 ? nil : ItemID(high: device, low: inode) }
 
-    /// Whether nothing was written in between, as far as it can be seen; a move alone changes the other times.
+    /// Whether the content is unchanged, as far as the attributes show it; a move alone changes the other times.
     func hasContent(of other: Stamp) -> Bool {
         size == other.size && modified.prefix(2) == other.modified.prefix(2)
     }
 }
 
 extension Arbiter {
-    /// Whether a claim that waits is on a file that may have other names.
+    /// Whether a waiting claim is on a file that may have other names.
     var isAnyFileKnown: Bool {
         listed.contains { $0.isWaiting && $0.claim.accesses.contains { $0.item != nil } }
     }
 }
 
 extension TreePath {
-    /// Where this path is once a name was moved; nil if it is not concerned.
+    /// The new path after a move; nil if the move does not affect this path.
     func moved(_ old: TreePath, to new: TreePath) -> TreePath? {
         guard isWithin(old), !old.bytes.isEmpty else { return nil }
         return TreePath(bytes: new.bytes + bytes.dropFirst(old.bytes.count))

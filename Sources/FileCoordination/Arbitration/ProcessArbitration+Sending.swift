@@ -1,4 +1,4 @@
-// How what the arbiter of this process wants done is sent on.
+// Sends the effects of this process's arbiter.
 
 import ControlProtocol
 import Coordination
@@ -8,14 +8,14 @@ import VersionModel
 import VersionsClient
 
 extension ProcessArbitration.State {
-    /// When the clock is to call, and how long that is; nil if it is to call by then anyway.
+    /// The time of the next timer and the wait until then; nil if an earlier timer is set.
     mutating func delay(_ now: Int64) -> (due: Int64, wait: Int64)? {
         guard let due = arbiter.nextDeadline, called.map({ due < $0 }) ?? true else { return nil }
         called = due
         return (due, due - now)
     }
 
-    /// Puts what an effect asks for into the outbox.
+    /// Puts the message of an effect into the outbox.
     mutating func send(_ effect: Effect, in arbitration: ProcessArbitration, _ now: Int64) {
         switch effect {
         case .granted(let id, let accesses, _):
@@ -40,7 +40,7 @@ extension ProcessArbitration.State {
                 key: nil, pid: getpid(), program: ProcessInfo.processInfo.processName, isHolder: isHolder)
             outbox.append { heldUp(notice) }
         case .probe(let connection): arbiter.alive(connection, now: now)
-        // Never: this process answers for itself, and of plain programs nothing is known here.
+        // Never: this process answers for itself, and it knows nothing of plain programs.
         case .claimRevoked, .disturbed: break
         }
     }
@@ -68,7 +68,7 @@ extension ProcessArbitration.State {
 }
 
 extension AccessKind {
-    /// What a message asks for; nil if its options do not go together.
+    /// Reads a message's request; nil if its options contradict one another.
     init?(_ request: AccessRequest) {
         switch request.mode {
         case .reading:
@@ -102,7 +102,7 @@ extension PresenterMessage.Content {
 }
 
 extension ControlError {
-    /// Why a claim in this process was not granted.
+    /// The error for a claim in this process that was not granted.
     fileprivate init(_ failure: ClaimFailure) {
         switch failure {
         case .cancelled, .unresponsive: self.init(.cancelled, "cancelled")

@@ -1,4 +1,4 @@
-// This process as the arbiter of what lies in no container: the same rules, and nobody else hears of it.
+// This process as the arbiter of items outside of containers: the same rules, without other processes.
 
 import ControlProtocol
 import Coordination
@@ -9,9 +9,9 @@ import Synchronization
 import VersionModel
 import VersionsClient
 
-/// Coordinates the threads and presenters of this process, for items outside of any container that is mounted
-/// (docs/decisions/0016). Driven by whoever calls; what comes of it is done outside the lock, in order, by whichever
-/// thread is at it.
+/// Coordinates the threads and presenters of this process for items outside of mounted containers
+/// (docs/decisions/0016). Each caller runs the rules under the lock. The effects run outside the lock and in order, on
+/// one of the calling threads.
 final class ProcessArbitration: Arbitration {
     static let shared = ProcessArbitration()
 
@@ -21,7 +21,7 @@ final class ProcessArbitration: Arbitration {
     struct Held {
         var wanted: ClaimWanted
         var then: Completion?
-        /// Its items as they were seen last, to find out what has become of them.
+        /// The items as last seen, for the search of changes.
         var seen: [SeenItem] = []
     }
 
@@ -30,10 +30,10 @@ final class ProcessArbitration: Arbitration {
         var claims: [ClaimID: Held] = [:]
         var sinks: [PresenterID: PresenterSink] = [:]
         var next: UInt64 = 1
-        /// What is to be done outside the lock, in order.
+        /// The effects to run outside the lock, in order.
         var outbox: [@Sendable () -> Void] = []
         var isSending = false
-        /// When the clock is to call, so that it is not asked twice.
+        /// The time of the set timer, so that it is set once.
         var called: Int64?
 
         mutating func number() -> UInt64 {
@@ -42,7 +42,7 @@ final class ProcessArbitration: Arbitration {
         }
     }
 
-    /// Guards the arbiter and what is known of its claims. Nothing is called under it.
+    /// Guards the arbiter and the state of its claims. No callback runs under it.
     private let state: Mutex<State>
     private let clock = DispatchQueue(label: "file-coordination-clock")
     /// The whole process is one client.
@@ -51,7 +51,7 @@ final class ProcessArbitration: Arbitration {
     init(limits: Arbiter.Limits = Arbiter.Limits()) { state = Mutex(State(arbiter: Arbiter(limits: limits))) }
 
     var arbiter: CoordinationContext.Arbiter { ObjectIdentifier(self) }
-    /// Behind all containers.
+    /// After all containers.
     var rank: String { "~" }
 
     func url(of path: Path, isDirectory: Bool) -> URL? { URL(absolute: Path(bytes: [47] + path.bytes), isDirectory) }
@@ -74,7 +74,7 @@ final class ProcessArbitration: Arbitration {
         let arbitration: ProcessArbitration
         let id: ClaimID
         let wanted: ClaimWanted
-        /// Guards alone how far it is: the arbiter knows the claim only once it has started.
+        /// Guards only the stage: the arbiter knows the claim only after its start.
         private let phase = Mutex(Phase.new)
 
         init(arbitration: ProcessArbitration, id: ClaimID, wanted: ClaimWanted) {
@@ -84,7 +84,7 @@ final class ProcessArbitration: Arbitration {
         func start(then: @escaping @Sendable (Result<ClaimRequest.Reply, ControlError>) -> Void) {
             guard begin(.starting, from: .new) else { return then(.failure(ControlError(.cancelled, "cancelled"))) }
             arbitration.start(id, wanted, then)
-            // Given up meanwhile; of one that is granted or over the arbiter takes no notice.
+            // Cancelled meanwhile. The arbiter ignores a claim that is granted or over.
             if !begin(.started, from: .starting) { arbitration.drive { $0.arbiter.cancel(id, now: $1) } }
         }
 
@@ -128,11 +128,11 @@ final class ProcessArbitration: Arbitration {
     func release(_ claim: UInt64) {
         let id = ClaimID(claim)
         let (held, accesses) = state.withLock { ($0.claims[id], $0.arbiter.claim(id)?.accesses) }
-        // Whoever has relinquished hears what was done before it hears that it is over.
+        // A presenter that has relinquished hears of the changes before it hears of the end.
         if let held, let accesses, !held.wanted.isPreparation { tellChanges(held, accesses) }
         drive { state, now in
             state.claims[id] = nil
-            // Whoever waits has its presenters asked now.
+            // Presenters are asked for the next claim from here on.
             if state.arbiter.isAnyFileKnown { state.lookAtPresenters() }
             return state.arbiter.release(id, now: now)
         }
@@ -146,7 +146,8 @@ final class ProcessArbitration: Arbitration {
         state.withLock { state in
             state.sinks[PresenterID(number)] = sink
             state.arbiter.present(Presenter(
-                id: PresenterID(number), connection: Self.connection, purpose: Purpose(hex: wanted.purpose) ?? .random(),
+                    id: PresenterID(number), connection: Self.connection,
+                    purpose: Purpose(hex: wanted.purpose) ?? .random(),
                 path: wanted.path?.tree, item: wanted.path.flatMap { Stamp($0)?.item }, accommodatesSubitems: true))
         }
         then(.success(KnownPresenter(number: number, sequence: 0)))
@@ -197,9 +198,9 @@ final class ProcessArbitration: Arbitration {
 
     private func tick(_ due: Int64) {
         drive { state, now in
-            // It is to call sooner by now: whoever does that has it called again.
+            // A timer for an earlier time is set; that one sets the next.
             guard state.called == due else { return [] }
-            // Also if it has come a moment early: then it is called once more.
+            // Also if the timer fires a moment early: then it is set once more.
             state.called = nil
             return state.arbiter.tick(now: now)
         }

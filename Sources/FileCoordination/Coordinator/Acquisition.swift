@@ -1,11 +1,11 @@
-// Claims on the items of one access, from being asked for until they are all granted.
+// The claims on the items of one access, from the request until all are granted.
 
 import ControlProtocol
 import Foundation
 import Synchronization
 import VersionsClient
 
-/// One read or write that a caller wants.
+/// One requested read or write.
 struct Wanted: Sendable {
     enum Mode: Sendable {
         case reading(NSFileCoordinator.ReadingOptions)
@@ -25,13 +25,13 @@ struct Wanted: Sendable {
 
     var isWriting: Bool { if case .writing = mode { true } else { false } }
 
-    /// Whether a name is meant, and not what has it.
+    /// Whether the access is to a name, whatever item has it.
     var isReplacing: Bool { if case .writing(let options) = mode { options.contains(.forReplacing) } else { false } }
 
-    /// Whether its content is to be a snapshot.
+    /// Whether the reader gets a snapshot of the content.
     var isForUploading: Bool { if case .reading(let options) = mode { options.contains(.forUploading) } else { false } }
 
-    /// Whether a symbolic link stands for what it leads to.
+    /// Whether a symbolic link stands for its target.
     var resolvesLink: Bool {
         if case .reading(let options) = mode { options.contains(.resolvesSymbolicLink) } else { false }
     }
@@ -44,7 +44,7 @@ struct Wanted: Sendable {
     }
 }
 
-/// Whom an access is made for.
+/// The claimant of an access.
 struct Claimant: Sendable {
     /// 32 hex digits.
     var purpose: String
@@ -54,17 +54,17 @@ struct Claimant: Sendable {
         links.lazy.compactMap { $0.number(with: arbitration) }.first
     }
 
-    /// Where something is that is named by where the presenter's item was.
+    /// The present place of an item that a URL names by the former place of the presenter's item.
     func place(of url: URL) -> URL { links.lazy.map { $0.place(of: url) }.first { $0 != url } ?? url }
 }
 
-/// What was granted; to be released once.
+/// Granted claims, released once.
 struct Granted: Sendable {
     fileprivate(set) var claims: [(arbitration: any Arbitration, claim: UInt64)] = []
-    /// Where the items are now, in the order in which they were wanted.
+    /// The present places of the items, in the order of the request.
     fileprivate(set) var urls: [URL] = []
 
-    /// What is done while it lasts.
+    /// The context of the work under these claims.
     func context(_ context: CoordinationContext = .current) -> CoordinationContext {
         claims.reduce(context) { $0.holding($1.claim, of: $1.arbitration.arbiter) }
     }
@@ -74,14 +74,14 @@ struct Granted: Sendable {
     }
 }
 
-/// Asks for the claims of one access, one arbiter after the other: with each all items are granted together. Thread-safe;
-/// started once.
+/// Requests the claims of one access, one arbiter after the other; each arbiter grants all its items together.
+/// Thread-safe; started once.
 final class Acquisition: Sendable {
     /// The items of one arbiter.
     private struct Part: Sendable {
         var arbitration: any Arbitration
         var accesses: [AccessRequest] = []
-        /// Which of the wanted ones they are.
+        /// The indices of these items in the request.
         var indices: [Int] = []
     }
 
@@ -97,10 +97,10 @@ final class Acquisition: Sendable {
     private let claimant: Claimant
     private let isPreparation: Bool
     private let heldUp: (@Sendable (HeldUpNotification) -> Void)?
-    /// Guards alone which claim is waited for.
+    /// Guards only the current claim.
     private let state = Mutex(State())
 
-    /// Finds who coordinates the items. May look at the file system, and connect.
+    /// Finds the arbiters of the items. May read the file system and make a connection.
     init(
         _ wanted: [Wanted], for claimant: Claimant, isPreparation: Bool = false,
         heldUp: (@Sendable (HeldUpNotification) -> Void)? = nil
@@ -114,7 +114,8 @@ final class Acquisition: Sendable {
             }
             let place = try Places.locate(item.url, followingLastLink: item.resolvesLink)
             if item.resolvesLink {
-                wanted[index].url = place.arbitration.url(of: place.path, isDirectory: item.url.hasDirectoryPath) ?? item.url
+                wanted[index].url =
+                    place.arbitration.url(of: place.path, isDirectory: item.url.hasDirectoryPath) ?? item.url
             }
             let known = parts.firstIndex { $0.arbitration === place.arbitration }
             let part = known ?? parts.count
@@ -122,7 +123,7 @@ final class Acquisition: Sendable {
             parts[part].accesses.append(item.request(place.path))
             parts[part].indices.append(index)
         }
-        // In the same order for everybody: who waits for the second has the first.
+        // The same order for every caller: a caller that waits for the second arbiter has the claims of the first.
         self.parts = parts.sorted { $0.arbitration.rank < $1.arbitration.rank }
         self.wanted = wanted
         self.claimant = claimant
@@ -130,10 +131,10 @@ final class Acquisition: Sendable {
         self.heldUp = heldUp
     }
 
-    /// Asks for them.
+    /// Requests the claims.
     /// - Parameters:
-    ///   - context: what whoever waits for them does meanwhile.
-    ///   - then: called once, on whatever thread; what was granted is to be released.
+    ///   - context: the context of the caller's work while it waits.
+    ///   - then: called once, on any thread; the caller must release the granted claims.
     func start(in context: CoordinationContext, then: @escaping Completion) {
         next(Granted(urls: wanted.map(\.url)), 0, context, then)
     }
@@ -171,7 +172,7 @@ final class Acquisition: Sendable {
         return granted
     }
 
-    /// Gives up waiting; what is granted all the same comes to whoever waits.
+    /// Stops waiting. Claims that are granted anyway still go to `then`.
     func cancel() {
         let pending = state.withLock { state in
             state.isCancelled = true

@@ -1,10 +1,10 @@
-// A value that comes sometime, for a thread that looks after other things meanwhile.
+// A value that arrives later, for a thread that works meanwhile.
 
 import Synchronization
 
-/// Holds a value once it is there.
+/// Holds a value after its arrival.
 final class Answered<Value: Sendable>: Sendable {
-    /// Guards the value alone.
+    /// Guards only the value.
     private let state = Mutex<Value?>(nil)
     func set(_ value: Value) { state.withLock { $0 = value } }
     var value: Value? { state.withLock { $0 } }

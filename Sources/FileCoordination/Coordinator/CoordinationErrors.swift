@@ -1,13 +1,13 @@
-// Errors as Apple's coordinators give them.
+// Errors in the form of Apple's coordinators.
 
 import ControlProtocol
 import Foundation
 
 extension ControlError {
-    /// The error for programs that know Apple's: Cocoa's and POSIX's codes, with what happened in words.
+    /// The error for programs that know Apple's API: a code of Cocoa or POSIX, with the message.
     /// - Parameters:
-    ///   - url: what was to be accessed.
-    ///   - isWriting: whether it was to be written.
+    ///   - url: the item of the access.
+    ///   - isWriting: whether the access was a write.
     func cocoa(_ url: URL?, isWriting: Bool) -> NSError {
         var details: [String: Any] = [NSLocalizedDescriptionKey: message, NSUnderlyingErrorKey: self]
         if let advice { details[NSLocalizedRecoverySuggestionErrorKey] = advice }

@@ -1,35 +1,35 @@
-// The options of coordinated reads and writes, with the numbers that Apple's have.
+// The options of coordinated reads and writes, with Apple's numbers.
 
 extension NSFileCoordinator {
-    /// How an item is read.
+    /// The options for reading an item.
     public struct ReadingOptions: OptionSet, Hashable, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// Presenters are not asked to save first.
+        /// Presenters do not save first.
         public static let withoutChanges = ReadingOptions(rawValue: 1 << 0)
-        /// Of a symbolic link what it leads to is read.
+        /// A symbolic link stands for its target.
         public static let resolvesSymbolicLink = ReadingOptions(rawValue: 1 << 1)
-        /// What is known of the item is read, and not its content: nothing is fetched for it.
+        /// The accessor reads metadata only, not the content. The content is not fetched for it.
         public static let immediatelyAvailableMetadataOnly = ReadingOptions(rawValue: 1 << 2)
-        /// A snapshot is read, and nobody waits while it is.
+        /// The accessor reads a snapshot, and no writer waits for it.
         public static let forUploading = ReadingOptions(rawValue: 1 << 3)
     }
 
-    /// How an item is written: at most one of these.
+    /// The options for writing an item: at most one of these.
     public struct WritingOptions: OptionSet, Hashable, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// The item is deleted, with all that is in it.
+        /// The accessor deletes the item with all its contents.
         public static let forDeleting = WritingOptions(rawValue: 1 << 0)
-        /// The item gets another name or place, with all that is in it.
+        /// The accessor moves or renames the item with all its contents.
         public static let forMoving = WritingOptions(rawValue: 1 << 1)
-        /// Presenters save first, so that what they have can be merged.
+        /// Presenters save first, so that the accessor can merge their changes.
         public static let forMerging = WritingOptions(rawValue: 1 << 2)
-        /// Whatever has the name is replaced, or something new gets it.
+        /// The accessor replaces the item of this name, or creates one.
         public static let forReplacing = WritingOptions(rawValue: 1 << 3)
-        /// Tags, attributes and versions are written, and not the content.
+        /// The accessor writes tags, attributes and versions, but not the content.
         public static let contentIndependentMetadataOnly = WritingOptions(rawValue: 1 << 4)
     }
 }

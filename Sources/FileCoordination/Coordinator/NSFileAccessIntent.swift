@@ -1,13 +1,13 @@
-// Accesses of many items at once, without waiting for them.
+// Asynchronous accesses to several items at once.
 
 import ControlProtocol
 import Foundation
 import Synchronization
 import VersionsClient
 
-/// One item of a coordinated access, and how it is to be accessed.
+/// One item of a coordinated access, with the kind of the access.
 public final class NSFileAccessIntent: NSObject, Sendable {
-    /// Guards the URL alone.
+    /// Guards only the URL.
     private let place: Mutex<URL>
     let mode: Wanted.Mode
 
@@ -27,7 +27,7 @@ public final class NSFileAccessIntent: NSObject, Sendable {
         with url: URL, options: NSFileCoordinator.WritingOptions = []
     ) -> NSFileAccessIntent { NSFileAccessIntent(url, .writing(options)) }
 
-    /// Where the item is; in the accessor, where it is by then.
+    /// The item's place. In the accessor this is its present place.
     public var url: URL { place.withLock { $0 } }
 
     func set(_ url: URL) { place.withLock { $0 = url } }
@@ -35,18 +35,20 @@ public final class NSFileAccessIntent: NSObject, Sendable {
 }
 
 extension NSFileCoordinator {
-    /// Accesses items once all of them are granted together, and goes on meanwhile.
+    /// Accesses several items after all of them are granted together. Returns at once.
     /// - Parameters:
-    ///   - intents: their URLs are, in the accessor, where the items are by then.
-    ///   - queue: where the accessor is run. If that is cancelled before its turn, it is told so, and has no items.
-    ///   - accessor: gets why the access failed; nil, and it has the items until it returns.
+    ///   - intents: the items. In the accessor their URLs are the present places.
+    ///   - queue: the queue of the accessor. If the operation is cancelled before its turn, the accessor gets an error
+    ///     and has no access.
+    ///   - accessor: gets the error if the access failed; with nil, it has the items until it returns.
     public func coordinate(
-        with intents: [NSFileAccessIntent], queue: OperationQueue, byAccessor accessor: @escaping @Sendable ((any Error)?) -> Void
+        with intents: [NSFileAccessIntent], queue: OperationQueue,
+        byAccessor accessor: @escaping @Sendable ((any Error)?) -> Void
     ) {
         let wanted = intents.map(\.wanted)
         let isWriting = wanted.contains(where: \.isWriting)
         queue.beServed()
-        // Whoever calls this goes on: what it holds does not last until these are granted.
+        // The caller continues: its own claims do not last until these are granted.
         acquire(wanted, in: CoordinationContext()) { [self] result in
             switch result {
             case .failure(let error): fail(error.cocoa(wanted.first?.url, isWriting: isWriting), on: queue, accessor)
@@ -59,7 +61,7 @@ extension NSFileCoordinator {
                     }
                     access(intents, wanted, granted, accessor)
                 }, ifCancelled: { [self] in
-                    // Nobody else would, and others wait.
+                    // The operation is gone, so these claims would never be released.
                     granted.release()
                     fail(CocoaError(.userCancelled), on: queue, accessor)
                 })
@@ -67,7 +69,7 @@ extension NSFileCoordinator {
         }
     }
 
-    /// Says so on the accessor's queue, whatever is cancelled there: whoever has asked counts on an answer.
+    /// Reports the error on the accessor's queue, even after a cancellation there: the caller relies on an answer.
     private func fail(
         _ error: any Error, on queue: OperationQueue, _ accessor: @escaping @Sendable ((any Error)?) -> Void
     ) {

@@ -1,25 +1,27 @@
-// The forms that wait on the calling thread.
+// Synchronous accesses, which wait on the calling thread.
 
 import ControlProtocol
 import Foundation
 import VersionsClient
 
 extension NSFileCoordinator {
-    /// Reads an item once nobody writes it and its presenters have saved.
+    /// Reads an item when no other program writes it and its presenters have saved.
     /// - Parameters:
-    ///   - url: the item: a file, a directory, or what is not there yet.
-    ///   - options: what presenters are asked, and what is read.
-    ///   - outError: gets why it failed; then `reader` is not called.
-    ///   - reader: called on this thread with where the item is by then.
+    ///   - url: the item: a file, a directory, or a missing item.
+    ///   - options: the options for the read and for the presenters.
+    ///   - outError: gets the error if the access fails; then `reader` is not called.
+    ///   - reader: called on this thread with the item's present place.
     public func coordinate(
-        readingItemAt url: URL, options: ReadingOptions = [], error outError: NSErrorPointer, byAccessor reader: (URL) -> Void
+        readingItemAt url: URL, options: ReadingOptions = [], error outError: NSErrorPointer,
+        byAccessor reader: (URL) -> Void
     ) {
         access([.reading(url, options)], outError) { reader($0[0]) }
     }
 
-    /// Writes an item once nobody else reads or writes it and its presenters have let go.
+    /// Writes an item when no other program reads or writes it and its presenters have relinquished it.
     public func coordinate(
-        writingItemAt url: URL, options: WritingOptions = [], error outError: NSErrorPointer, byAccessor writer: (URL) -> Void
+        writingItemAt url: URL, options: WritingOptions = [], error outError: NSErrorPointer,
+        byAccessor writer: (URL) -> Void
     ) {
         access([.writing(url, options)], outError) { writer($0[0]) }
     }
@@ -43,12 +45,13 @@ extension NSFileCoordinator {
         access([.writing(url1, options1), .writing(url2, options2)], outError) { writer($0[0], $0[1]) }
     }
 
-    /// Has the presenters of items, and of what is in them, asked once for all accesses of this coordinator that are made
-    /// until the handler is called which `batchAccessor` gets.
+    /// Asks the presenters of several items, and of the items inside them, once for all accesses of this coordinator.
+    /// The accesses must come before the call of the handler that `batchAccessor` receives.
     ///
-    /// Nothing is excluded by this. Not with `resolvesSymbolicLink`, nor with `forReplacing`.
+    /// This excludes no other access. `resolvesSymbolicLink` and `forReplacing` are not allowed.
     public func prepare(
-        forReadingItemsAt readingURLs: [URL], options readingOptions: ReadingOptions = [], writingItemsAt writingURLs: [URL],
+        forReadingItemsAt readingURLs: [URL], options readingOptions: ReadingOptions = [],
+        writingItemsAt writingURLs: [URL],
         options writingOptions: WritingOptions = [], error outError: NSErrorPointer,
         byAccessor batchAccessor: (@escaping @Sendable () -> Void) -> Void
     ) {
@@ -57,7 +60,9 @@ extension NSFileCoordinator {
             outError?.pointee = error.cocoa(nil, isWriting: false)
             return
         }
-        let wanted = readingURLs.map { Wanted.reading($0, readingOptions) } + writingURLs.map { Wanted.writing($0, writingOptions) }
+        let wanted =
+            readingURLs.map { Wanted.reading($0, readingOptions) }
+            + writingURLs.map { Wanted.writing($0, writingOptions) }
         switch wait(for: wanted, isPreparation: true) {
         case .failure(let error): outError?.pointee = error.cocoa(wanted.first?.url, isWriting: !writingURLs.isEmpty)
         case .success(let granted):
@@ -68,7 +73,7 @@ extension NSFileCoordinator {
 
     // MARK: Waiting
 
-    /// Asks for items, waits, and runs `body` while they are held.
+    /// Requests items, waits, and runs `body` while they are held.
     private func access(_ wanted: [Wanted], _ outError: NSErrorPointer, _ body: ([URL]) -> Void) {
         switch wait(for: wanted, isPreparation: false) {
         case .failure(let error):
@@ -83,7 +88,7 @@ extension NSFileCoordinator {
                 return
             }
             defer { snapshots.remove() }
-            // A snapshot needs nobody to wait.
+            // No program has to wait for the reader of a snapshot.
             let isReleased = snapshots.areAll
             if isReleased { granted.release() }
             let context = isReleased ? CoordinationContext.current : granted.context()
@@ -110,7 +115,8 @@ extension NSFileCoordinator {
         return result
     }
 
-    /// Waits on a thread that an operation queue would need to ask its presenters: it asks them itself meanwhile.
+    /// Waits on a thread of an operation queue. The presenters on that queue need the thread, so it handles their
+    /// questions meanwhile.
     private func wait(
         for wanted: [Wanted], _ isPreparation: Bool, on queue: OperationQueue
     ) -> Result<Granted, ControlError> {

@@ -1,14 +1,14 @@
-// What a coordinator says of what its accessor does.
+// A coordinator's reports about the work of its accessor.
 
 import ControlProtocol
 import Foundation
 
 extension NSFileCoordinator {
-    /// Says that an item is about to be renamed. Of use in a sandbox only, which there is none here.
+    /// Announces a rename. It has an effect only in a sandbox, and Linux has none.
     public func item(at oldURL: URL, willMoveTo newURL: URL) {}
 
-    /// Says that an item has been renamed. The daemon of a container sees that by itself; elsewhere the presenters of this
-    /// process hear of it from this alone.
+    /// Reports a rename. The daemon of a container sees renames itself. Elsewhere this report is the only way for
+    /// presenters in this process to hear of it.
     public func item(at oldURL: URL, didMoveTo newURL: URL) {
         guard let new = try? Places.locate(newURL), let old = try? Places.locate(oldURL),
             old.arbitration === new.arbitration
@@ -16,6 +16,6 @@ extension NSFileCoordinator {
         new.arbitration.moved(old.path, to: new.path, by: token)
     }
 
-    /// Says that what is known of an item's synchronisation has changed. On one device nothing is: nobody is told.
+    /// Reports a changed synchronization state of an item. On one device no item has one, so the call has no effect.
     public func item(at url: URL, didChangeUbiquityAttributes attributes: Set<URLResourceKey>) {}
 }

@@ -1,43 +1,44 @@
-// Coordinated reading and writing of files, as Apple's systems spell it.
+// Coordinated reading and writing of files, with Apple's names.
 
 import ControlProtocol
 import Foundation
 import Synchronization
 import VersionsClient
 
-/// What a coordinator's error goes to.
+/// The place for a coordinator's error.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
-/// Reads and writes files and directories so that other programs are asked first and wait meanwhile.
+/// Reads and writes files and directories in turn with other programs: they are asked first, and they wait meanwhile.
 ///
-/// In a container of VersionsFS the daemon coordinates all processes; elsewhere the threads of this process are
-/// coordinated with one another, and nobody else hears of it.
+/// In a container of VersionsFS the daemon coordinates all processes. Elsewhere the threads of this process are
+/// coordinated with one another, and other processes are not.
 ///
 ///     var error: NSError?
 ///     NSFileCoordinator().coordinate(writingItemAt: url, options: .forReplacing, error: &error) { url in
 ///         try? text.write(to: url, atomically: true, encoding: .utf8)
 ///     }
 ///
-/// Make one for each operation. Accesses of one coordinator never wait for one another, nor do those of all coordinators
-/// of one presenter.
+/// Make one for each operation. Accesses of one coordinator never wait for one another, and neither do the accesses of
+/// all coordinators of one presenter.
 open class NSFileCoordinator: NSObject, @unchecked Sendable {
     private struct State {
         var purpose: String
         var token: String
         var isCancelled = false
-        /// What is being waited for.
+        /// The running requests.
         var acquisitions: [ObjectIdentifier: Acquisition] = [:]
         var heldUp: (@Sendable (Holder) -> Void)?
     }
 
-    /// Whom the coordinator works for.
+    /// The presenter of the coordinator.
     private nonisolated(unsafe) let presenter: (any NSFilePresenter)?
     private let identity: PresenterIdentity?
-    /// Guards what may be set while others use it. Nothing is called under it.
+    /// Guards the properties that other threads may set or read. No callback runs under it.
     private let state: Mutex<State>
 
     /// A coordinator for one operation.
-    /// - Parameter filePresenterOrNil: the presenter that the operation is done for: it is neither asked nor told.
+    /// - Parameter filePresenterOrNil: the presenter that makes the access. It gets no questions and no notifications
+    ///   for it.
     public init(filePresenter filePresenterOrNil: (any NSFilePresenter)?) {
         presenter = filePresenterOrNil
         identity = filePresenterOrNil.map { PresenterCenter.shared.identity(of: $0) }
@@ -46,17 +47,19 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// A coordinator for one operation of nobody's.
+    /// A coordinator for one operation without a presenter.
     public override convenience init() { self.init(filePresenter: nil) }
 
     // MARK: Presenters
 
-    /// Registers a presenter: from now on it is asked and told. It is kept until it is removed.
+    /// Registers a presenter: from now on it gets questions and notifications. It is retained until it is removed.
     ///
-    /// Called inside a coordinated read of the item, nothing can happen between what was read and what is told.
-    public class func addFilePresenter(_ filePresenter: any NSFilePresenter) { PresenterCenter.shared.add(filePresenter) }
+    /// A call inside a coordinated read of the item misses no change after that read.
+    public class func addFilePresenter(_ filePresenter: any NSFilePresenter) {
+        PresenterCenter.shared.add(filePresenter)
+    }
 
-    /// Takes a presenter back: no message of it is begun after this.
+    /// Removes a presenter: it gets no message after this.
     public class func removeFilePresenter(_ filePresenter: any NSFilePresenter) {
         PresenterCenter.shared.remove(filePresenter)
     }
@@ -66,13 +69,13 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Purpose
 
-    /// What this coordinator's accesses have in common with those of others that have the same: they never wait for one
-    /// another, in whatever process of this user.
+    /// The purpose of this coordinator's accesses. Accesses with the same purpose never wait for one another, in any
+    /// process of this user.
     ///
-    /// Each coordinator begins with one of its own: 32 hexadecimal digits that nobody can guess, which may be handed to
-    /// another process. Any other text, such as `com.example.sync`, stands for a secret that is made of it and of a key
-    /// of this user's: other users' programs do not have it. Setting has no effect on a coordinator of a presenter,
-    /// nor has an empty text.
+    /// Each coordinator starts with its own purpose: 32 hexadecimal digits that cannot be guessed. Another process can
+    /// receive and use them. Any other text, such as `com.example.sync`, stands for a secret made from it and a key of
+    /// this user, so programs of other users do not have it. A coordinator of a presenter ignores a new value, and an
+    /// empty text is ignored too.
     open var purposeIdentifier: String {
         get { state.withLock { $0.purpose } }
         set {
@@ -87,8 +90,8 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Cancelling
 
-    /// Gives up: what waits fails with `NSUserCancelledError`, what is asked for later does so at once, and what is being
-    /// accessed already is not disturbed. From any thread.
+    /// Cancels the accesses: a waiting access fails with `NSUserCancelledError`, and so does every later one. A running
+    /// accessor is not interrupted. From any thread.
     open func cancel() {
         let waiting = state.withLock { state in
             state.isCancelled = true
@@ -97,20 +100,20 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
         waiting.forEach { $0.cancel() }
     }
 
-    // MARK: Who holds it up
+    // MARK: Holders
 
-    /// Somebody that an access has been waiting for for a second.
+    /// A program that has kept an access waiting for a second.
     public struct Holder: Hashable, Sendable {
-        /// Its process.
+        /// The process of the holder.
         public let processIdentifier: Int32
-        /// Its program.
+        /// The program of the holder.
         public let programName: String
-        /// Whether it presents the item and has not answered; else it is accessing the item.
+        /// True if the holder presents the item and has not answered; false if it accesses the item.
         public let isPresenter: Bool
     }
 
-    /// Hears who holds up an access that waits. Called on a thread of the library's: it should return soon. There is no
-    /// such thing on Apple's systems.
+    /// Called with the holder when an access waits. Called on a thread of the library, so it should return soon. Apple
+    /// has no such property.
     public var heldUpHandler: (@Sendable (Holder) -> Void)? {
         get { state.withLock { $0.heldUp } }
         set { state.withLock { $0.heldUp = newValue } }
@@ -118,7 +121,7 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Acquiring
 
-    /// Whom accesses are made for.
+    /// The claimant of this coordinator's accesses.
     var claimant: Claimant {
         Claimant(
             purpose: state.withLock { $0.token }, links: presenter.map { PresenterCenter.shared.links(of: $0) } ?? [])
@@ -126,7 +129,7 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Asks for an access, so that ``cancel()`` reaches it.
+    /// Requests an access so that ``cancel()`` reaches it.
     func acquire(
         _ wanted: [Wanted], isPreparation: Bool = false, in context: CoordinationContext,
         then: @escaping Acquisition.Completion
@@ -138,24 +141,24 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
         }
     }
 
-    /// What an access will be asked for with.
+    /// A new acquisition for an access.
     func newAcquisition(_ wanted: [Wanted], isPreparation: Bool = false) throws(ControlError) -> Acquisition {
         var heldUp: (@Sendable (HeldUpNotification) -> Void)?
         if let handler = heldUpHandler { heldUp = { handler(Holder($0)) } }
         let claimant = claimant
         let wanted = wanted.map { item in
             var item = item
-            // A name that is to be replaced is meant as a name.
+            // Replacement means the name itself.
             if !item.isReplacing { item.url = claimant.place(of: item.url) }
             return item
         }
         return try Acquisition(wanted, for: claimant, isPreparation: isPreparation, heldUp: heldUp)
     }
 
-    /// Where the presenter's item, or something in it, is by now, though the presenter has not been told yet.
+    /// The present place of the presenter's item, or of an item inside it, even before the presenter hears of its move.
     func place(of url: URL) -> URL { claimant.place(of: url) }
 
-    /// Asks for the access.
+    /// Starts the acquisition.
     func start(_ acquisition: Acquisition, in context: CoordinationContext, then: @escaping Acquisition.Completion) {
         let key = ObjectIdentifier(acquisition)
         let isCancelled = state.withLock { state in
@@ -169,13 +172,13 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
         }
     }
 
-    /// An access on behalf of the presenter is over: it may have an item now.
+    /// Looks for the presenter's item after an access on behalf of the presenter: the item may be new.
     func lookAgain() {
         guard let presenter else { return }
         for link in PresenterCenter.shared.links(of: presenter) { link.look() }
     }
 
-    /// Where the presenter stands with moves that it makes itself.
+    /// The token that marks the moves of the presenter itself.
     var token: String { state.withLock { $0.token } }
 }
 

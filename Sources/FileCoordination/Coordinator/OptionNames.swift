@@ -1,4 +1,4 @@
-// The options as messages name them.
+// The names of the options in messages.
 
 /// A reading option's name in messages.
 enum ReadingOptionName: String, CaseIterable {
@@ -30,7 +30,7 @@ enum WritingOptionName: String, CaseIterable {
 }
 
 extension NSFileCoordinator.ReadingOptions {
-    /// The names of those that are set; bits that mean nothing are passed over.
+    /// The names of the set options; unknown bits are ignored.
     var names: [String] { ReadingOptionName.allCases.filter { contains($0.option) }.map(\.rawValue) }
 }
 

@@ -1,17 +1,17 @@
-// What a purpose's name stands for: a secret that only this user's programs can make from it.
+// The secret behind a purpose's name, which only this user's programs can compute.
 
 import Crypto
 import Foundation
 import Glibc
 import VersionModel
 
-/// Makes the 128 bits that daemons know purposes by (docs/decisions/0016).
+/// Makes the 128-bit tokens by which daemons know purposes (docs/decisions/0016).
 enum PurposeToken {
-    /// A new one, 32 hex digits.
+    /// A new token of 32 hex digits.
     static func random() -> String { hex(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }) }
 
-    /// That of a name: the same in all programs of this user, and not to be guessed by others. What looks like a token is
-    /// one.
+    /// The token of a name: the same in all programs of this user, and a secret for other users. A name in the form of
+    /// a token is the token.
     static func of(_ name: String) -> String {
         if ItemID(hex: name) != nil { return name.lowercased() }
         let code = HMAC<SHA256>.authenticationCode(for: Data(name.utf8), using: key)
@@ -24,10 +24,10 @@ enum PurposeToken {
 
     // MARK: The user's key
 
-    /// The key of this user; one of this process alone where there is no place to keep it.
+    /// The key of this user; a key of this process if no directory can keep it.
     private static let key = kept() ?? SymmetricKey(size: .bits256)
 
-    /// `$XDG_STATE_HOME/versionsfs/purposes`, made by whichever program needs it first.
+    /// `$XDG_STATE_HOME/versionsfs/purposes`, made by the first program that needs it.
     private static func kept() -> SymmetricKey? {
         guard let directory = directory() else { return nil }
         let path = directory + "/purposes"
@@ -35,7 +35,7 @@ enum PurposeToken {
         let temporary = directory + "/purposes.\(random())"
         defer { unlink(temporary) }
         guard makeKey(at: temporary) else { return nil }
-        // Whoever is first has made it; the others take that one.
+        // The first program makes the key; the other programs take it.
         if link(temporary, path) == 0 {
             sync(directory)
         } else if errno != EEXIST {
@@ -47,7 +47,7 @@ enum PurposeToken {
         return read(path)
     }
 
-    /// Writes a new key so that it is there, after a power cut too, before it has its name.
+    /// Writes a new key to the disk before it gets its name, so that it survives a power cut.
     private static func makeKey(at path: String) -> Bool {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
@@ -56,7 +56,8 @@ enum PurposeToken {
         return count == 32 && fsync(descriptor) == 0
     }
 
-    /// A file that is no key, as a power cut may leave one: nobody can have used it, and one program puts a key there.
+    /// Replaces a file that is not a key, as a power cut may leave one. No program can have used it, and one program
+    /// writes a new key.
     private static func replace(_ path: String, by new: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return }
@@ -65,7 +66,7 @@ enum PurposeToken {
         guard fstat(descriptor, &held) == 0, held.st_mode & S_IFMT == S_IFREG, held.st_uid == geteuid(),
             flock(descriptor, LOCK_EX) == 0, lstat(path, &named) == 0
         else { return }
-        // Whoever had the lock before has replaced it already.
+        // The previous holder of the lock may have replaced it already.
         if (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino) { rename(new, path) }
     }
 
@@ -82,7 +83,7 @@ enum PurposeToken {
         defer { close(descriptor) }
         var status = stat()
         var bytes = [UInt8](repeating: 0, count: 33)
-        // What others may read or have put there is no secret.
+        // A file that other users can read or write is no secret.
         guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 == 0,
             Glibc.read(descriptor, &bytes, bytes.count) == 32
         else { return nil }

@@ -1,22 +1,24 @@
-// What a reader `forUploading` gets: a copy that nobody writes, so that nobody has to wait for the reader.
+// The snapshot for a reader with `forUploading`: a private copy, so that no writer waits for the reader.
 
 import Foundation
 
-/// The items of an access, those for uploading as copies of their own.
+/// The items of an access, with copies for the uploads.
 struct Snapshots {
-    /// Where what is to be accessed is.
+    /// The places for the accessor.
     private(set) var urls: [URL]
     private var directories: [URL] = []
-    /// Whether all that is read are copies, and nothing is written.
+    /// Whether the access consists of copies only.
     let areAll: Bool
 
-    /// Copies what is to be copied, while nobody writes it.
+    /// Makes the copies; the claims exclude writers meanwhile.
     init(of urls: [URL], _ wanted: [Wanted]) throws {
         self.urls = urls
         areAll = !wanted.isEmpty && wanted.allSatisfy(\.isForUploading)
         guard wanted.contains(where: \.isForUploading) else { return }
         do {
-            for (index, item) in wanted.enumerated() where item.isForUploading { self.urls[index] = try copy(urls[index]) }
+            for (index, item) in wanted.enumerated() where item.isForUploading {
+                self.urls[index] = try copy(urls[index])
+            }
         } catch {
             remove()
             throw error
@@ -24,7 +26,7 @@ struct Snapshots {
     }
 
     private mutating func copy(_ url: URL) throws -> URL {
-        // What is gone by now is no error: the reader finds that out.
+        // A missing item is no error here: the reader finds that out.
         guard FileManager.default.fileExists(atPath: url.path) else { return url }
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
             "coordinated-\(UUID().uuidString)", isDirectory: true)
@@ -36,7 +38,7 @@ struct Snapshots {
         return copy
     }
 
-    /// The copies go; whoever has one open, or has moved it away, keeps it.
+    /// Removes the copies. An open copy, or one that the reader has moved away, stays.
     func remove() {
         for directory in directories { try? FileManager.default.removeItem(at: directory) }
     }

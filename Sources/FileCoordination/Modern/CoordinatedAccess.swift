@@ -4,28 +4,30 @@ import ControlProtocol
 import Foundation
 import VersionsClient
 
-/// Reads an item once nobody writes it and its presenters have saved.
+/// Reads an item when no other program writes it and its presenters have saved.
 ///
 ///     let text = try await withCoordinatedRead(of: url) { url in
 ///         try String(contentsOf: url, encoding: .utf8)
 ///     }
 ///
-/// A cancelled task gives up waiting; once it has the item, `body` runs to its end. What `body` accesses in turn is known to
-/// be nested.
+/// A cancelled task stops waiting; once it has the item, `body` runs to its end. Accesses inside `body` are known to be
+/// nested.
 /// - Parameters:
-///   - url: the item: a file, a directory, or what is not there yet.
-///   - options: what presenters are asked, and what is read.
-///   - coordinator: whose access it is: for a presenter's, `NSFileCoordinator(filePresenter: presenter)`.
-///   - body: gets where the item is by then.
-/// - Throws: `CancellationError`, why it is not granted as a coordinator's error, or what `body` throws.
+///   - url: the item: a file, a directory, or a missing item.
+///   - options: the options for the read and for the presenters.
+///   - coordinator: the coordinator of the access. For a presenter's access: `NSFileCoordinator(filePresenter:
+///     presenter)`.
+///   - body: gets the item's present place.
+/// - Throws: `CancellationError`, a coordinator's error if the access is not granted, or the error of `body`.
 public func withCoordinatedRead<Result: Sendable>(
-    of url: URL, options: NSFileCoordinator.ReadingOptions = [], by coordinator: NSFileCoordinator = NSFileCoordinator(),
+    of url: URL, options: NSFileCoordinator.ReadingOptions = [],
+    by coordinator: NSFileCoordinator = NSFileCoordinator(),
     _ body: sending (URL) async throws -> Result
 ) async throws -> Result {
     try await coordinator.access([.reading(url, options)]) { try await body($0[0]) }
 }
 
-/// Writes an item once nobody else reads or writes it and its presenters have let go.
+/// Writes an item when no other program reads or writes it and its presenters have relinquished it.
 ///
 ///     try await withCoordinatedWrite(of: url, options: .forReplacing) { url in
 ///         try text.write(to: url, atomically: true, encoding: .utf8)
@@ -33,7 +35,8 @@ public func withCoordinatedRead<Result: Sendable>(
 ///
 /// See ``withCoordinatedRead(of:options:by:_:)``.
 public func withCoordinatedWrite<Result: Sendable>(
-    of url: URL, options: NSFileCoordinator.WritingOptions = [], by coordinator: NSFileCoordinator = NSFileCoordinator(),
+    of url: URL, options: NSFileCoordinator.WritingOptions = [],
+    by coordinator: NSFileCoordinator = NSFileCoordinator(),
     _ body: sending (URL) async throws -> Result
 ) async throws -> Result {
     try await coordinator.access([.writing(url, options)]) { try await body($0[0]) }
@@ -41,7 +44,10 @@ public func withCoordinatedWrite<Result: Sendable>(
 
 /// Accesses several items, all granted together.
 ///
-///     let move = [NSFileAccessIntent.writingIntent(with: old, options: .forMoving), .writingIntent(with: new, options: .forReplacing)]
+///     let move = [
+///         NSFileAccessIntent.writingIntent(with: old, options: .forMoving),
+///         .writingIntent(with: new, options: .forReplacing),
+///     ]
 ///     try await withCoordinatedAccess(to: move) { urls in
 ///         try FileManager.default.moveItem(at: urls[0], to: urls[1])
 ///     }
@@ -55,7 +61,7 @@ public func withCoordinatedAccess<Result: Sendable>(
 }
 
 extension NSFileCoordinator {
-    /// Asks for items as a task, and runs `body` while they are held.
+    /// Requests items as a task, and runs `body` while they are held.
     func access<Result: Sendable>(
         _ wanted: [Wanted], _ body: sending ([URL]) async throws -> Result
     ) async throws -> Result {

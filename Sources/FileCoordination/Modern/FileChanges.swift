@@ -1,46 +1,46 @@
-// Changes of an item, or of what is in a directory, as a sequence.
+// Changes of an item, or of the items in a directory, as a sequence.
 
 import ControlProtocol
 import Foundation
 import VersionModel
 import VersionsClient
 
-/// Something that has happened to an item.
+/// A change of an item.
 public struct FileChange: Sendable, Hashable {
-    /// What happened.
+    /// The kind of the change.
     public enum Kind: String, Sendable, Hashable {
         case created, saved, moved, deleted, undeleted, attributes
-        /// The file has a version that lost a conflict.
+        /// The file has a new version that lost a conflict.
         case conflict
-        /// A conflict is settled.
+        /// A conflict is resolved.
         case resolved
         /// A version is gone.
         case versionLost
     }
 
     public let kind: Kind
-    /// What it is about.
+    /// The changed item.
     public let url: URL
-    /// For a move, where that was before.
+    /// For a move, the former place of the item.
     public let oldURL: URL?
-    /// The version that it is about, by its identity (``NSFileVersion/persistentIdentifier``).
+    /// The changed version's identity (``NSFileVersion/persistentIdentifier``).
     public let versionIdentifier: String?
-    /// Who did it; nil if nobody can tell.
+    /// The process of the change; nil if it is unknown.
     public let processIdentifier: Int32?
     public let programName: String?
-    /// Whether it is about the item that is followed, and not about something in it.
+    /// True if the followed item itself has changed; false for an item inside it.
     public let isOfItem: Bool
 }
 
-/// The changes of an item, and of all that is in it if it is a directory, from when they are first asked for.
+/// The changes of an item, and of all items inside a directory, from the first request on.
 ///
 ///     for try await change in FileChanges(of: directory) {
 ///         print(change.kind, change.url.path)
 ///     }
 ///
-/// In a container everybody's changes, each once and in their order, however they were made; elsewhere those that are made
-/// in coordinated writes of this process. The item is followed when it is moved. Ends with an error if the daemon ends, or
-/// if nobody has taken 65,536 changes.
+/// In a container the sequence has the changes of all programs, each once and in order. Elsewhere it has the changes of
+/// coordinated writes in this process. It follows the item when it moves. It ends with an error if the daemon ends, or
+/// if 65,536 changes are waiting.
 public struct FileChanges: AsyncSequence, Sendable {
     public typealias Element = FileChange
     public typealias AsyncIterator = AsyncThrowingStream<FileChange, any Error>.Iterator
@@ -58,12 +58,14 @@ public struct FileChanges: AsyncSequence, Sendable {
             let wanted = PresenterWanted(path: place.path, purpose: PurposeToken.random()) { _ in
                 Self.sink(continuation, place.arbitration)
             }
-            // Nobody may want them any more by the time that they are told.
+            // The consumer may have stopped before the registration ends.
             let running = Running { place.arbitration.withdraw($0) }
             continuation.onTermination = { _ in running.end() }
             place.arbitration.present(wanted) { result in
                 running.began(result.map(\.number))
-                if case .failure(let error) = result { continuation.finish(throwing: error.cocoa(url, isWriting: false)) }
+                if case .failure(let error) = result {
+                    continuation.finish(throwing: error.cocoa(url, isWriting: false))
+                }
             }
         } catch {
             continuation.finish(throwing: error.cocoa(url, isWriting: false))
@@ -71,7 +73,7 @@ public struct FileChanges: AsyncSequence, Sendable {
         return stream.makeAsyncIterator()
     }
 
-    /// Nobody waits for whoever only follows: it is asked nothing.
+    /// Takes changes only: every question is answered at once.
     private static func sink(
         _ continuation: AsyncThrowingStream<FileChange, any Error>.Continuation, _ arbitration: any Arbitration
     ) -> PresenterSink {
@@ -97,7 +99,8 @@ extension FileChange {
         let event = change.event
         guard let url = arbitration.url(of: event.path, isDirectory: false) else { return nil }
         self.init(
-            kind: Kind(event.event), url: url, oldURL: event.from.flatMap { arbitration.url(of: $0, isDirectory: false) },
+            kind: Kind(event.event), url: url,
+            oldURL: event.from.flatMap { arbitration.url(of: $0, isDirectory: false) },
             versionIdentifier: event.version?.hex, processIdentifier: event.pid, programName: event.program,
             isOfItem: change.relation == .item)
     }

@@ -1,9 +1,9 @@
-// What waits for its turn, however much that is.
+// A queue without a limit.
 
-/// First come, first served, each in constant time.
+/// First in, first out, each operation in constant time.
 struct Backlog<Element: Sendable>: Sendable {
     private var coming: [Element] = []
-    /// Those that go first, the very first at the end.
+    /// The next elements, the first one at the end.
     private var going: [Element] = []
 
     var isEmpty: Bool { coming.isEmpty && going.isEmpty }

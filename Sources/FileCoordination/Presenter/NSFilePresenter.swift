@@ -1,73 +1,75 @@
-// What an object is asked and told that shows or edits a file or directory.
+// The questions and notifications for an object that shows or edits a file or directory.
 
 import Foundation
 
-/// An object that shows or edits a file or a directory, and wants to take part when others access it.
+/// An object that shows or edits a file or a directory, and takes part when other programs access it.
 ///
-/// Register it with ``NSFileCoordinator/addFilePresenter(_:)``. From then on it is asked before others access the item
-/// through coordinators, or, in a container, by plain programs that write it; and told what became of it. All methods but
-/// the two required properties have an implementation that does nothing and lets the others go on.
+/// Register it with ``NSFileCoordinator/addFilePresenter(_:)``. From then on it gets a question before other programs
+/// access the item through coordinators. In a container it also gets one before plain programs write the item.
+/// Afterwards it hears of the changes. All methods except the two required properties have a default implementation,
+/// which has no effect and lets the other program continue.
 ///
-/// Messages come as operations of ``presentedItemOperationQueue``. For one access they come in this order: relinquish,
-/// then save or accommodate a deletion; while the access goes on, notifications; then the reacquirer. Questions (relinquish,
-/// save, accommodate) come before whatever the queue has not begun: before notifications of earlier accesses, and their
-/// reacquirers, which then wait for the later access to end as well. A thread that waits in a coordinator on that very
-/// queue handles questions itself, so that a presenter on the main queue does not shut out its own main thread.
+/// Messages run as operations of ``presentedItemOperationQueue``. For one access they come in this order: relinquish,
+/// then save or accommodate a deletion; during the access, notifications; then the reacquirer. Questions (relinquish,
+/// save, accommodate) overtake every operation that the queue has not started: notifications of earlier accesses, and
+/// their reacquirers, which then wait for the end of the later access as well. A thread that waits in a coordinator on
+/// the same queue handles questions itself, so a presenter on the main queue does not block its own main thread.
 ///
-/// Who does not answer a question within ten seconds, while others wait, is passed over; it is told
-/// ``presentedItemDidChange()`` then, since what it shows may be old.
+/// If a presenter does not answer a question within ten seconds while other programs wait, the access starts without
+/// it. It then gets ``presentedItemDidChange()``, because it may show old content.
 public protocol NSFilePresenter: NSObjectProtocol {
-    /// Where the item is; nil while it does not exist yet. Asked on any thread at any time.
+    /// The URL of the item; nil while the item does not exist. Read on any thread at any time.
     ///
-    /// It is asked again after each coordinated access on behalf of the presenter, in case the item has just been made.
+    /// The library reads it again after each coordinated access on behalf of the presenter, because the item may be
+    /// new.
     var presentedItemURL: URL? { get }
-    /// Where messages to the presenter are run. Asked on any thread at any time.
+    /// The queue of the presenter's messages. Read on any thread at any time.
     var presentedItemOperationQueue: OperationQueue { get }
-    /// Nothing here asks for it: there is no sandbox that would.
+    /// Never read, because Linux has no sandbox that needs it.
     var primaryPresentedItemURL: URL? { get }
 
-    /// Somebody is going to read the item: leave it as it is until the block that you give to `reader` is called. `reader`
-    /// itself has to be called, with a block or with nil.
+    /// Another program is about to read the item. Do not change it until the block that you pass to `reader` is called.
+    /// Always call `reader`, with a block or with nil.
     func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
-    /// Somebody is going to write the item: let it alone until the block that you give to `writer` is called. `writer`
-    /// itself has to be called, with a block or with nil.
+    /// Another program is about to write the item. Do not use it until the block that you pass to `writer` is called.
+    /// Always call `writer`, with a block or with nil.
     func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
-    /// Write what has not been written yet, and call the handler. An error keeps the others from their access.
+    /// Write all unsaved changes, and call the handler. An error fails the other program's access.
     func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
     /// The item is about to be deleted: close it, and call the handler. An error keeps the item.
     func accommodatePresentedItemDeletion(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
-    /// Never asked for on one device: nothing is evicted.
+    /// Never called on one device, because no item is evicted.
     func accommodatePresentedItemEviction(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 
-    /// The item, or a directory that it is in, has another name or place.
+    /// The item, or a directory above it, has another name or place.
     func presentedItemDidMove(to newURL: URL)
     /// The item's content or attributes have changed.
     func presentedItemDidChange()
-    /// The file has a version more: one that has lost a conflict. Told also of what the presenter did itself.
+    /// The file has a new version, which lost a conflict. Also called for changes of the presenter itself.
     func presentedItemDidGain(_ version: NSFileVersion)
-    /// A version of the file is gone. Told also of what the presenter did itself.
+    /// A version of the file is gone. Also called for changes of the presenter itself.
     func presentedItemDidLose(_ version: NSFileVersion)
-    /// A conflict of the file is settled. Told also of what the presenter did itself.
+    /// A conflict of the file is resolved. Also called for changes of the presenter itself.
     func presentedItemDidResolveConflict(_ version: NSFileVersion)
-    /// Never told on one device: items have no state of synchronisation.
+    /// Never called on one device: items have no synchronization state.
     func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>)
-    /// What of that the presenter wants to be told.
+    /// The ubiquity attributes that the presenter observes.
     var observedPresentedItemUbiquityAttributes: Set<URLResourceKey> { get }
 
-    /// Something in the presented directory is about to be deleted. An error keeps it.
+    /// An item in the presented directory is about to be deleted. An error keeps it.
     func accommodatePresentedSubitemDeletion(at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
-    /// Something has come into the presented directory, at any depth. Without an implementation it is
+    /// A new item is in the presented directory, at any depth. The default implementation calls
     /// ``presentedSubitemDidChange(at:)``.
     func presentedSubitemDidAppear(at url: URL)
-    /// Something in the presented directory has another name or place in it.
+    /// An item in the presented directory has another name or place inside the directory.
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL)
-    /// Something in the presented directory has changed, or has gone.
+    /// An item in the presented directory has changed, or is gone.
     func presentedSubitemDidChange(at url: URL)
-    /// A file in the presented directory has a version more, which lost a conflict.
+    /// A file in the presented directory has a new version, which lost a conflict.
     func presentedSubitem(at url: URL, didGain version: NSFileVersion)
     /// A version of a file in the presented directory is gone.
     func presentedSubitem(at url: URL, didLose version: NSFileVersion)
-    /// A conflict of a file in the presented directory is settled.
+    /// A conflict of a file in the presented directory is resolved.
     func presentedSubitem(at url: URL, didResolve version: NSFileVersion)
 }
 
@@ -75,8 +77,12 @@ extension NSFilePresenter {
     public var primaryPresentedItemURL: URL? { nil }
     public var observedPresentedItemUbiquityAttributes: Set<URLResourceKey> { [] }
 
-    public func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) { reader(nil) }
-    public func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) { writer(nil) }
+    public func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+        reader(nil)
+    }
+    public func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+        writer(nil)
+    }
     public func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         completionHandler(nil)
     }
@@ -101,9 +107,9 @@ extension NSFilePresenter {
     public func presentedSubitem(at url: URL, didResolve version: NSFileVersion) {}
     public func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>) {}
 
-    // Whoever makes no difference hears of what has come as of what has changed, as it is on Apple's systems in practice.
+    // A presenter without this method hears of a new item as of a change, like on Apple's systems in practice.
     public func presentedSubitemDidAppear(at url: URL) { presentedSubitemDidChange(at: url) }
-    // Of a package whoever does not follow its contents is told that it has changed.
+    // A presenter of a package that does not follow its contents hears that the package has changed.
     public func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {
         if PresenterLink.isInPackage { presentedItemDidChange() }
     }

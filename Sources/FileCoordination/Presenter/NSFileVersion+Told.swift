@@ -1,4 +1,4 @@
-// The version that a change is about, which may be gone by the time that a presenter hears of it.
+// The version of a change. It may be gone before a presenter hears of the change.
 
 import ControlProtocol
 import Foundation
@@ -6,7 +6,7 @@ import VersionModel
 import VersionsClient
 
 extension NSFileVersion {
-    /// The version of a change; one of which nothing but its identity is known, if there is no more. Waits for the daemon.
+    /// The version of a change. If it is gone, only its identity is known. Waits for the daemon.
     convenience init?(_ event: WatchEvent, of url: URL, in container: ContainerArbitration) {
         guard let id = event.version else { return nil }
         let item = ServedItem(client: container.client, root: container.root, path: event.path)
@@ -16,11 +16,12 @@ extension NSFileVersion {
 }
 
 extension VersionInfo {
-    /// A version that is no more.
+    /// A version that is gone.
     fileprivate init(gone id: VersionID, _ path: Path) {
         self.init(
-            id: id, item: ItemID(high: 0, low: 0), path: path, kind: .history, size: 0, modified: Timestamp(nanoseconds: 0),
-            saved: Timestamp(nanoseconds: 0), device: "", deviceID: DeviceID(high: 0, low: 0), user: "", program: "", pid: 0,
+            id: id, item: ItemID(high: 0, low: 0), path: path, kind: .history, size: 0,
+            modified: Timestamp(nanoseconds: 0), saved: Timestamp(nanoseconds: 0), device: "",
+            deviceID: DeviceID(high: 0, low: 0), user: "", program: "", pid: 0,
             parents: [], hash: nil, pinned: false, sealed: true, file: Path(""), lost: true)
     }
 }

@@ -1,10 +1,10 @@
-// Operations on a program's queue: who cancels all that waits there does not mean these, of which they do not know.
+// Operations of the library on a program's queue, which survive the program's `cancelAllOperations()`.
 
 import Foundation
 import Synchronization
 
 extension OperationQueue {
-    /// Has something run in its turn, or something else, on another thread, if it is cancelled before that.
+    /// Runs an operation in its turn. If it is cancelled before that, another block runs instead, on another thread.
     func add(
         priority: Operation.QueuePriority = .normal, _ body: @escaping @Sendable () -> Void,
         ifCancelled otherwise: @escaping @Sendable () -> Void

@@ -1,14 +1,14 @@
-// Operation queues that get a thread though others wait in coordinators.
+// Operation queues with threads of their own while other threads wait in coordinators.
 
 import Foundation
 
 extension OperationQueue {
-    /// Has the queue's operations run although all threads for tasks and for plain queues wait.
+    /// Lets the queue's operations run while all threads of tasks and of plain queues wait.
     ///
-    /// On Linux operations of the default quality share their few threads with Swift's tasks and dispatch's global queue,
-    /// and get another one only each second while those are blocked: whoever waits there in a coordinator for a presenter
-    /// would wait for itself. Of the next higher quality they have threads of their own. A queue that says what it wants
-    /// is left alone.
+    /// On Linux operations of the default quality share few threads with Swift's tasks and dispatch's global queue.
+    /// While these are blocked, only one new thread starts per second. So a thread that waits there in a coordinator
+    /// for a presenter would wait for itself. Operations of the next higher quality have threads of their own. A queue
+    /// with an explicit quality is not changed.
     func beServed() {
         if self !== OperationQueue.main, qualityOfService == .default { qualityOfService = .userInitiated }
     }

@@ -3,16 +3,16 @@
 import Foundation
 import Synchronization
 
-/// What all claims of one presenter have in common, so that they never exclude one another.
+/// The common identity of one presenter's claims, so that they never exclude one another.
 final class PresenterIdentity: Sendable {
     let purpose: String
     init() { purpose = PurposeToken.random() }
 }
 
-/// A thread that waits for a claim while it belongs to an operation queue: questions to presenters on that queue would
-/// wait for it, so it handles them itself.
+/// A thread of an operation queue that waits for a claim. Questions to presenters on that queue would wait for the
+/// thread, so it handles them itself.
 final class QueueWaiter: Sendable {
-    /// Signalled when there is something to look at.
+    /// Signaled when there is a question or an answer.
     let signal = DispatchSemaphore(value: 0)
 }
 
@@ -25,9 +25,9 @@ final class PresenterCenter: Sendable {
     }
 
     private struct State {
-        /// In the order of their registration.
+        /// In the order of registration.
         var links: [PresenterLink] = []
-        /// By presenter: also of those that are not registered and have coordinators.
+        /// By presenter, including unregistered presenters with coordinators.
         var identities: [ObjectIdentifier: Weak] = [:]
         var waiters: [ObjectIdentifier: [QueueWaiter]] = [:]
     }
@@ -35,13 +35,13 @@ final class PresenterCenter: Sendable {
     /// Guards the lists. No presenter is called under it.
     private let state = Mutex(State())
 
-    /// What a presenter's claims have in common.
+    /// The common identity of a presenter's claims.
     func identity(of presenter: any NSFilePresenter) -> PresenterIdentity {
         let key = ObjectIdentifier(presenter)
         return state.withLock { state in
             if let known = state.identities[key]?.identity { return known }
             let new = PresenterIdentity()
-            // Those whose presenters have gone.
+            // Removes the entries of deallocated presenters.
             state.identities = state.identities.filter { $0.value.identity != nil }
             state.identities[key] = Weak(identity: new)
             return new
@@ -70,7 +70,7 @@ final class PresenterCenter: Sendable {
         state.withLock { $0.links }.filter { $0.presenter === presenter }
     }
 
-    /// Registers those again whose daemon was gone and has come back, or was not there yet.
+    /// Registers presenters whose daemon has come back, or has just started.
     func registerAgain() {
         for link in state.withLock({ $0.links }) { link.registerAgain() }
     }
@@ -94,6 +94,8 @@ final class PresenterCenter: Sendable {
 
     /// Handles one question to a presenter on the queue; false if there is none.
     func handleQuestion(on queue: OperationQueue) -> Bool {
-        state.withLock { $0.links }.contains { $0.presenter.presentedItemOperationQueue === queue && $0.handleQuestion() }
+        state.withLock { $0.links }.contains {
+            $0.presenter.presentedItemOperationQueue === queue && $0.handleQuestion()
+        }
     }
 }

@@ -1,4 +1,4 @@
-// Where a presenter's item is while it has not been told yet that it was moved.
+// The place of a presenter's item between its move and the notification of the move.
 
 import ControlProtocol
 import Foundation
@@ -6,8 +6,8 @@ import Synchronization
 import VersionsClient
 
 extension PresenterLink {
-    /// Where something is that the presenter names by the place of its item: elsewhere, if that was moved and the presenter
-    /// is still to be told. It may be asked to save before that.
+    /// The present place of an item that the presenter names by the former place of its own item. The presenter may
+    /// have to save before it hears of the move.
     func place(of url: URL) -> URL {
         let (from, now, arbitration) = state.withLock { state in
             (state.moves.first ?? nil, state.standing?.path, state.registration?.arbitration)

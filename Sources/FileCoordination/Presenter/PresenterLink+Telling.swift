@@ -1,4 +1,4 @@
-// What a presenter is told: changes in Apple's words, in their order, on its queue.
+// The notifications of a presenter: changes in Apple's terms, in order, on its queue.
 
 import ControlProtocol
 import Foundation
@@ -6,14 +6,14 @@ import Synchronization
 import VersionModel
 import VersionsClient
 
-/// Who tells a deletion from other changes, and need not guess: a file that is not there may have been moved.
+/// A presenter that distinguishes deletions from other changes. It needs no guess: a missing file may have been moved.
 protocol DeletionHearing: NSFilePresenter {
-    /// The item has been deleted, or nothing that was said of it before counts any more.
+    /// The item has been deleted, or earlier notifications about it no longer hold.
     func presentedItemMayBeGone()
 }
 
 extension NSFilePresenter {
-    /// For all others a deletion is a change, as on Apple's systems.
+    /// For all other presenters a deletion is a change, as on Apple's systems.
     func hearOfDeletion() {
         guard let hearing = self as? any DeletionHearing else { return presentedItemDidChange() }
         hearing.presentedItemMayBeGone()
@@ -21,13 +21,13 @@ extension NSFilePresenter {
 }
 
 extension PresenterLink {
-    /// Tells of a change that the arbiter has told of.
+    /// Notifies the presenter of a change from the arbiter.
     func changed(_ change: PresentedChange, _ arbitration: any Arbitration) {
         let isMove = change.event.event == .renamed && change.relation == .item
         state.withLock { state in
             if isMove { state.moves.append(state.standing?.path) }
             state.standing?.path = change.place
-            // Moved while no daemon saw it: where that had the item is no more.
+            // A move without a daemon: the daemon's last known place of the item is no longer valid.
             if isMove, arbitration === ProcessArbitration.shared { state.left = nil }
         }
         func url(_ path: Path) -> URL? { arbitration.url(of: path, isDirectory: false) }
@@ -48,7 +48,7 @@ extension PresenterLink {
         }
     }
 
-    /// - Parameter place: nil if it cannot be seen from here.
+    /// - Parameter place: nil if this process cannot see it.
     private func moved(to place: URL?) {
         tell { presenter in
             self.state.withLock { _ = $0.moves.removeFirst() }
@@ -60,7 +60,7 @@ extension PresenterLink {
         guard let container = arbitration as? ContainerArbitration else { return }
         let (event, isItem) = (change.event, change.relation == .item)
         tell { presenter in
-            // Asked for here, on the presenter's queue: nothing may wait on the thread that brings messages.
+            // Looked up here, on the presenter's queue: the thread that reads messages must not wait.
             guard let version = NSFileVersion(event, of: url, in: container) else { return }
             switch (event.event, isItem) {
             case (.conflict, true): presenter.presentedItemDidGain(version)
@@ -73,7 +73,7 @@ extension PresenterLink {
         }
     }
 
-    /// Tells the presenter something on its queue, in the order in which it is told.
+    /// Runs a notification on the presenter's queue, in the order of the calls.
     func tell(inPackage: Bool = false, _ body: @escaping @Sendable (any NSFilePresenter) -> Void) {
         let queue = presenter.presentedItemOperationQueue
         let isSerial = queue.maxConcurrentOperationCount == 1
@@ -81,8 +81,11 @@ extension PresenterLink {
             guard !state.withLock({ $0.isRemoved }) else { return }
             let registration = state.withLock { $0.registration }
             var context = CoordinationContext.current
-            // Where others of its queue go on meanwhile, its answers do not wait for what is claimed in here.
-            if isSerial, let registration { context = context.handling(registration.number, of: registration.arbitration.arbiter) }
+            // On a serial queue no other message runs during this one, so claims made in here must not wait for the
+            // presenter's answers.
+            if isSerial, let registration {
+                context = context.handling(registration.number, of: registration.arbitration.arbiter)
+            }
             CoordinationContext.$current.withValue(context) {
                 Self.$isInPackage.withValue(inPackage) { body(presenter) }
             }
@@ -99,10 +102,10 @@ extension PresenterLink {
         presenter.presentedItemOperationQueue.add({ self.tellNext() }, ifCancelled: { self.tellNextLater() })
     }
 
-    /// The next piece of news, and the one behind it when this is done.
+    /// Runs the next notification, then schedules the one after it.
     private func tellNext() {
         let queue = presenter.presentedItemOperationQueue
-        // Of operations that go on to a dispatch queue Foundation heeds no priority: its questions come first all the same.
+        // Foundation ignores the priority of operations on a dispatch queue. This keeps questions first there too.
         if queue.underlyingQueue != nil { while handleQuestion() {} }
         state.withLock { $0.news.popFirst() }?()
         let isMore = state.withLock { state in

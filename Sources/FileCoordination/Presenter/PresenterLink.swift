@@ -1,4 +1,4 @@
-// A registered presenter: its messages go to its queue, its answers back to whoever asked.
+// A registered presenter: passes messages to its queue, and its answers back to the arbiter.
 
 import ControlProtocol
 import Foundation
@@ -8,15 +8,15 @@ import VersionsClient
 
 /// Connects one presenter with the arbiter of its item. Thread-safe.
 final class PresenterLink: Sendable {
-    /// Held as long as it is registered; called on its queue, but for its two properties.
+    /// Retained as long as it is registered. Called on its queue, except for its two properties.
     nonisolated(unsafe) let presenter: any NSFilePresenter
     let identity: PresenterIdentity
 
-    /// A claim that the presenter was asked to relinquish to.
+    /// The state of a claim that the presenter has to relinquish the item to.
     enum Relinquishing {
         case asked
         case done(reacquirer: (@Sendable () -> Void)?)
-        /// It is over, since then, and the presenter has not answered yet.
+        /// The claim is over, since this time, and the presenter has not answered yet.
         case over(time: UInt64)
     }
 
@@ -26,7 +26,7 @@ final class PresenterLink: Sendable {
         var claim: UInt64
     }
 
-    /// Who knows of a presenter, and by what number.
+    /// An arbiter that knows a presenter, with the presenter's number there.
     struct Registration {
         var arbitration: any Arbitration
         var number: UInt64
@@ -34,41 +34,41 @@ final class PresenterLink: Sendable {
         func isThat(_ other: UInt64, of others: any Arbitration) -> Bool { number == other && arbitration === others }
     }
 
-    /// How far an arbiter has told a presenter of its item.
+    /// The progress of an arbiter's notifications to a presenter.
     struct Standing {
-        /// The arbiter's.
+        /// The rank of the arbiter.
         var rank: String
-        /// Where it has the item.
+        /// The item's place for the arbiter.
         var path: Path?
-        /// The last change that it told of.
+        /// The last change that the arbiter has reported.
         var sequence: UInt64?
-        /// What the presenter said last, so that it is seen when it says something else by itself.
+        /// The presenter's URL at the last look, so that a new URL is noticed.
         var url: URL?
     }
 
     struct State {
         var registration: Registration?
-        /// With the arbiter that knows of it, or knew last.
+        /// For the arbiter that knows the presenter, or knew it last.
         var standing: Standing?
-        /// With the daemon whose container was found unmounted since, so that this process stood in for it.
+        /// For the daemon of a container that is no longer mounted, so that this process replaces the daemon.
         var left: Standing?
         fileprivate var relinquishings: [ClaimKey: Relinquishing] = [:]
         fileprivate var relinquished = Relinquished<ClaimKey, (@Sendable () -> Void)?>()
-        /// Questions that its queue has not come to.
+        /// Questions that its queue has not started.
         var questions = Backlog<@Sendable () -> Void>()
-        /// What it is to be told. The queue has one piece of it at a time, so that questions come before the rest.
+        /// Pending notifications. The queue has one operation for them at a time, so that questions come first.
         var news = Backlog<@Sendable () -> Void>()
         var isTelling = false
-        /// Where its item was before each of the moves among the news.
+        /// The item's place before each of the moves among the notifications.
         var moves: [Path?] = []
         var isRegistering = false
         var isRemoved = false
     }
 
-    /// Guards what is known of the presenter. The presenter is never called under it.
+    /// Guards the state of the presenter. The presenter is never called under it.
     let state = Mutex(State())
 
-    /// Whether what a presenter is being told of lies in a package that it presents.
+    /// Whether the item of the current notification lies in a package that the presenter presents.
     @TaskLocal static var isInPackage = false
 
     init(_ presenter: any NSFilePresenter, _ identity: PresenterIdentity) {
@@ -78,16 +78,16 @@ final class PresenterLink: Sendable {
 
     // MARK: Registering
 
-    /// Makes the presenter known where its item is, and waits until it is. Without an item, or if nobody answers, this is
-    /// done later.
+    /// Registers the presenter at its item's place, and waits for the answer. Without an item, or without an answer,
+    /// the registration happens later.
     func register() {
         takingTurn {
             if state.withLock({ $0.registration == nil }) { enroll() }
         }
     }
 
-    /// A connection to a container is new: its presenters are not registered for want of a daemon, or with this
-    /// process, which stood in for one.
+    /// Called after a new connection to a container: its presenters may be unregistered without a daemon, or registered
+    /// with this process in place of the daemon.
     func registerAgain() {
         guard let registration = state.withLock({ $0.registration }) else { return register() }
         guard registration.arbitration === ProcessArbitration.shared, let url = presenter.presentedItemURL,
@@ -96,8 +96,9 @@ final class PresenterLink: Sendable {
         transfer(from: registration)
     }
 
-    /// Once at a time: a connection that is made for a presenter has all others registered that wait for one.
-    /// - Returns: whether it was this one's turn.
+    /// Runs a registration, one at a time: a new connection for one presenter registers all other presenters that wait
+    /// for it.
+    /// - Returns: whether this call had the turn.
     @discardableResult
     private func takingTurn(_ body: () -> Void) -> Bool {
         let isFirst = state.withLock { state in
@@ -115,7 +116,7 @@ final class PresenterLink: Sendable {
     private func enroll() {
         guard let url = presenter.presentedItemURL, let place = try? Places.locate(presented: url) else { return }
         let registered = Awaited<Void>()
-        // Of a presenter whose daemon was gone, where its item was when it last heard of it: it hears what came then.
+        // A presenter whose daemon was gone continues from its item's last place, and hears of all changes since.
         let known = state.withLock { $0.standing(at: place, url) }
         let standing = Standing(
             rank: place.arbitration.rank, path: known?.path ?? place.path, sequence: known?.sequence, url: url)
@@ -141,7 +142,7 @@ final class PresenterLink: Sendable {
         registered.wait()
     }
 
-    /// Another arbiter has the say where its item is now.
+    /// Moves the registration to the arbiter of the item's new place.
     private func transfer(from former: Registration) {
         let hasTurn = takingTurn {
             let isStill = state.withLock { state in
@@ -153,26 +154,26 @@ final class PresenterLink: Sendable {
             former.arbitration.withdraw(former.number)
             enroll()
         }
-        // Somebody else is at it, and may have looked before: the next access looks again.
+        // Another thread has the turn, and may have read the URL before: the next access looks again.
         if !hasTurn { state.withLock { $0.standing?.url = nil } }
     }
 
-    /// The presenter is not asked any more.
+    /// Removes the presenter: it gets no more questions.
     func remove() {
         let registration = state.withLock { state -> Registration? in
             state.isRemoved = true
-            // The arbiter may not know it yet: whoever registers it does this then.
+            // The arbiter may not know it yet; then the registering thread withdraws it.
             return state.isRegistering ? nil : state.registration.take()
         }
         if let registration { registration.arbitration.withdraw(registration.number) }
     }
 
-    /// Its number with an arbiter; nil if that does not know it.
+    /// The presenter's number with an arbiter; nil if the arbiter does not know it.
     func number(with arbitration: any Arbitration) -> UInt64? {
         state.withLock { $0.registration.flatMap { $0.arbitration === arbitration ? $0.number : nil } }
     }
 
-    /// After an access on its behalf: its item may have come into being, or be another by now.
+    /// Looks at the presenter's URL after an access on its behalf: the item may be new, or another one.
     func look() {
         guard let registration = state.withLock({ $0.registration }) else { return register() }
         let url = presenter.presentedItemURL
@@ -180,11 +181,11 @@ final class PresenterLink: Sendable {
             defer { state.standing?.url = url }
             return state.standing?.url != url
         }
-        // What it was told of in between it knows from the arbiter, which has the place already.
+        // A change from a reported move needs no message: the arbiter has this place already.
         guard isOther else { return }
         let place = url.flatMap { try? Places.locate(presented: $0) }
         if let place, place.arbitration !== registration.arbitration {
-            // What it heard of another item says nothing of this one.
+            // Notifications about another item do not concern this one.
             state.withLock { ($0.standing, $0.left) = (nil, nil) }
             return transfer(from: registration)
         }
@@ -216,7 +217,7 @@ final class PresenterLink: Sendable {
             }
             return true
         }
-        // Sent before the arbiter knew that it is elsewhere by now.
+        // The message is from before the move to another arbiter.
         guard isItsOwn else { return message.answer(.success(())) }
         switch message.content {
         case .relinquish(let toWriter, let claim):
@@ -234,7 +235,7 @@ final class PresenterLink: Sendable {
         }
     }
 
-    /// Has a question handled on the presenter's queue, by whichever thread of it comes to it first.
+    /// Handles a question on the presenter's queue, on the first thread there that is free for it.
     private func ask(
         _ number: UInt64, _ arbiter: CoordinationContext.Arbiter, _ message: PresenterMessage,
         _ handle: @escaping @Sendable (PresenterLink, PresenterMessage) -> Void
@@ -249,14 +250,14 @@ final class PresenterLink: Sendable {
         PresenterCenter.shared.wakeWaiters(on: presenter.presentedItemOperationQueue)
     }
 
-    /// Before what the queue has not begun, whoever's that is: somebody waits for the answer. As many operations as
-    /// questions: one that is cancelled comes again.
+    /// Precedes all operations that the queue has not started, because another program waits for the answer. One
+    /// operation per question; a cancelled one is added again.
     private func handleQuestionLater() {
         presenter.presentedItemOperationQueue.add(
             priority: .veryHigh, { self.handleQuestion() }, ifCancelled: { self.handleQuestionLater() })
     }
 
-    /// Handles the next question that nobody has come to; false if there is none.
+    /// Handles the next open question; false if there is none.
     @discardableResult
     func handleQuestion() -> Bool {
         let next = state.withLock { $0.questions.popFirst() }
@@ -268,7 +269,7 @@ final class PresenterLink: Sendable {
         state.withLock { $0.relinquished.letsGo(claim) }
         let reply = PresenterReply(ifDropped: nil, message.answer)
         let answer: @Sendable ((@Sendable () -> Void)?) -> Void = { reacquirer in
-            // The first answer counts.
+            // Only the first answer counts.
             guard reply.give() else { return }
             self.relinquished(claim, reacquirer)
         }
@@ -293,7 +294,8 @@ final class PresenterLink: Sendable {
         }
     }
 
-    private static let silence = ControlError(.failed, "the presenter let go of its completion handler without calling it")
+    private static let silence = ControlError(
+        .failed, "the presenter let go of its completion handler without calling it")
 
     // MARK: Reacquiring
 
@@ -325,15 +327,15 @@ final class PresenterLink: Sendable {
         if let end { tell(end.reacquirer, from: end.time) }
     }
 
-    /// Behind the news of what was done in the claim that was over then; and if the presenter has let go again by its turn,
-    /// behind that, too.
+    /// Runs after the notifications of that claim's changes. If the presenter has relinquished again by then, it runs
+    /// after that claim, too.
     private func tell(_ reacquirer: (@Sendable () -> Void)?, from time: UInt64) {
         tell { _ in
             for due in self.state.withLock({ $0.relinquished.due(reacquirer, from: time) }) { due?() }
         }
     }
 
-    /// Nothing comes of this arbiter any more: whoever it relinquished to will not say when that is over.
+    /// Ends the messages of this arbiter: its claims no longer report their end.
     private func ended(_ number: UInt64, _ arbitration: any Arbitration) {
         let claims = state.withLock { state -> [ClaimKey] in
             if state.registration?.isThat(number, of: arbitration) == true { state.registration = nil }
@@ -345,16 +347,16 @@ final class PresenterLink: Sendable {
 }
 
 extension PresenterLink.State {
-    /// What is known from before with an arbiter; nil if the presenter has gone to another item since: it says
-    /// something else, and no move that it was told of has led there. The first move that it is still to be told of begins
-    /// where it has the item.
+    /// The earlier standing with an arbiter. Nil if the presenter has changed to another item since: it has another
+    /// URL, and no reported move explains it. The first pending move starts at the presenter's own view of the item's
+    /// place.
     fileprivate func standing(at place: Place, _ url: URL) -> PresenterLink.Standing? {
         let known = [standing, left].compactMap { $0 }.first { $0.rank == place.arbitration.rank }
         guard let known, known.url == url || (moves.first ?? known.path) == place.path else { return nil }
         return known
     }
 
-    /// It was told of changes up to this one.
+    /// Notes that the presenter has heard of all changes up to this one.
     fileprivate mutating func heard(_ sequence: UInt64) {
         let last = standing?.sequence ?? 0
         standing?.sequence = max(last, sequence)

@@ -1,17 +1,17 @@
-// The answer to a question, given once: by whoever has the block, or by the block's end.
+// The answer to a question, given once: by a call of the block, or by its deallocation.
 
 import ControlProtocol
 import Foundation
 import Synchronization
 
-/// Answers a question once. If the presenter lets go of the block without calling it, nobody can answer any more, and
-/// nobody waits for it.
+/// Answers a question once. If the presenter releases the block without a call, no answer can come any more, and the
+/// asker must not wait for it.
 final class PresenterReply: Sendable {
     private let answer: @Sendable (Result<Void, ControlError>) -> Void
     private let ifDropped: ControlError?
     private let isGiven = Atomic(false)
 
-    /// - Parameter dropped: what it comes to if the presenter never answers; nil if that is as good as any answer.
+    /// - Parameter dropped: the error if the presenter never answers; nil if the missing answer counts as success.
     init(ifDropped dropped: ControlError?, _ answer: @escaping @Sendable (Result<Void, ControlError>) -> Void) {
         self.answer = answer
         ifDropped = dropped
@@ -21,7 +21,7 @@ final class PresenterReply: Sendable {
         if !isGiven.load(ordering: .acquiring) { answer(ifDropped.map { .failure($0) } ?? .success(())) }
     }
 
-    /// Gives the answer; false if there was one before.
+    /// Gives the answer; false if it was given before.
     @discardableResult
     func give(_ error: (any Error)? = nil) -> Bool {
         guard isGiven.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
@@ -32,7 +32,7 @@ final class PresenterReply: Sendable {
 }
 
 extension ControlError {
-    /// What a presenter said, as it travels: its words.
+    /// A presenter's error in the form of the protocol: its message.
     init(presenters error: any Error) {
         if let error = error as? ControlError {
             self = error

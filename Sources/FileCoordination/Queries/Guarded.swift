@@ -1,8 +1,8 @@
-// A value behind a lock that may be one of Foundation's, which the compiler does not let into a Mutex.
+// A value behind a lock, possibly of a Foundation type that the compiler does not allow in a Mutex.
 
 import Foundation
 
-/// Guards a value; whoever takes something out of it answers for what several threads do with that.
+/// Guards a value. A caller that takes an object out of it must use the object safely.
 final class Guarded<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

@@ -1,9 +1,9 @@
-// Taking over into the results of a metadata query what its feeds have told.
+// Takes the reports of the feeds into the results of a metadata query.
 
 import ControlProtocol
 import Foundation
 
-/// What one notification tells.
+/// The content of one notification.
 struct MetadataChanges {
     var added: [NSMetadataItem] = []
     var changed: [NSMetadataItem] = []
@@ -20,8 +20,8 @@ struct MetadataChanges {
 }
 
 extension NSMetadataQuery.Run {
-    /// Takes over what is new, unless results are to stay as they are.
-    /// - Returns: the notification for it; nil if there is nothing to tell.
+    /// Takes new reports into the results, unless updates are disabled.
+    /// - Returns: the notification; nil if no result has changed.
     mutating func publish(_ number: Int) -> (NSNotification.Name, MetadataChanges)? {
         guard number == self.number, phase == .gathering || phase == .live else { return nil }
         isPublishing = false
@@ -40,7 +40,7 @@ extension NSMetadataQuery.Run {
         var gone: [String: [NSMetadataItem]] = [:]
         var appeared: [(NSMetadataQuery.Key, QueryItem)] = []
         for key in dirty {
-            // Scopes may overlap: it is a result as long as one of them has it.
+            // Scopes may overlap: an item is a result as long as one of them has it.
             let now = feeds.lazy.filter { $0.root == key.root }.compactMap { $0.item(at: key.path) }.first
             switch (results[key], now) {
             case (let item?, let now?) where item.item.id == now.id:
@@ -57,7 +57,7 @@ extension NSMetadataQuery.Run {
         }
         dirty = []
         for (key, now) in appeared {
-            // What was elsewhere is the same item under another name.
+            // An item that has left another name is the same item under a new name.
             if let item = gone[now.id]?.popLast() {
                 item.item = now
                 results[key] = item

@@ -1,5 +1,5 @@
-// What one scope of a metadata query has found, as the daemon of its container tells it, over the daemon's ends as
-// well.
+// The results of one scope of a metadata query, as the daemon of its container reports them. The feed survives the end
+// of a daemon.
 
 import ControlProtocol
 import Dispatch
@@ -7,24 +7,24 @@ import Foundation
 import Synchronization
 import VersionsClient
 
-/// A live query of one directory. It goes on by itself when the daemon has gone and come back.
+/// A live query of one directory. It continues when the daemon comes back.
 final class MetadataFeed: Sendable {
-    /// What the feed tells: where the container is mounted, if that is known, paths in it whose entries may be others
-    /// now, and whether the first set is complete. Called on the client's reading thread, and soon done.
+    /// A report of the feed: the mount point of the container if it is known, paths whose entries may have changed, and
+    /// whether the first set is complete. Called on the client's reading thread; it must return soon.
     typealias Note = @Sendable (_ root: Path?, _ paths: [Path], _ isGathered: Bool) -> Void
 
     private struct State {
-        /// Where the container is mounted; nil until its daemon was found. Stays, as results are known by it.
+        /// The container's mount point; nil until its daemon was found. It stays, because results are identified by it.
         var root: Path?
         var results = QueryResults()
-        /// Everything up to this change is in the results.
+        /// The results contain all changes up to this one.
         var sequence: UInt64?
         var client: VersionsClient?
         var query: UInt64?
         var isStopped = false
     }
 
-    /// Guards what was told. Nothing is called under it.
+    /// Guards the reported state. No callback runs under it.
     private let state = Mutex(State())
     private let directory: URL
     private let predicate: String
@@ -47,10 +47,10 @@ final class MetadataFeed: Sendable {
         if let client, let query { client.endQuery(query) }
     }
 
-    /// Where its container is mounted, once it has told anything.
+    /// The container's mount point, after the first report.
     var root: Path? { state.withLock(\.root) }
 
-    /// The entry at a path of the container, as it was told last.
+    /// The last reported entry at a path of the container.
     func item(at path: Path) -> QueryItem? { state.withLock { $0.results.item(at: path) } }
 
     // MARK: Asking
@@ -67,7 +67,7 @@ final class MetadataFeed: Sendable {
         let after = state.withLock { state in
             state.client = served.client
             state.root = state.root ?? served.root
-            // What was told of a first set that was not complete says little.
+            // An incomplete first set is of no use.
             if state.sequence == nil { state.results.beginAgain() }
             return state.sequence
         }
@@ -87,19 +87,19 @@ final class MetadataFeed: Sendable {
         }
     }
 
-    /// The daemon is not there, or cannot go on from where this was: whoever waits for the first set waits no longer,
-    /// and the daemon is asked again.
+    /// Handles a missing daemon, or one that cannot continue from the last change: a wait for the first set ends, and
+    /// the feed asks again.
     private func fail(_ error: ControlError?) {
         let isStopped = state.withLock { state in
-            // From a first set on, of which the difference is told: the feed has no rows of what was changed while the
-            // container was not mounted.
+            // Starts with a first set again, and reports the difference: the change feed has no rows about changes
+            // while the container was not mounted.
             state.sequence = nil
             state.query = nil
             return state.isStopped
         }
         guard !isStopped else { return }
         note(root, [], true)
-        // Nothing tells when a container is mounted: it is looked for.
+        // No event tells of a mount, so the feed looks for it.
         queue.asyncAfter(deadline: .now() + .seconds(1)) { self.begin() }
     }
 

@@ -1,23 +1,25 @@
-// The names of metadata queries: notifications, scopes and attributes, as Apple spells them.
+// The names of metadata queries: notifications, scopes and attributes, with Apple's spelling.
 
 @_exported import QueryLanguage
 import Foundation
 
-/// What an ``NSMetadataQuery`` asks for. `NSPredicate` has no formats outside of Apple's systems; this has a language
-/// of its own, `docs/query.md`, and `init(format:_:)` for formats as `NSPredicate`
-/// reads them.
+/// The predicate of an ``NSMetadataQuery``. `NSPredicate` has no formats outside of Apple's systems. This type has its
+/// own language, described in `docs/query.md`, and `init(format:_:)` for formats like those of `NSPredicate`.
 public typealias NSMetadataPredicate = QueryPredicate
 
 extension NSNotification.Name {
     /// A query has begun to gather its first set of results.
-    public static let NSMetadataQueryDidStartGathering = NSNotification.Name("NSMetadataQueryDidStartGatheringNotification")
-    /// More results of the first set are there.
-    public static let NSMetadataQueryGatheringProgress = NSNotification.Name("NSMetadataQueryGatheringProgressNotification")
+    public static let NSMetadataQueryDidStartGathering = NSNotification.Name(
+        "NSMetadataQueryDidStartGatheringNotification")
+    /// The first set has more results.
+    public static let NSMetadataQueryGatheringProgress = NSNotification.Name(
+        "NSMetadataQueryGatheringProgressNotification")
     /// The first set is complete.
-    public static let NSMetadataQueryDidFinishGathering = NSNotification.Name("NSMetadataQueryDidFinishGatheringNotification")
-    /// Results have changed since: the notification says which.
+    public static let NSMetadataQueryDidFinishGathering = NSNotification.Name(
+        "NSMetadataQueryDidFinishGatheringNotification")
+    /// Results have changed since then: the notification lists them.
     public static let NSMetadataQueryDidUpdate = NSNotification.Name("NSMetadataQueryDidUpdateNotification")
-    /// Another user's containers are there now. Never posted: a process has one user.
+    /// The user's containers have changed to another user's. Never posted: a process has one user.
     public static let NSUbiquityIdentityDidChange = NSNotification.Name("NSUbiquityIdentityDidChangeNotification")
 }
 
@@ -25,53 +27,53 @@ extension NSNotification.Name {
 public let NSMetadataQueryUpdateAddedItemsKey = "kMDQueryUpdateAddedItems"
 /// The results that have changed.
 public let NSMetadataQueryUpdateChangedItemsKey = "kMDQueryUpdateChangedItems"
-/// The results that are none any more.
+/// The items that are no longer results.
 public let NSMetadataQueryUpdateRemovedItemsKey = "kMDQueryUpdateRemovedItems"
 
-/// What is in the document scope of the container (`scopes.documents`).
+/// Items in the document scope of the container (`scopes.documents`).
 public let NSMetadataQueryUbiquitousDocumentsScope = "NSMetadataQueryUbiquitousDocumentsScope"
-/// What is in the container and not in its document scope.
+/// Items in the container outside of its document scope.
 public let NSMetadataQueryUbiquitousDataScope = "NSMetadataQueryUbiquitousDataScope"
 /// Documents of other containers that were opened here. There are none.
 public let NSMetadataQueryAccessibleUbiquitousExternalDocumentsScope =
     "NSMetadataQueryAccessibleUbiquitousExternalDocumentsScope"
 
-/// Containers that are mounted at or below the user's home directory, or that it lies in.
+/// Containers that are mounted at or below the user's home directory, or that contain it.
 public let NSMetadataQueryUserHomeScope = "kMDQueryScopeHome"
-/// All containers that are mounted and that this user may enter.
+/// All mounted containers that this user may enter.
 public let NSMetadataQueryLocalComputerScope = "kMDQueryScopeComputer"
-/// The same: nothing else is known of this computer's files.
+/// The same scope: this computer has no other indexed files.
 public let NSMetadataQueryIndexedLocalComputerScope = "kMDQueryScopeComputerIndexed"
-/// Other computers' volumes. Nothing is known of them.
+/// Other computers' volumes. None is indexed.
 public let NSMetadataQueryNetworkScope = "kMDQueryScopeNetwork"
-/// The same.
+/// The same scope.
 public let NSMetadataQueryIndexedNetworkScope = "kMDQueryScopeNetworkIndexed"
 
 /// The name, as `String`.
 public let NSMetadataItemFSNameKey = "kMDItemFSName"
-/// The name as people see it: the same.
+/// The displayed name, which is the same.
 public let NSMetadataItemDisplayNameKey = "kMDItemDisplayName"
-/// Where it is, as `URL`.
+/// The item's place, as `URL`.
 public let NSMetadataItemURLKey = "kMDItemURL"
-/// Where it is, as `String`.
+/// The item's place, as `String`.
 public let NSMetadataItemPathKey = "kMDItemPath"
-/// Bytes, as `NSNumber`.
+/// The size in bytes, as `NSNumber`.
 public let NSMetadataItemFSSizeKey = "kMDItemFSSize"
-/// When the content was changed, as `Date`.
+/// The time of the last change of the content, as `Date`.
 public let NSMetadataItemFSContentChangeDateKey = "kMDItemFSContentChangeDate"
-/// When the file was made, as `Date`. No item has it: Linux does not tell it of every file system.
+/// The creation time of the file, as `Date`. No item has it: not every Linux file system keeps it.
 public let NSMetadataItemFSCreationDateKey = "kMDItemFSCreationDate"
 /// `public.folder`, `public.symlink` or `public.data`.
 public let NSMetadataItemContentTypeKey = "kMDItemContentType"
-/// The programs' users that saved it, as `[String]`: that of the current version.
+/// The user that saved the current version, as `[String]`.
 public let NSMetadataItemAuthorsKey = "kMDItemAuthors"
-/// The program that saved it.
+/// The program that saved the current version.
 public let NSMetadataItemCreatorKey = "kMDItemCreator"
-/// Whether it lies in a container, as `NSNumber`.
+/// Whether the item is in a container, as `NSNumber`.
 public let NSMetadataItemIsUbiquitousKey = "NSMetadataItemIsUbiquitousKey"
-/// Whether it has losers that nobody has resolved, as `NSNumber`.
+/// Whether the item has unresolved losers of a conflict, as `NSNumber`.
 public let NSMetadataUbiquitousItemHasUnresolvedConflictsKey = "NSMetadataUbiquitousItemHasUnresolvedConflictsKey"
-/// One of the constants for it.
+/// The download state: one of the constants below.
 public let NSMetadataUbiquitousItemDownloadingStatusKey = "NSMetadataUbiquitousItemDownloadingStatusKey"
 /// The content is elsewhere.
 public let NSMetadataUbiquitousItemDownloadingStatusNotDownloaded =
@@ -82,33 +84,33 @@ public let NSMetadataUbiquitousItemDownloadingStatusDownloaded = "NSMetadataUbiq
 public let NSMetadataUbiquitousItemDownloadingStatusCurrent = "NSMetadataUbiquitousItemDownloadingStatusCurrent"
 /// Whether the content is being fetched, as `NSNumber`.
 public let NSMetadataUbiquitousItemIsDownloadingKey = "NSMetadataUbiquitousItemIsDownloadingKey"
-/// Whether it has been asked for, as `NSNumber`.
+/// Whether a download has been requested, as `NSNumber`.
 public let NSMetadataUbiquitousItemDownloadRequestedKey = "NSMetadataUbiquitousItemDownloadRequestedKey"
 /// Whether the content is being sent, as `NSNumber`.
 public let NSMetadataUbiquitousItemIsUploadingKey = "NSMetadataUbiquitousItemIsUploadingKey"
-/// Whether the content is elsewhere as well, as `NSNumber`: on one device never.
+/// Whether the content is also on other devices, as `NSNumber`: never on one device.
 public let NSMetadataUbiquitousItemIsUploadedKey = "NSMetadataUbiquitousItemIsUploadedKey"
-/// Why the content could not be fetched, as `NSError`: on one device nothing has it.
+/// The error of the last download, as `NSError`: no item has one on one device.
 public let NSMetadataUbiquitousItemDownloadingErrorKey = "NSMetadataUbiquitousItemDownloadingErrorKey"
-/// Why the content could not be sent, as `NSError`: on one device nothing has it.
+/// The error of the last upload, as `NSError`: no item has one on one device.
 public let NSMetadataUbiquitousItemUploadingErrorKey = "NSMetadataUbiquitousItemUploadingErrorKey"
-/// Whether it is another container's, opened here, as `NSNumber`: nothing is.
+/// Whether the item belongs to another container and was opened here, as `NSNumber`: never.
 public let NSMetadataUbiquitousItemIsExternalDocumentKey = "NSMetadataUbiquitousItemIsExternalDocumentKey"
-/// Where an item of another container is in one's own, as `URL`: nothing has it.
+/// The place in this container of another container's item, as `URL`: no item has one.
 public let NSMetadataUbiquitousItemURLInLocalContainerKey = "NSMetadataUbiquitousItemURLInLocalContainerKey"
-/// From 0 to 100, as `NSNumber`.
+/// The downloaded share from 0 to 100, as `NSNumber`.
 public let NSMetadataUbiquitousItemPercentDownloadedKey = "NSMetadataUbiquitousItemPercentDownloadedKey"
-/// From 0 to 100, as `NSNumber`.
+/// The uploaded share from 0 to 100, as `NSNumber`.
 public let NSMetadataUbiquitousItemPercentUploadedKey = "NSMetadataUbiquitousItemPercentUploadedKey"
 /// The name of the container's directory.
 public let NSMetadataUbiquitousItemContainerDisplayNameKey = "NSMetadataUbiquitousItemContainerDisplayNameKey"
-/// How many versions there are, the current one included, as `NSNumber`. Apple has no such key.
+/// The number of versions including the current one, as `NSNumber`. Apple has no such key.
 public let NSMetadataItemVersionCountKey = "NSMetadataItemVersionCountKey"
-/// How many losers nobody has resolved, as `NSNumber`. Apple has no such key.
+/// The number of unresolved losers, as `NSNumber`. Apple has no such key.
 public let NSMetadataItemConflictCountKey = "NSMetadataItemConflictCountKey"
 
 extension QueryAttribute {
-    /// The attribute that one of Apple's keys, or one of our own names, stands for.
+    /// The attribute for one of Apple's keys, or for a name of the query language.
     init?(metadataKey key: String) {
         switch key {
         case NSMetadataItemFSNameKey, NSMetadataItemDisplayNameKey: self = .name

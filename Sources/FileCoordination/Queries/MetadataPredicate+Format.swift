@@ -1,15 +1,16 @@
-// Formats of predicates, with arguments in them, in the shape of NSPredicate's.
+// Predicate formats with arguments, like those of NSPredicate.
 
 import Foundation
 import QueryLanguage
 
 extension QueryPredicate {
-    /// Reads a format as `NSPredicate(format:)` does: `%K` stands for an attribute, by Apple's key or our name, `%@`
-    /// for a value (a text, whole number or date), `%d` and the like for a number. What is in quotes is text.
+    /// Reads a format like `NSPredicate(format:)`: `%K` stands for an attribute, by Apple's key or the query language's
+    /// name, `%@` for a value (a text, whole number or date), `%d` and the like for a number. Text in quotes is
+    /// literal.
     ///
     ///     try NSMetadataPredicate(format: "%K LIKE %@", NSMetadataItemFSNameKey, "*.sicd")
     ///
-    /// - Throws: `QuerySyntaxError` where the format cannot be read, or an argument does not fit.
+    /// - Throws: `QuerySyntaxError` if the format is invalid, or an argument does not fit.
     public init(format: String, _ arguments: Any...) throws {
         var rest = arguments[...]
         var text: [UInt8] = []
@@ -29,7 +30,7 @@ extension QueryPredicate {
                     text.append(UInt8(ascii: "%"))
                     continue
                 }
-                // `%ld`, `%lu`: the length says nothing here.
+                // `%ld`, `%lu`: the length has no effect.
                 if bytes[start + 1] == UInt8(ascii: "l") {
                     while index < bytes.count, "ldu".utf8.contains(bytes[index]) { index += 1 }
                 }
@@ -48,7 +49,7 @@ extension QueryPredicate {
 
     private struct Misfit: Error { var reason: String }
 
-    /// An argument as the language has it.
+    /// An argument in the query language.
     private static func written(_ argument: Any?, isKey: Bool) throws(Misfit) -> String {
         guard let argument else { throw Misfit(reason: "there is no argument for this") }
         if isKey {
@@ -66,7 +67,9 @@ extension QueryPredicate {
             return String("\(value)".dropFirst("modified = ".count))
         case let number as Int: return "\(number)"
         case let number as NSNumber:
-            guard number == NSNumber(value: number.int64Value) else { throw Misfit(reason: "\(number) is no whole number") }
+            guard number == NSNumber(value: number.int64Value) else {
+                throw Misfit(reason: "\(number) is no whole number")
+            }
             return "\(number.int64Value)"
         default: throw Misfit(reason: "\(argument) is no text, number or date")
         }

@@ -1,4 +1,4 @@
-// Where a metadata query looks: Apple's scopes, and directories by URL or path.
+// The scopes of a metadata query: Apple's constants, and directories by URL or path.
 
 import ControlProtocol
 import Foundation
@@ -11,7 +11,7 @@ struct MetadataScopes {
         /// `documents` or `data`; nil: both.
         var scope: String?
 
-        /// A predicate as far as the scope goes.
+        /// A predicate limited to the scope.
         func narrowed(_ predicate: NSMetadataPredicate) -> NSMetadataPredicate {
             guard let scope else { return predicate }
             return .and([.comparison(.scope, .equal, .text(scope)), predicate])
@@ -40,7 +40,7 @@ struct MetadataScopes {
         if !words.isEmpty, let container = FileManager.default.url(forUbiquityContainerIdentifier: nil) {
             found.append(Scope(directory: container, scope: words.count == 1 ? words.first : nil))
         }
-        // What lies in another one is found with that.
+        // A directory inside another scope is searched with that one.
         self.directories = found.enumerated().filter { index, scope in
             !found.enumerated().contains { other, wider in
                 other != index && wider.scope == nil && (other < index || wider.directory != scope.directory)
@@ -51,7 +51,7 @@ struct MetadataScopes {
 
     private static let computers = [NSMetadataQueryLocalComputerScope, NSMetadataQueryIndexedLocalComputerScope]
 
-    /// The containers of this user, or only those in a directory; the directory itself if it lies in one.
+    /// The containers of this user, or only those in a directory; the directory itself if it is in a container.
     private static func mounted(around directory: URL?) -> [URL] {
         guard let directory = directory?.resolvingSymlinksInPath() else { return mounts }
         if FileManager.default.isUbiquitousItem(at: directory) { return [directory] + mounted(in: directory) }

@@ -6,8 +6,8 @@ import Synchronization
 import VersionModel
 import VersionsClient
 
-/// A file, directory or other entry that an ``NSMetadataQuery`` has found. While the query runs, the item is kept as
-/// the entry is at the last notification, also when that is renamed.
+/// A file, directory or other entry that an ``NSMetadataQuery`` has found. While the query runs, each notification
+/// updates the item, even after a rename.
 open class NSMetadataItem: NSObject, @unchecked Sendable {
     /// Guards the entry.
     private let state: Mutex<QueryItem>
@@ -27,7 +27,7 @@ open class NSMetadataItem: NSObject, @unchecked Sendable {
         else { return nil }
         var item: QueryItem?
         if attributes[.type] as? FileAttributeType == .typeDirectory {
-            // A query of a directory is one of what is in it.
+            // A query of a directory searches its contents, and not the directory itself.
             item = QueryItem(
                 id: "\(attributes[.systemFileNumber] as? Int ?? 0)", path: served.path, type: .directory, size: 0,
                 modified: (attributes[.modificationDate] as? Date ?? .distantPast).timestamp,
@@ -52,7 +52,7 @@ open class NSMetadataItem: NSObject, @unchecked Sendable {
         Dictionary(keys.compactMap { key in value(forAttribute: key).map { (key, $0) } }) { first, _ in first }
     }
 
-    /// The value of an attribute, by Apple's key or by the name that it has in queries; nil if the item has none.
+    /// The value of an attribute, by Apple's key or its name in queries; nil if the item has none.
     open func value(forAttribute key: String) -> Any? {
         let item = item
         let isHere = item.state == "current" || item.state == "uploading"
@@ -68,7 +68,8 @@ open class NSMetadataItem: NSObject, @unchecked Sendable {
             return NSNumber(value: (item.document?.conflicts ?? 0) > 0)
         case NSMetadataUbiquitousItemDownloadingStatusKey:
             return isHere
-                ? NSMetadataUbiquitousItemDownloadingStatusCurrent : NSMetadataUbiquitousItemDownloadingStatusNotDownloaded
+                ? NSMetadataUbiquitousItemDownloadingStatusCurrent
+                : NSMetadataUbiquitousItemDownloadingStatusNotDownloaded
         case NSMetadataUbiquitousItemIsDownloadingKey, NSMetadataUbiquitousItemDownloadRequestedKey:
             return NSNumber(value: item.state == "downloading")
         case NSMetadataUbiquitousItemIsUploadingKey: return NSNumber(value: item.state == "uploading")
@@ -101,13 +102,13 @@ open class NSMetadataItem: NSObject, @unchecked Sendable {
         NSMetadataItemVersionCountKey, NSMetadataItemConflictCountKey,
     ]
 
-    /// What items are sorted by.
+    /// The sort value of an attribute.
     public subscript(sorting key: String) -> NSMetadataSortValue { NSMetadataSortValue(value(forAttribute: key)) }
 
     open override var description: String { "<NSMetadataItem \(item.file)>" }
 }
 
-/// A value as items are sorted by it: nothing first, then numbers and dates, then texts.
+/// A value in sort order: no value first, then numbers and dates, then texts.
 public struct NSMetadataSortValue: Comparable, Sendable {
     private let text: String?
     private let number: Double
@@ -128,15 +129,15 @@ public struct NSMetadataSortValue: Comparable, Sendable {
 }
 
 extension NSSortDescriptor {
-    /// Sorts items of a query by an attribute. (Foundation outside of Apple's systems has no keys to sort by; this one
-    /// is for ``NSMetadataItem`` alone.)
+    /// Sorts items of a query by an attribute. (Foundation has no sort keys outside of Apple's systems; this
+    /// initializer is for ``NSMetadataItem`` only.)
     public convenience init(key: String, ascending: Bool) {
         self.init(keyPath: \NSMetadataItem.[sorting: key], ascending: ascending)
     }
 }
 
 extension Date {
-    /// The same moment; the earliest or latest there is for one beyond.
+    /// The same moment; for a date out of range the earliest or latest possible one.
     var timestamp: Timestamp {
         let nanoseconds = timeIntervalSince1970 * 1e9
         guard nanoseconds > -9.2e18 else { return Timestamp(nanoseconds: .min) }

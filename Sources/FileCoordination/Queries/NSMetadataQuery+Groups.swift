@@ -1,4 +1,4 @@
-// Results by their values: which values there are, and what has each.
+// Results by their values: the values of an attribute, and the results for each.
 
 import Foundation
 
@@ -9,8 +9,8 @@ extension NSMetadataQuery {
         set { settings.withLock { $0.valueListAttributes = newValue } }
     }
 
-    /// Which values the results have of each of the ``valueListAttributes``, in the order of the results, and how many
-    /// have it.
+    /// The values of the results for each of the ``valueListAttributes``, in the order of the results, with their
+    /// counts.
     public var valueLists: [String: [NSMetadataQueryAttributeValueTuple]] {
         let items = results.compactMap { $0 as? NSMetadataItem }
         let lists = valueListAttributes.map { attribute in
@@ -20,27 +20,27 @@ extension NSMetadataQuery {
         return Dictionary(lists) { first, _ in first }
     }
 
-    /// What ``groupedResults`` are grouped by: by the first attribute, within that by the second, and so on.
+    /// The attributes for ``groupedResults``: by the first attribute, then by the second, and so on.
     public var groupingAttributes: [String]? {
         get { settings.withLock { $0.groupingAttributes } }
         set { settings.withLock { $0.groupingAttributes = newValue } }
     }
 
-    /// The results by the values that they have of the ``groupingAttributes``; none without any. Made when it is asked
-    /// for, and not changed afterwards.
+    /// The results grouped by the ``groupingAttributes``; empty without attributes. Computed at each call; later
+    /// changes do not affect it.
     public var groupedResults: [NSMetadataQueryResultGroup] {
         NSMetadataQueryResultGroup.groups(
             of: results.compactMap { $0 as? NSMetadataItem }, by: groupingAttributes?[...] ?? [])
     }
 }
 
-/// A value that some results of a query have of an attribute.
+/// A value of an attribute that some results have.
 public final class NSMetadataQueryAttributeValueTuple: NSObject, @unchecked Sendable {
     /// The attribute.
     public let attribute: String
-    /// The value; nil for those that have none.
+    /// The value; nil for results without one.
     public let value: Any?
-    /// How many results have it.
+    /// The number of results with this value.
     public let count: Int
 
     fileprivate init(of group: NSMetadataQueryResultGroup) {
@@ -51,13 +51,13 @@ public final class NSMetadataQueryAttributeValueTuple: NSObject, @unchecked Send
     }
 }
 
-/// The results of a query that have one value of an attribute.
+/// The results with the same value of an attribute.
 public final class NSMetadataQueryResultGroup: NSObject, @unchecked Sendable {
     /// The attribute.
     public let attribute: String
-    /// The value that all have; an `NSNull` if they have none.
+    /// The common value; an `NSNull` for results without one.
     public let value: Any
-    /// The same results by the attributes that follow; nil if none does.
+    /// The same results grouped by the remaining attributes; nil without further attributes.
     public let subgroups: [NSMetadataQueryResultGroup]?
     private let items: [NSMetadataItem]
 
@@ -69,9 +69,9 @@ public final class NSMetadataQueryResultGroup: NSObject, @unchecked Sendable {
 
     /// The results, in the order of the query.
     public var results: [Any] { items }
-    /// How many there are.
+    /// The number of results.
     public var resultCount: Int { items.count }
-    /// The result at a place, which must be one.
+    /// The result at an index, which must be valid.
     public func result(at index: Int) -> Any { items[index] }
 
     fileprivate static func groups(
@@ -82,7 +82,7 @@ public final class NSMetadataQueryResultGroup: NSObject, @unchecked Sendable {
         var groups: [(value: Any, items: [NSMetadataItem])] = []
         for item in items {
             let value = item.value(forAttribute: attribute)
-            // All values of an attribute are of one kind, so their texts tell them apart.
+            // All values of an attribute have one type, so their texts distinguish them.
             let key = (value as? Date).map { "\($0.timeIntervalSince1970)" } ?? value.map { "=\($0)" } ?? ""
             if let place = places[key] {
                 groups[place].items.append(item)

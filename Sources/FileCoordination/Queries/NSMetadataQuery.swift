@@ -1,9 +1,9 @@
-// NSMetadataQuery: what is in a container, once and as it changes, as Apple's Foundation spells it.
+// NSMetadataQuery: the items of a container, once and with later changes, with the names of Apple's Foundation.
 
 import ControlProtocol
 import Foundation
 
-/// Finds files and directories by their attributes, and tells as they come, change and go.
+/// Finds files and directories by their attributes, and reports new, changed and removed ones.
 ///
 ///     let query = NSMetadataQuery()
 ///     query.searchScopes = [NSMetadataQueryUbiquitousDocumentsScope]
@@ -13,14 +13,14 @@ import Foundation
 ///
 /// Notifications are posted to `NotificationCenter.default`, as operations of ``operationQueue``:
 /// `NSMetadataQueryDidStartGathering`, `NSMetadataQueryGatheringProgress` while the first set comes,
-/// `NSMetadataQueryDidFinishGathering`, then `NSMetadataQueryDidUpdate` with what was added, changed and removed.
-/// Results change in those operations alone, so a handler sees them as they are told; others put ``disableUpdates()``
-/// and ``enableUpdates()`` around what they read. No change is missed between the first set and what follows, nor
-/// while the daemon is away. `docs/apple-differences.md` lists where this differs from Apple's class.
+/// `NSMetadataQueryDidFinishGathering`, then `NSMetadataQueryDidUpdate` with the added, changed and removed items.
+/// Results change only in those operations, so a handler sees the reported state. Other code calls ``disableUpdates()``
+/// and ``enableUpdates()`` around its reads. No change is missed between the first set and the updates, nor while the
+/// daemon is away. `docs/apple-differences.md` lists the differences from Apple's class.
 open class NSMetadataQuery: NSObject, @unchecked Sendable {
-    /// An entry, whichever scopes it lies in.
+    /// An entry, independent of its scopes.
     struct Key: Hashable, Sendable {
-        /// Where its container is mounted.
+        /// The mount point of its container.
         var root: Path
         var path: Path
     }
@@ -39,41 +39,41 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         enum Phase { case idle, gathering, live, stopped }
 
         var phase = Phase.idle
-        /// Which start it was: what comes late from an earlier one is dropped.
+        /// The number of the start: late reports of an earlier start are dropped.
         var number = 0
         var feeds: [MetadataFeed] = []
         var gathered: Set<Int> = []
-        /// Entries that may be others than the results say.
+        /// Entries that may differ from the results.
         var dirty: Set<Key> = []
         var results: [Key: NSMetadataItem] = [:]
-        /// The results in order, and where each is; nil if they have changed since.
+        /// The results in order, and the index of each; nil after a change.
         var order: (items: [NSMetadataItem], places: [ObjectIdentifier: Int])?
         var disabled = 0
-        /// What its queue has not come to; one operation for each.
+        /// Work that its queue has not started; one operation for each.
         var turns = Backlog<@Sendable (NSMetadataQuery) -> Void>()
         var isPublishing = false
 
         var isGathered: Bool { gathered.count >= feeds.count }
     }
 
-    /// Guards what is set. Nothing is called under it.
+    /// Guards the settings. No callback runs under it.
     let settings = Guarded(Settings())
-    /// Guards the results. What the feeds know is looked up under it.
+    /// Guards the results. The feeds' entries are read under it.
     let run = Guarded(Run())
 
     public override init() { super.init() }
 
     deinit { run.withLock { $0.feeds }.forEach { $0.stop() } }
 
-    // MARK: - What to look for
+    // MARK: - Search
 
-    /// What results have to be; nil: everything. Takes effect with the next ``start()``.
+    /// The predicate of the results; nil: all items. Takes effect with the next ``start()``.
     open var predicate: NSMetadataPredicate? {
         get { settings.withLock { $0.predicate } }
         set { settings.withLock { $0.predicate = newValue } }
     }
 
-    /// How results are ordered; by their paths without any.
+    /// The order of the results; by path if it is empty.
     open var sortDescriptors: [NSSortDescriptor] {
         get { settings.withLock { $0.sortDescriptors } }
         set {
@@ -82,21 +82,21 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Where to look: the ubiquitous scopes, which are those of the container that
-    /// `FileManager.url(forUbiquityContainerIdentifier:)` gives for nil, and URLs and paths of
-    /// directories in any container. Both ubiquitous scopes if it is empty. What is no such thing is passed over.
+    /// The scopes of the search: the ubiquitous scopes, which belong to the container that
+    /// `FileManager.url(forUbiquityContainerIdentifier:)` returns for nil, and URLs and paths of directories in any
+    /// container. Both ubiquitous scopes if it is empty. Other objects are ignored.
     open var searchScopes: [Any] {
         get { settings.withLock { $0.scopes } }
         set { settings.withLock { $0.scopes = newValue } }
     }
 
-    /// Seconds between notifications of one kind: what changes meanwhile comes in one.
+    /// Seconds between notifications of one kind. One notification reports all changes in between.
     open var notificationBatchingInterval: TimeInterval {
         get { settings.withLock { $0.interval } }
         set { settings.withLock { $0.interval = newValue } }
     }
 
-    /// Where results change and notifications are posted; nil: the main queue.
+    /// The queue of changes and notifications; nil: the main queue.
     open var operationQueue: OperationQueue? {
         get { settings.withLock { $0.queue } }
         set { settings.withLock { $0.queue = newValue } }
@@ -104,8 +104,8 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
 
     // MARK: - Running
 
-    /// Begins, or begins again after ``stop()``.
-    /// - Returns: false if it runs already.
+    /// Starts the query, also after ``stop()``.
+    /// - Returns: false if it is running.
     @discardableResult
     open func start() -> Bool {
         let number = run.withLock { run -> Int? in
@@ -122,7 +122,7 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
             }
         }
         let isWanted = run.withLock { run in
-            // Another thread may have stopped it by now.
+            // Another thread may have stopped the query meanwhile.
             guard run.number == number, run.phase == .gathering else { return false }
             run.feeds = feeds
             return true
@@ -134,7 +134,7 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         return true
     }
 
-    /// Ends; the results stay as they are.
+    /// Stops the query; the results stay.
     open func stop() {
         let feeds = run.withLock { run -> [MetadataFeed] in
             guard run.phase == .gathering || run.phase == .live else { return [] }
@@ -146,15 +146,15 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
 
     /// Whether it was started.
     open var isStarted: Bool { run.withLock { $0.phase != .idle } }
-    /// Whether the first set is still coming.
+    /// Whether the first set is still incomplete.
     open var isGathering: Bool { run.withLock { $0.phase == .gathering } }
     /// Whether it was stopped.
     open var isStopped: Bool { run.withLock { $0.phase == .stopped } }
 
-    /// Keeps results as they are until as many calls of ``enableUpdates()`` have followed.
+    /// Keeps the results unchanged until the same number of calls of ``enableUpdates()``.
     open func disableUpdates() { run.withLock { $0.disabled += 1 } }
 
-    /// Lets results change again; what has come about meanwhile is told in one notification.
+    /// Lets results change again; one notification reports all changes meanwhile.
     open func enableUpdates() {
         let (number, isDue) = run.withLock { run in
             run.disabled = max(0, run.disabled - 1)
@@ -166,32 +166,32 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
 
     // MARK: - Results
 
-    /// How many results there are.
+    /// The number of results.
     open var resultCount: Int { run.withLock { $0.results.count } }
 
     /// All results, in order.
     open var results: [Any] { ordered().items }
 
-    /// The result at a place, which must be one.
+    /// The result at an index, which must be valid.
     open func result(at index: Int) -> Any { ordered().items[index] }
 
-    /// Where a result is; `NSNotFound` for what is none.
+    /// The index of a result; `NSNotFound` for other objects.
     open func index(ofResult result: Any) -> Int {
         (result as? NSMetadataItem).flatMap { ordered().places[ObjectIdentifier($0)] } ?? NSNotFound
     }
 
-    /// An attribute of the result at a place.
+    /// An attribute of the result at an index.
     open func value(ofAttribute attribute: String, forResultAt index: Int) -> Any? {
         let items = ordered().items
         return items.indices.contains(index) ? items[index].value(forAttribute: attribute) : nil
     }
 
-    /// Calls a block for each result, in order, until it sets its last parameter; results do not change meanwhile.
+    /// Calls a block for each result, in order, until it sets its last parameter. Results do not change meanwhile.
     open func enumerateResults(_ block: (Any, Int, UnsafeMutablePointer<ObjCBool>) -> Void) {
         enumerateResults(options: [], using: block)
     }
 
-    /// The same, from the last to the first with `reverse`. `concurrent` makes no difference.
+    /// The same, from the last to the first with `reverse`. `concurrent` has no effect.
     open func enumerateResults(
         options: NSEnumerationOptions, using block: (Any, Int, UnsafeMutablePointer<ObjCBool>) -> Void
     ) {
@@ -222,9 +222,9 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         }
     }
 
-    // MARK: - Telling
+    // MARK: - Notifications
 
-    /// A feed has told something.
+    /// Takes a report of a feed.
     private func noted(_ paths: [Path], in root: Path?, _ isGathered: Bool, of feed: Int, run number: Int) {
         let isDue = run.withLock { run -> (Bool, atOnce: Bool) in
             guard run.number == number, run.phase == .gathering || run.phase == .live else { return (false, false) }
@@ -239,7 +239,7 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
 
     private func publishSoon(run number: Int, after interval: TimeInterval) {
         let isWanted = run.withLock { run in
-            // Of an earlier start: nobody would say that this one has published.
+            // A report of an earlier start: no operation would end its publication.
             guard run.number == number else { return false }
             run.isPublishing = true
             return true
@@ -256,7 +256,8 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         takeTurnLater()
     }
 
-    /// Also if it is cancelled: then behind what waits by then, and all in their order still.
+    /// A cancelled operation is added again, behind the operations that wait by then. The order of the work is the
+    /// same.
     private func takeTurnLater() {
         let queue = operationQueue ?? OperationQueue.main
         queue.add({ [weak self] in self?.takeTurn() }, ifCancelled: { [weak self] in self?.takeTurnLater() })
@@ -271,7 +272,7 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Takes over what the feeds have told, and tells it.
+    /// Takes the reports into the results, and posts the notification.
     private func publish(run number: Int) {
         let told = run.withLock { $0.publish(number) }
         guard let (name, changes) = told else { return }

@@ -1,4 +1,4 @@
-// The content that an open document goes on from, and by what the file is known to hold it still.
+// The base content of an open document, and the marks that show whether the file still holds it.
 
 import ControlProtocol
 import Foundation
@@ -6,10 +6,10 @@ import Synchronization
 import VersionModel
 import VersionsClient
 
-/// A base. Its content is in memory: whatever becomes of the file and of its versions, the document can be merged.
+/// A base. Its content is in memory, so the document can be merged after any change of the file and of its versions.
 struct DocumentBase: Sendable {
     let contents: Data
-    /// What the file was seen to be with it; nil if it was something else by then.
+    /// The mark of the file with this content; nil if the file had other content by then.
     let mark: FileMark?
     private let pin: BasePin?
 
@@ -20,24 +20,24 @@ struct DocumentBase: Sendable {
         pin = mark?.version.flatMap { BasePin.take($0, of: url) }
     }
 
-    /// It is not needed any more.
+    /// Releases the base.
     func drop() { pin?.giveBack() }
 }
 
-/// What a file holds, as far as that can be told without reading it.
+/// The identity of a file's content, as far as it is known without a read.
 enum FileMark: Hashable, Sendable {
-    /// In a container: which version, and its size and time, since a version that somebody still writes is amended.
+    /// In a container: the version with its size and time, because a version is amended while a program writes it.
     case version(VersionID, size: UInt64, modified: Timestamp)
-    /// Elsewhere: what the file's attributes say.
+    /// Elsewhere: the file's attributes.
     case attributes(size: UInt64?, modified: Date?)
     case missing
 
-    /// What is there now. Waits for the daemon.
+    /// The present content. Waits for the daemon.
     init(of url: URL) {
         if let item = try? ServedItem.find(url),
             let info = try? item.client.callAndWait(ShowRequest(.path(item.path), version: nil)), info.kind == .current
         {
-            // The daemon is believed, and not the kernel: that may hear of a deletion later than presenters do.
+            // The daemon's answer counts, not the kernel's: the kernel may hear of a deletion later than presenters do.
             let isDeleted = info.file.isUnderVersions
             self = isDeleted ? .missing : .version(info.id, size: info.size, modified: info.modified)
         } else if let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) {
@@ -51,9 +51,9 @@ enum FileMark: Hashable, Sendable {
     var version: VersionID? { if case .version(let id, _, _) = self { id } else { nil } }
 }
 
-/// A version that is pinned as long as a session of this process goes on from it, so that thinning leaves it in the
-/// history. Nothing hangs on it but that: it is taken away by whoever unpins or purges the version, or by the first of
-/// several processes that lets go of it; and a process that is killed leaves it behind.
+/// A version that is pinned while a session of this process is based on it, so that thinning keeps it in the history.
+/// Nothing else depends on the pin. A program that unpins or purges the version removes it, and so does the first of
+/// several processes that releases it. A killed process leaves it behind.
 struct BasePin: Sendable {
     private struct Key: Hashable {
         var container: ContainerID
@@ -63,18 +63,18 @@ struct BasePin: Sendable {
 
     private struct Holding {
         var count: Int
-        /// Whether it was pinned for this: what somebody else has pinned stays so.
+        /// Whether this process set the pin: another program's pin stays.
         let isOurs: Bool
     }
 
     private let key: Key
     private let item: ServedItem
 
-    /// Guards what this process holds. The daemon is asked under it, so that nobody unpins what another has just taken;
-    /// no other lock is taken under it but that of `ServedItem`'s connections.
+    /// Guards the pins of this process. The daemon is called under it, so that no thread unpins a version that another
+    /// thread has just taken. The only lock taken under it is the one of `ServedItem`'s connections.
     private static let held = Mutex<[Key: Holding]>([:])
 
-    /// - Returns: nil where there is nothing to pin.
+    /// - Returns: nil if there is no version to pin.
     static func take(_ version: VersionID, of url: URL) -> BasePin? {
         held.withLock { held in
             guard let item = try? ServedItem.find(url),
@@ -84,7 +84,7 @@ struct BasePin: Sendable {
             if held[key] != nil {
                 held[key]?.count += 1
             } else {
-                // By its path: a document that nobody has saved yet is not known by its identity before it is pinned.
+                // By its path: an unsaved document has no known identity before it is pinned.
                 held[key] = Holding(count: 1, isOurs: !info.pinned && set(true, key, .path(item.path), item))
             }
             return BasePin(key: key, item: item)
@@ -97,7 +97,7 @@ struct BasePin: Sendable {
             holding.count -= 1
             held[key] = holding.count > 0 ? holding : nil
             guard holding.count == 0, holding.isOurs else { return }
-            // Its daemon may have gone and come back since.
+            // The daemon may have gone and come back meanwhile.
             let now = item.client.hasEnded ? (try? ServedItem.find(URL(file: item.root, true))) ?? item : item
             _ = Self.set(false, key, .id(key.item.hex), now)
         }

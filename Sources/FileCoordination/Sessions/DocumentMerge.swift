@@ -1,14 +1,14 @@
-// Merging three ways with diff3(1), as the daemon does.
+// Three-way merges with diff3(1), like the daemon's.
 
 import Foundation
 
-/// Why two edits of one base cannot be joined.
+/// The reason why two edits of one base cannot be merged.
 public enum DocumentMergeError: Error, Hashable, Sendable {
-    /// They change the same places.
+    /// Both change the same lines.
     case overlap
-    /// One of the three is no text.
+    /// One of the three contents is not text.
     case noText
-    /// The content that both began with was not kept.
+    /// The common base content is not available.
     case noBase
     /// diff3(1) is missing, or has failed.
     case noTool

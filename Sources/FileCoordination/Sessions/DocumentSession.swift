@@ -1,25 +1,26 @@
-// An open document: watches its file, keeps the content that it was opened with, and knows what can be done when others
-// change or delete the file meanwhile.
+// An open document: watches its file, keeps the content from the time of opening, and offers resolutions when other
+// programs change or delete the file.
 
 import Foundation
 import Synchronization
 
 /// The editor behind a ``DocumentSession``. Called on the session's queue, or on the thread that calls the session.
 public protocol DocumentSessionDelegate: AnyObject, Sendable {
-    /// Whether the document has changes that its file has not.
+    /// Whether the document has changes that its file does not have.
     var hasUnsavedChanges: Bool { get }
-    /// The document as it is to be written. Called when the file is claimed for it; what is edited between this and
-    /// ``sessionDidSave(_:)`` or ``session(_:show:)`` is not saved.
+    /// The document's content for the file. Called under the claim of the file. Edits between this call and
+    /// ``sessionDidSave(_:)`` or ``session(_:show:)`` are not saved.
     func contents() throws -> Data
-    /// The document has this content from now on, and no unsaved changes.
+    /// Sets the document's content. The document has no unsaved changes afterwards.
     func session(_ session: DocumentSession, show contents: Data)
-    /// What the document has is in its file now.
+    /// Reports that the file holds the document's content.
     func sessionDidSave(_ session: DocumentSession)
-    /// Others have changed or deleted the file, and the document has unsaved changes.
-    /// - Returns: what to do; nil if somebody has to be asked first, who then calls
-    ///   ``DocumentSession/resolve(_:)``.
-    func session(_ session: DocumentSession, chooseFor situation: DocumentSession.Situation) -> DocumentSession.Resolution?
-    /// What was chosen could not be done; the situation is as before.
+    /// Other programs have changed or deleted the file, and the document has unsaved changes.
+    /// - Returns: the resolution; nil to ask the user first, and to call ``DocumentSession/resolve(_:)`` later.
+    func session(
+        _ session: DocumentSession, chooseFor situation: DocumentSession.Situation
+    ) -> DocumentSession.Resolution?
+    /// The chosen resolution failed; the situation is unchanged.
     func session(_ session: DocumentSession, didFail error: any Error)
     /// The document is closed.
     func sessionDidClose(_ session: DocumentSession)
@@ -27,21 +28,22 @@ public protocol DocumentSessionDelegate: AnyObject, Sendable {
 
 /// A document that is open in an editor.
 ///
-/// Without unsaved changes the session acts by itself: it shows what others have saved, and closes when the file is deleted.
-/// Else it asks its delegate, who may close, save over what others have made (which stays a version), reload, or merge the
-/// two with the content that the document was opened with. That content, the *base*, is kept in memory as long as the
-/// session is open; in a container its version is pinned besides, so that it stays in the history.
+/// Without unsaved changes the session acts by itself: it shows content that other programs save, and closes when the
+/// file is deleted. With unsaved changes it asks its delegate. The delegate can close, save over the other content
+/// (which stays a version), reload, or merge both with the content from the time of opening. That content, the *base*,
+/// is in memory as long as the session is open. In a container its version is also pinned, so that it stays in the
+/// history.
 ///
-/// Nothing is written over what nobody has been asked about: a save that finds others' content in the file, of which the
-/// session has not been told yet, asks the delegate instead.
+/// A save never silently replaces unknown content: if it finds other content in the file that the session has not
+/// reported, it asks the delegate instead.
 public final class DocumentSession: NSObject, @unchecked Sendable {
-    // Sendable because what changes is guarded by `state`.
+    // Sendable because `state` guards all that changes.
 
-    /// What others have done to the file.
+    /// The change of the file by other programs.
     public enum Situation: Hashable, Sendable {
         case changed, deleted
 
-        /// What can be done about it.
+        /// The possible resolutions.
         public var resolutions: Set<Resolution> {
             switch self {
             case .changed: [.close, .save, .reload, .merge]
@@ -50,15 +52,15 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
         }
     }
 
-    /// What can be done.
+    /// A resolution of the situation.
     public enum Resolution: Hashable, Sendable {
-        /// The document is closed; what it has unsaved is given up.
+        /// Close the document and discard its unsaved changes.
         case close
-        /// What the document has is written over what others have made, or makes the file anew.
+        /// Write the document over the other content, or create the file again.
         case save
-        /// What the document has unsaved is given up for what is in the file.
+        /// Discard the unsaved changes and show the file's content.
         case reload
-        /// The edits of both are joined, if they do not overlap.
+        /// Merge both edits, if they do not overlap.
         case merge
     }
 
@@ -66,24 +68,24 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
         var url: URL
         var base: DocumentBase?
         var situation: Situation?
-        /// What was in the file when the delegate was asked about the situation.
+        /// The mark of the file at the time of the delegate's question.
         var askedAbout: FileMark?
         var isClosed = false
     }
 
-    /// Guards what is known of the file. Neither the delegate nor a coordinator is called under it.
+    /// Guards the state of the file. Neither the delegate nor a coordinator is called under it.
     let state: Mutex<State>
     private weak let delegate: (any DocumentSessionDelegate)?
     public let presentedItemOperationQueue = OperationQueue()
 
-    /// Opens a document: its content is shown before this returns.
-    /// - Throws: what keeps the file from being read.
+    /// Opens a document and shows its content before it returns.
+    /// - Throws: the error of the read.
     public init(opening url: URL, for delegate: any DocumentSessionDelegate) throws {
         state = Mutex(State(url: url))
         self.delegate = delegate
         super.init()
         presentedItemOperationQueue.maxConcurrentOperationCount = 1
-        // Before it is read: what is changed after that is heard of.
+        // Before the read, so that every later change is reported.
         NSFileCoordinator.addFilePresenter(self)
         do {
             try reload()
@@ -93,14 +95,14 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Where the file is.
+    /// The file's URL.
     public var url: URL { state.withLock(\.url) }
-    /// What waits for a decision.
+    /// The situation that waits for a decision.
     public var situation: Situation? { state.withLock(\.situation) }
 
-    // MARK: What can be done
+    // MARK: Resolutions
 
-    /// Does what was chosen.
+    /// Carries out a resolution.
     public func resolve(_ resolution: Resolution) throws {
         switch resolution {
         case .close: close()
@@ -110,7 +112,7 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Closes the document: nothing is written.
+    /// Closes the document without a write.
     public func close() {
         let (base, wasClosed) = state.withLock { state in
             defer { state.isClosed = true }
@@ -122,23 +124,23 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
         delegate?.sessionDidClose(self)
     }
 
-    /// Writes the document over what was shown last, or, if there is a ``situation``, over what the delegate was asked
-    /// about, or makes the file anew. What was in it is a version of it.
+    /// Writes the document over the content that was shown last, or, in a ``situation``, over the content of the
+    /// delegate's question, or creates the file again. The file's former content becomes a version.
     ///
-    /// If others have been at the file since, nothing is written: without unsaved changes the session acts by itself, else
-    /// the delegate is asked, and what it chooses is done. A document that is closed is not written.
+    /// If other programs have changed the file since, the session writes nothing: without unsaved changes it acts by
+    /// itself, otherwise it asks the delegate and carries out the choice. A closed document is not written.
     public func save() throws {
         guard let found = try write() else { return }
-        // It may just have been moved, which the session is told next: that is no reason to close it.
+        // The file may just have been moved, and the notification is pending: no reason to close the document.
         if found == .missing, !delegateHasChanges { return }
         react(to: found)
     }
 
-    /// Shows what is in the file; what the document has unsaved is given up.
+    /// Shows the file's content and discards unsaved changes.
     public func reload() throws {
         var contents = Data()
         try coordinate { url in
-            // Before it is read: if others change it in between, it is read again when that is told.
+            // Before the read: after a change in between, the notification leads to another read.
             let mark = FileMark(of: url)
             contents = try Data(contentsOf: url)
             self.rebase(on: DocumentBase(contents, mark, of: url))
@@ -146,8 +148,8 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
         delegate?.session(self, show: contents)
     }
 
-    /// Joins what the document has with what others have made of the same base, writes and shows it.
-    /// - Throws: ``DocumentMergeError``; then nothing has changed.
+    /// Merges the document with the file's content over their common base, then writes and shows the result.
+    /// - Throws: ``DocumentMergeError``; the document and the file are then unchanged.
     public func merge() throws {
         guard let delegate else { return }
         var merged = Data()
@@ -161,7 +163,9 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
 
     // MARK: The file
 
-    private func coordinate(writing options: NSFileCoordinator.WritingOptions? = nil, _ body: (URL) throws -> Void) throws {
+    private func coordinate(
+        writing options: NSFileCoordinator.WritingOptions? = nil, _ body: (URL) throws -> Void
+    ) throws {
         var (refusal, failure): (NSError?, (any Error)?)
         let coordinator = NSFileCoordinator(filePresenter: self)
         func run(_ url: URL) { do { try body(url) } catch { failure = error } }
@@ -173,8 +177,8 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
         if let error = refusal ?? failure { throw error }
     }
 
-    /// Writes the document, unless there is something in the file that nobody has been asked about.
-    /// - Returns: what that is; nil if the document was written.
+    /// Writes the document, unless the file has content that the delegate was not asked about.
+    /// - Returns: the mark of that content; nil if the document was written.
     private func write() throws -> FileMark? {
         guard let delegate, !state.withLock(\.isClosed) else { return nil }
         var unknown: FileMark?
@@ -186,7 +190,8 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
             }
             guard isBase || isDecided else { return unknown = found }
             let contents = try delegate.contents()
-            // Who has seen what is in the file does not make a conflict by writing over it: it was decided to.
+            // A decision was made, so this write is no conflict: a program that has read the current content does not
+            // make one.
             if isDecided, let file = try? FileHandle(forReadingFrom: url) { try? file.close() }
             try self.write(contents, to: url)
         }
@@ -196,14 +201,14 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
 
     private func write(_ contents: Data, to url: URL) throws {
         try contents.write(to: url, options: .atomic)
-        // Whoever does not coordinate may have written in the same moment: then the file does not hold the base.
+        // A program without coordination may have written at the same moment; then the file does not hold the base.
         let mark = FileMark(of: url)
         let isThere = (try? Data(contentsOf: url)) == contents
         rebase(on: DocumentBase(contents, isThere ? mark : nil, of: url))
         if !isThere { lookSoon() }
     }
 
-    /// What the document goes on from.
+    /// Sets the base of the document.
     private func rebase(on base: DocumentBase) {
         let former = state.withLock { state in
             (state.situation, state.askedAbout) = (nil, nil)
@@ -218,24 +223,24 @@ public final class DocumentSession: NSObject, @unchecked Sendable {
     }
 }
 
-// MARK: - What the session is told
+// MARK: - Notifications of the file
 
 extension DocumentSession: NSFilePresenter, DeletionHearing {
     public var presentedItemURL: URL? { url }
 
     public func presentedItemDidMove(to newURL: URL) {
         state.withLock { $0.url = newURL }
-        // What was told of it by its old name could not be looked at.
+        // Notifications under the old name could not be checked.
         look()
     }
 
-    /// As long as nobody has decided, what is in the file is what others may read.
+    /// While a decision is pending, other programs read the file's content.
     public func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         guard situation == nil, delegateHasChanges else { return completionHandler(nil) }
         do {
             let unknown = try write()
             completionHandler(nil)
-            // Others were first. They are not kept waiting until somebody has decided.
+            // Other programs were first. They do not wait for the decision.
             if unknown != nil { lookSoon() }
         } catch {
             completionHandler(error)
@@ -256,8 +261,8 @@ extension DocumentSession: NSFilePresenter, DeletionHearing {
             { [weak self] in self?.look() }, ifCancelled: { [weak self] in self?.lookSoon() })
     }
 
-    /// Compares the file with what was shown last. One that is not there has been moved or deleted, and which of the two
-    /// is told next.
+    /// Compares the file with the content that was shown last. A missing file has been moved or deleted; the next
+    /// notification tells which.
     private func look() {
         let (url, isClosed) = state.withLock { ($0.url, $0.isClosed) }
         guard !isClosed else { return }
@@ -265,7 +270,7 @@ extension DocumentSession: NSFilePresenter, DeletionHearing {
         guard found != .missing else { return }
         let isBase = state.withLock { state in
             guard state.base?.mark == found else { return false }
-            // Attributes, or what has been shown already; what others did is undone.
+            // Only attributes have changed, or the content is shown already, or another program has undone its change.
             (state.situation, state.askedAbout) = (nil, nil)
             return true
         }
@@ -280,7 +285,7 @@ extension DocumentSession: NSFilePresenter, DeletionHearing {
                 defer { (state.situation, state.askedAbout) = (situation, found) }
                 return state.situation != situation || state.askedAbout != found
             }
-            // A save may have found it before it was told.
+            // A save may have found this content before the notification.
             guard isNew else { return }
             choice = delegate?.session(self, chooseFor: situation)
         }

@@ -1,4 +1,4 @@
-// What FileManager offers for items in a container, as far as one device goes.
+// FileManager's methods for items in a container, as far as they apply to one device.
 
 import ControlProtocol
 import Foundation
@@ -6,19 +6,21 @@ import Glibc
 import VersionsClient
 
 extension FileManager {
-    /// The variable that names the container which a program means by no identifier: its directory, or its id.
+    /// The variable with the default container of a program: its directory or its id.
     public static let ubiquityContainerVariable = "VERSIONS_CONTAINER"
 
-    /// Something that is equal as long as this user has containers, and nil while none is mounted that this user may
-    /// enter. Found without asking a daemon: it never waits.
+    /// An object that stays equal as long as this user has containers; nil while no mounted container can be entered by
+    /// this user. It never waits, because it calls no daemon.
     public var ubiquityIdentityToken: (any NSCoding & NSCopying & NSObjectProtocol)? {
         guard MountTable.current().contains(where: { $0.isOurs && $0.mayBeEntered }) else { return nil }
         return NSString(string: "versionsfs-user-\(geteuid())")
     }
 
-    /// Where a container is mounted; nil if it is not. May wait for a daemon: do not ask on the main thread.
+    /// The directory of a mounted container; nil if it is not mounted. May wait for a daemon: do not call it on the
+    /// main thread.
     /// - Parameter identifier: the container's directory, its id or the first digits of it, or its directory's name.
-    ///   Nil: what the environment's `VERSIONS_CONTAINER` names, else the container of the current directory.
+    ///   Nil: the container in the environment variable `VERSIONS_CONTAINER`, else the container of the current
+    ///   directory.
     public func url(forUbiquityContainerIdentifier identifier: String?) -> URL? {
         guard let identifier = identifier ?? ProcessInfo.processInfo.environment[Self.ubiquityContainerVariable] else {
             return container(of: currentDirectoryPath)
@@ -37,11 +39,11 @@ extension FileManager {
         return URL(file: place.root, true)
     }
 
-    /// Whether an item lies in a container that is mounted.
+    /// Whether an item is in a mounted container.
     public func isUbiquitousItem(at url: URL) -> Bool { (try? ItemFacts(url).isInContainer) ?? false }
 
-    /// Moves an item into a container, or out of it, by a coordinated write of its own: do not call it within another
-    /// of the same item. Its versions do not move out with it: they stay with the container, where the item is deleted.
+    /// Moves an item into a container, or out of it, in a coordinated write of its own: do not call it inside another
+    /// write of the same item. The versions do not move out of the container. They stay there with the deleted item.
     public func setUbiquitous(_ flag: Bool, itemAt url: URL, destinationURL: URL) throws {
         guard isUbiquitousItem(at: destinationURL.deletingLastPathComponent()) == flag,
             isUbiquitousItem(at: url) != flag
@@ -56,11 +58,11 @@ extension FileManager {
         if let error = refusal ?? failure { throw error }
     }
 
-    /// Has an item's content brought here. On one device it always is: nothing happens.
-    /// - Throws: if the item is not there, or in no container.
+    /// Downloads an item's content. On one device the content is always local, so this has no effect.
+    /// - Throws: an error if the item does not exist, or is in no container.
     public func startDownloadingUbiquitousItem(at url: URL) throws { try requireUbiquitous(url) }
 
-    /// Has an item's content given up here. On one device nobody else has it, so this always fails.
+    /// Removes an item's local content. On one device there is no other copy, so this always fails.
     public func evictUbiquitousItem(at url: URL) throws {
         try requireUbiquitous(url)
         throw CocoaError(
@@ -71,8 +73,8 @@ extension FileManager {
             ])
     }
 
-    /// A place on the network where others can fetch a copy of an item. There is none without a hub: this always fails.
-    /// - Parameter outDate: would get until when.
+    /// A URL on the network from which other users can fetch a copy of an item. It needs a hub, so this always fails.
+    /// - Parameter outDate: the expiration date, never set.
     public func url(
         forPublishingUbiquitousItemAt url: URL, expiration outDate: UnsafeMutablePointer<NSDate?>?
     ) throws -> URL {

@@ -1,4 +1,4 @@
-// What a mount, or the file system alone, tells of an item: the values of resource keys that Foundation has not got.
+// The facts of an item from a mount, or from the file system alone: the values of resource keys that Foundation lacks.
 
 import CLinux
 import ControlProtocol
@@ -7,16 +7,16 @@ import Glibc
 import VersionModel
 import VersionsClient
 
-/// An item that is there, and what can be asked of it without its daemon's socket.
+/// An existing item, and its facts without the daemon's socket.
 struct ItemFacts {
     let url: URL
     let path: Path
     private let status: stat
-    /// The nearest thing that has the attributes: the item, or for a link or the like the directory that it is in,
-    /// since Linux lets nothing but files and directories have them.
+    /// The nearest path with the attributes: the item itself, or the parent directory of a link and the like, because
+    /// Linux allows the attributes only on files and directories.
     private let told: Path
 
-    /// - Throws: if nothing is there.
+    /// - Throws: if the item does not exist.
     init(_ url: URL) throws {
         guard let path = Path(url) else {
             throw CocoaError(.fileReadUnsupportedScheme, userInfo: [NSURLErrorKey: url])
@@ -36,25 +36,25 @@ struct ItemFacts {
         told = hasAttributes ? path : Path(url.deletingLastPathComponent()) ?? path
     }
 
-    /// Whether it lies in a container that is mounted.
+    /// Whether the item is in a mounted container.
     var isInContainer: Bool { UbiquityAttribute.container.text(of: told) != nil }
 
     private func own(_ attribute: UbiquityAttribute) -> String? { told == path ? attribute.text(of: path) : nil }
 
-    /// What is equal as long as the content is.
+    /// A text that stays equal as long as the content does.
     var generation: String {
         if let generation = own(.generation) { return generation }
-        // Whoever changes a content changes one of these, unless the time is put back to what it was.
+        // A change of the content changes one of these, unless a program sets the time back.
         let time = status.st_mtim
         return "\(status.st_ino)-\(status.st_size)-\(time.tv_sec).\(time.tv_nsec)"
     }
 
-    /// The item's identity in its container, in as many bits as an `Int` has without a sign.
+    /// The item's identity in its container, in the bits of a nonnegative `Int`.
     var documentIdentifier: Int? {
         own(.item).flatMap { ItemID(hex: $0) }.map { Int(truncatingIfNeeded: ($0.high ^ $0.low) & UInt64(Int.max)) }
     }
 
-    /// Those of some keys that this knows; what an item has not got is left out.
+    /// The values of those keys that this type knows, without missing values.
     func values(of keys: some Sequence<URLResourceKey>) -> [URLResourceKey: Any] {
         var values: [URLResourceKey: Any] = [:]
         let isInContainer = isInContainer
@@ -85,7 +85,7 @@ struct ItemFacts {
         }
     }
 
-    /// The keys that are answered here, and not by Foundation.
+    /// The keys that this type answers instead of Foundation.
     static let keys: Set<URLResourceKey> = [
         .generationIdentifierKey, .documentIdentifierKey, .isUbiquitousItemKey,
         .ubiquitousItemHasUnresolvedConflictsKey, .ubiquitousItemDownloadingStatusKey,
@@ -95,7 +95,7 @@ struct ItemFacts {
     ]
 }
 
-/// The attributes of items in a container that are read through the mount.
+/// The attributes of items in a container, read through the mount.
 enum UbiquityAttribute: String {
     case container = "user.versions.container"
     case conflicts = "user.versions.conflicts"
@@ -103,7 +103,7 @@ enum UbiquityAttribute: String {
     case item = "user.versions.item"
     case generation = "user.versions.generation"
 
-    /// Nil if the item has none: it lies in no container.
+    /// Nil if the item has no such attribute: it is in no container.
     func text(of path: Path) -> String? {
         var buffer = [UInt8](repeating: 0, count: 256)
         let count = path.withCString { name in

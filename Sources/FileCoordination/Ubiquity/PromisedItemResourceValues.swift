@@ -1,16 +1,16 @@
-// The values of an item's resource keys, those included that Foundation outside of Apple's systems leaves empty.
+// The values of an item's resource keys, including those that Foundation lacks outside of Apple's systems.
 
 import Foundation
 
-/// The values of an item's resource keys, with the names that `URLResourceValues` has for them.
+/// The values of an item's resource keys, with the names of `URLResourceValues`.
 ///
-/// Foundation's own values answer nil outside of Apple's systems for whatever concerns identity, generations and
-/// containers, and cannot be added to. This has these values, and hands the others through:
+/// Outside of Apple's systems, Foundation's own type returns nil for identity, generations and containers, and cannot
+/// be extended with values. This type has these values, and passes the others through:
 ///
 ///     let values = try url.promisedItemResourceValues(forKeys: [.nameKey, .generationIdentifierKey])
 ///     if shown.isEqual(values.generationIdentifier) { return values.name }
 ///
-/// Only the values of the keys that were asked for are there.
+/// It has only the values of the requested keys.
 @dynamicMemberLookup
 public struct PromisedItemResourceValues {
     private let foundation: URLResourceValues
@@ -24,67 +24,67 @@ public struct PromisedItemResourceValues {
     /// All values by their keys.
     public var allValues: [URLResourceKey: Any] { foundation.allValues.merging(known) { $1 } }
 
-    /// What Foundation knows by itself: names, sizes, dates and the like.
+    /// The values that Foundation provides: names, sizes, dates and the like.
     public subscript<Value>(dynamicMember path: KeyPath<URLResourceValues, Value>) -> Value {
         foundation[keyPath: path]
     }
 
     private func value<Value>(_ key: URLResourceKey) -> Value? { known[key] as? Value }
 
-    /// Something that is equal, by `isEqual`, as long as the content is the same, and can be archived. It is another
-    /// one after each change of a file's content, or of a directory's own entries, and does not change with
-    /// permissions and extended attributes.
+    /// An archivable object that stays equal, by `isEqual`, as long as the content does. It changes with each change of
+    /// a file's content, or of a directory's own entries. It does not change with permissions and extended attributes.
     public var generationIdentifier: (any NSCopying & NSSecureCoding & NSObjectProtocol)? {
         let identifier: NSString? = value(.generationIdentifierKey)
         return identifier
     }
 
-    /// A number that a document keeps while it is moved about in its container, and saved in whatever way. A copy has
-    /// another one. Nil outside of containers.
+    /// A number that identifies a document in its container. It stays the same after moves and saves of any kind. A
+    /// copy has another number. Nil outside of containers.
     public var documentIdentifier: Int? { value(.documentIdentifierKey) }
 
-    /// Whether the item lies in a container that is mounted.
+    /// Whether the item is in a mounted container.
     public var isUbiquitousItem: Bool? { value(.isUbiquitousItemKey) }
 
-    /// Whether it has losers that nobody has resolved; of a directory whether a document right in it has.
+    /// Whether the item has unresolved losers of a conflict; for a directory, whether a document directly in it has
+    /// some.
     public var ubiquitousItemHasUnresolvedConflicts: Bool? { value(.ubiquitousItemHasUnresolvedConflictsKey) }
 
-    /// Where the content is: on one device always here.
+    /// The place of the content: always local on one device.
     public var ubiquitousItemDownloadingStatus: URLUbiquitousItemDownloadingStatus? {
         value(.ubiquitousItemDownloadingStatusKey)
     }
 
-    /// Whether the content is being fetched.
+    /// Whether a download is running.
     public var ubiquitousItemIsDownloading: Bool? { value(.ubiquitousItemIsDownloadingKey) }
 
-    /// Whether it has been asked for.
+    /// Whether a download has been requested.
     public var ubiquitousItemDownloadRequested: Bool? { value(.ubiquitousItemDownloadRequestedKey) }
 
-    /// Whether the content is elsewhere as well: on one device never.
+    /// Whether the content is also on other devices: never on one device.
     public var ubiquitousItemIsUploaded: Bool? { value(.ubiquitousItemIsUploadedKey) }
 
-    /// Whether the content is being sent.
+    /// Whether an upload is running.
     public var ubiquitousItemIsUploading: Bool? { value(.ubiquitousItemIsUploadingKey) }
 
-    /// Why the content could not be fetched: on one device there is nothing to fetch.
+    /// The error of the last download: none on one device.
     public var ubiquitousItemDownloadingError: NSError? { nil }
 
-    /// Why the content could not be sent: on one device there is nowhere to send it.
+    /// The error of the last upload: none on one device.
     public var ubiquitousItemUploadingError: NSError? { nil }
 
     /// The name of the container's directory.
     public var ubiquitousItemContainerDisplayName: String? { value(.ubiquitousItemContainerDisplayNameKey) }
 }
 
-/// Where an item's content is.
+/// The place of an item's content.
 public struct URLUbiquitousItemDownloadingStatus: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The content is elsewhere.
+    /// The content is on another device only.
     public static let notDownloaded = Self(rawValue: "NSURLUbiquitousItemDownloadingStatusNotDownloaded")
-    /// An older content is here.
+    /// An older content is local.
     public static let downloaded = Self(rawValue: "NSURLUbiquitousItemDownloadingStatusDownloaded")
-    /// The content is here.
+    /// The content is local.
     public static let current = Self(rawValue: "NSURLUbiquitousItemDownloadingStatusCurrent")
 }

@@ -1,14 +1,14 @@
-// The calls for items that may be elsewhere: on one device none is, and they tell what is here.
+// The calls for items that may be on other devices. On one device all items are local.
 
 import Foundation
 
 extension URL {
-    /// Whether the item is there, whether or not its content is here: on one device it always is.
+    /// Whether the item exists, even without local content. On one device the content is always local.
     public func checkPromisedItemIsReachable() throws -> Bool { try checkResourceIsReachable() }
 
-    /// The values of some resource keys, as they are now, those included that `resourceValues(forKeys:)` leaves empty
-    /// outside of Apple's systems. A symbolic link has its own.
-    /// - Throws: if nothing is there.
+    /// The present values of some resource keys, including those that `resourceValues(forKeys:)` lacks outside of
+    /// Apple's systems. For a symbolic link, the link's own values.
+    /// - Throws: an error if the item does not exist.
     public func promisedItemResourceValues(forKeys keys: Set<URLResourceKey>) throws -> PromisedItemResourceValues {
         let known = try ItemFacts(self).values(of: keys.intersection(ItemFacts.keys))
         let others = keys.subtracting(ItemFacts.keys)
@@ -18,8 +18,8 @@ extension URL {
 }
 
 extension NSURL {
-    /// Whether the item is there, whether or not its content is here: on one device it always is.
-    /// - Parameter error: gets why it is not.
+    /// Whether the item exists, even without local content. On one device the content is always local.
+    /// - Parameter error: gets the reason if the result is false.
     public func checkPromisedItemIsReachableAndReturnError(_ error: NSErrorPointer) -> Bool {
         do {
             return try checkResourceIsReachable()
@@ -29,15 +29,15 @@ extension NSURL {
         }
     }
 
-    /// The values of some resource keys, as they are now, without those that the item has not got.
-    /// - Throws: if nothing is there.
+    /// The present values of some resource keys, without values that the item lacks.
+    /// - Throws: an error if the item does not exist.
     public func promisedItemResourceValues(forKeys keys: [URLResourceKey]) throws -> [URLResourceKey: Any] {
         guard let url = URL(string: absoluteString) else { throw CocoaError(.fileReadUnsupportedScheme) }
         return try url.promisedItemResourceValues(forKeys: Set(keys)).allValues
     }
 
-    /// The value of one resource key, as it is now; nil if the item has not got it.
-    /// - Throws: if nothing is there.
+    /// The present value of one resource key; nil if the item has none.
+    /// - Throws: an error if the item does not exist.
     public func getPromisedItemResourceValue(_ value: inout AnyObject?, forKey key: URLResourceKey) throws {
         switch try promisedItemResourceValues(forKeys: [key])[key] {
         case let flag as Bool where ItemFacts.keys.contains(key): value = NSNumber(value: flag)

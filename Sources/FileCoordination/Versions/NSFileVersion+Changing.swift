@@ -1,4 +1,4 @@
-// Adding, bringing back and removing versions. What a call takes out of a file's place is kept as a version.
+// Adds, restores and removes versions. Content that a call replaces stays as a version.
 
 import ControlProtocol
 import Foundation
@@ -7,36 +7,36 @@ import VersionModel
 import VersionsClient
 
 extension NSFileVersion {
-    /// How a version is added.
+    /// The options for a new version.
     public struct AddingOptions: OptionSet, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
-        /// The file with the contents is not needed afterwards: it is removed, unless it is a version.
+        /// The file with the contents is no longer needed: it is removed, unless it is a version.
         public static let byMoving = AddingOptions(rawValue: 1)
     }
 
-    /// How a version replaces an item.
+    /// The options for a restored version.
     public struct ReplacingOptions: OptionSet, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
-        /// The version is not needed afterwards: it is removed.
+        /// The version is no longer needed: it is removed.
         public static let byMoving = ReplacingOptions(rawValue: 1)
     }
 
     // MARK: - Adding
 
-    /// Adds a version with contents of their own to a file, which stays as it is. Do it in a coordinated write of the
-    /// file.
+    /// Adds a version with separate contents to a file. The file itself stays unchanged. Call it in a coordinated write
+    /// of the file.
     /// - Parameters:
-    ///   - url: the file that gets the version.
-    ///   - contentsURL: any file that can be read, perhaps the same one.
-    ///   - options: whether the contents may be taken away from where they are.
+    ///   - url: the file of the new version.
+    ///   - contentsURL: any readable file, possibly the same one.
+    ///   - options: whether the contents' file may be moved.
     /// - Throws: `CocoaError(.featureUnsupported)` outside of a container.
     public class func addOfItem(
         at url: URL, withContentsOf contentsURL: URL, options: AddingOptions = []
     ) throws -> NSFileVersion {
         guard let item = try served(url) else { throw CocoaError(.featureUnsupported, userInfo: [NSURLErrorKey: url]) }
-        // What lies under `.versions` is no file of the container's: it is copied as what lies elsewhere is.
+        // A path under `.versions` is no file of the container, so it is copied like a file from elsewhere.
         let isVersion = item.path(of: contentsURL)?.isUnderVersions ?? false
         let isElsewhere = isVersion || item.path(of: contentsURL) == nil
         let temporary = isElsewhere ? temporaryFile(beside: url) : nil
@@ -52,7 +52,7 @@ extension NSFileVersion {
         return NSFileVersion(added, of: url, in: item)
     }
 
-    /// A new, empty directory for making the contents of a version in; the caller removes it.
+    /// A new, empty directory for the contents of a new version. The caller removes it.
     public class func temporaryDirectoryURLForNewVersionOfItem(at url: URL) -> URL {
         let parent = FileManager.default.temporaryDirectory
         let directory = parent.appendingPathComponent("NSFileVersion-\(UUID().uuidString)", isDirectory: true)
@@ -61,17 +61,18 @@ extension NSFileVersion {
         return directory
     }
 
-    /// A name that counts as this process's own scaffolding: no versions are kept of it, and nobody is told.
+    /// A temporary name of this process: the container keeps no versions of it, and notifies no presenter.
     private class func temporaryFile(beside url: URL) -> URL {
         let name = ".\(UUID().uuidString.prefix(8)).tmp.\(getpid())"
         return url.deletingLastPathComponent().appendingPathComponent(name)
     }
 
-    // MARK: - Bringing back
+    // MARK: - Restoring
 
-    /// Puts the version's content into a file: its own, which makes it current again, or another one, which is made if
-    /// it is not there. What was in the file stays a version of it; conflicts stay until they are resolved.
-    /// - Returns: the file; it keeps the name that was given.
+    /// Writes the version's content into a file: its own, where the version becomes current again, or another one,
+    /// which is created if it does not exist. The file's former content stays a version of it; conflicts stay until
+    /// they are resolved.
+    /// - Returns: the file, under the given name.
     @discardableResult
     public func replaceItem(at url: URL, options: ReplacingOptions = []) throws -> URL {
         guard let info, let item else {
@@ -80,7 +81,7 @@ extension NSFileVersion {
         }
         let target = item.path(of: url)
         let isThere = (try? url.checkResourceIsReachable()) == true
-        // By its identity, not by its name: the document may have another one by now, and another file this one.
+        // By identity, not by name: the document may have another name by now, and another file may have this one.
         if isThere ? isSameItem(url, info) : wasLast(at: target, info, item) {
             try Self.answer(url) { () throws(ControlError) in
                 _ = try item.client.callAndWait(RestoreRequest(.id(info.item.hex), version: .id(info.id.hex), to: nil))
@@ -102,18 +103,18 @@ extension NSFileVersion {
         return versions.first?.item == info.item
     }
 
-    /// Whether the document was there last, where nothing is now: then it comes back, with all its versions.
+    /// Whether a missing path was the document's last place: then the document comes back with all its versions.
     private func wasLast(at target: Path?, _ info: VersionInfo, _ item: ServedItem) -> Bool {
         let now = try? item.client.callAndWait(ShowRequest(.id(info.item.hex), version: .id(info.id.hex)))
         return target != nil && now?.path == target
     }
 
-    /// Copies a file over another one as programs save: written whole beside it, then renamed.
+    /// Copies a file over another one like a safe save: written completely beside it, then renamed.
     private class func copy(_ source: URL, over url: URL) throws {
         let temporary = temporaryFile(beside: url)
         try FileManager.default.copyItem(at: source, to: temporary)
         let old = try? FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions]
-        // A version can be read only; the file that it becomes is written as others are.
+        // A version is read-only; the new file has normal permissions.
         try? FileManager.default.setAttributes([.posixPermissions: old ?? 0o644], ofItemAtPath: temporary.path)
         guard rename(temporary.path, url.path) == 0 else {
             let error = ControlError(system: "it cannot be replaced", path: Path(url))
@@ -124,7 +125,7 @@ extension NSFileVersion {
 
     // MARK: - Removing
 
-    /// Removes the version for good. One that is in conflict counts as resolved.
+    /// Removes the version for good. A version in conflict counts as resolved.
     /// - Throws: for the current version, which is the file.
     public func remove() throws {
         guard let info, let item else { throw CocoaError(.featureUnsupported, userInfo: [NSURLErrorKey: documentURL]) }
@@ -133,8 +134,7 @@ extension NSFileVersion {
         }
     }
 
-    /// Removes the older versions of a file for good. Those in a conflict that nobody has resolved stay, and so does
-    /// what they are compared with.
+    /// Removes the older versions of a file for good. Versions in an unresolved conflict stay, and so do their bases.
     public class func removeOtherVersionsOfItem(at url: URL) throws {
         guard let item = try served(url) else { return }
         do throws(ControlError) {
@@ -144,13 +144,13 @@ extension NSFileVersion {
         }
     }
 
-    // MARK: - Help for all
+    // MARK: - Helpers
 
     private class func served(_ url: URL) throws -> ServedItem? {
         try answer(url) { () throws(ControlError) in try ServedItem.find(url) }
     }
 
-    /// Runs a call of the daemon; what it throws is an error as Foundation has them.
+    /// Runs a call of the daemon and converts its errors to Foundation's.
     private class func answer<Result>(_ url: URL, _ body: () throws(ControlError) -> Result) throws -> Result {
         do throws(ControlError) {
             return try body()
@@ -161,6 +161,6 @@ extension NSFileVersion {
 }
 
 extension Path {
-    /// Whether a path of a container leads to versions, and not to files.
+    /// Whether a path of a container is in the tree of versions.
     var isUnderVersions: Bool { bytes.split(separator: 47).contains { $0.elementsEqual(".versions".utf8) } }
 }

@@ -1,4 +1,4 @@
-// Finding versions of a file: the current one, the others, those in conflict, one by its identity.
+// Finds versions of a file: the current one, the others, those in conflict, and one by its identity.
 
 import ControlProtocol
 import Foundation
@@ -6,7 +6,7 @@ import VersionModel
 import VersionsClient
 
 extension NSFileVersion {
-    /// The version in a file; nil if there is no file.
+    /// The current version of a file; nil if the file does not exist.
     public class func currentVersionOfItem(at url: URL) -> NSFileVersion? {
         if let (versions, item) = history(of: url) {
             return versions.first { $0.kind == .current }.map { NSFileVersion($0, of: url, in: item) } ?? plain(url)
@@ -14,17 +14,17 @@ extension NSFileVersion {
         return plain(url)
     }
 
-    /// All other versions that are on this device, newest first, whether in conflict or not; nil if there is no file.
+    /// All other local versions, newest first, in conflict or not; nil if the file does not exist.
     public class func otherVersionsOfItem(at url: URL) -> [NSFileVersion]? {
         others(of: url) { $0.kind != .current && $0.local }
     }
 
-    /// The versions that lost a conflict which nobody has resolved; nil if there is no file.
+    /// The losers of unresolved conflicts; nil if the file does not exist.
     public class func unresolvedConflictVersionsOfItem(at url: URL) -> [NSFileVersion]? {
         others(of: url) { $0.kind == .conflict }
     }
 
-    /// Versions that are known here and kept elsewhere. There is one device as yet, so there are none.
+    /// Versions that are known here but stored on other devices. There is one device, so there are none.
     public class func getNonlocalVersionsOfItem(
         at url: URL, completionHandler: @escaping @Sendable ([NSFileVersion]?, (any Error)?) -> Void
     ) {
@@ -43,7 +43,7 @@ extension NSFileVersion {
         }
     }
 
-    /// The version that a ``persistentIdentifier`` stands for; nil if it is gone, or is another file's.
+    /// The version with this ``persistentIdentifier``; nil if it is gone, or belongs to another file.
     public class func version(itemAt url: URL, forPersistentIdentifier persistentIdentifier: Any) -> NSFileVersion? {
         let identifier = (persistentIdentifier as? NSString).map { "\($0)" } ?? persistentIdentifier as? String
         guard let identifier else { return nil }
@@ -56,14 +56,14 @@ extension NSFileVersion {
         return versions.filter(isWanted).map { NSFileVersion($0, of: url, in: item) }
     }
 
-    /// The versions of a document that is there; nil if it is none, or its container does not answer.
+    /// The versions of an existing document; nil if the item is no document, or its container does not answer.
     class func history(of url: URL) -> ([VersionInfo], ServedItem)? {
         guard (try? url.checkResourceIsReachable()) == true, let item = try? ServedItem.find(url) else { return nil }
         guard let history = try? item.client.callAndWait(HistoryRequest(.path(item.path))) else { return nil }
         return (history.versions, item)
     }
 
-    /// The version of what is there without a history.
+    /// The version of a file without a history.
     private class func plain(_ url: URL) -> NSFileVersion? {
         guard let values = try? FileManager.default.attributesOfItem(atPath: url.path) else { return nil }
         return NSFileVersion(plain: url, modified: values[.modificationDate] as? Date)

@@ -1,4 +1,4 @@
-// NSFileVersion: the versions of a file, as Apple's Foundation spells them, on the container's history.
+// NSFileVersion: the versions of a file in the container's history, with the names of Apple's Foundation.
 
 import ControlProtocol
 import Foundation
@@ -6,7 +6,7 @@ import Synchronization
 import VersionModel
 import VersionsClient
 
-/// One version of a file: the one in the file, an older one, or one that lost a conflict.
+/// One version of a file: the current one, an older one, or the loser of a conflict.
 ///
 ///     for version in NSFileVersion.unresolvedConflictVersionsOfItem(at: url) ?? [] {
 ///         show(version.url, version.localizedNameOfSavingComputer, version.modificationDate)
@@ -14,26 +14,26 @@ import VersionsClient
 ///     }
 ///     try NSFileVersion.removeOtherVersionsOfItem(at: url)
 ///
-/// Versions are kept by the container that the file lies in; outside of any, a file has its current version and no
-/// others. Getting versions does not coordinate by itself: do it in a coordinated read, and what changes them in a
-/// coordinated write. Every call that asks the daemon waits for its answer: do not make it on the main thread.
-/// `docs/apple-differences.md` lists where this differs from Apple's class.
+/// The container of a file keeps its versions. Outside of containers a file has only its current version. These calls
+/// do not coordinate: make them in a coordinated read, and calls that change versions in a coordinated write. Every
+/// call to the daemon waits for its answer: do not make it on the main thread. `docs/apple-differences.md` lists the
+/// differences from Apple's class.
 open class NSFileVersion: NSObject, @unchecked Sendable {
-    /// What is known of the version; nil outside of a container.
+    /// The daemon's description of the version; nil outside of a container.
     let info: VersionInfo?
     let item: ServedItem?
-    /// The file that this is a version of.
+    /// The file of this version.
     let documentURL: URL
     private let modified: Date?
 
     private struct State {
         var isResolved: Bool
         var isDiscardable = false
-        /// Where the content was found last.
+        /// The last known place of the content.
         var place: URL
     }
 
-    /// Guards what can be set. Nothing is called under it.
+    /// Guards the mutable state. No callback runs under it.
     private let state: Mutex<State>
 
     init(_ info: VersionInfo, of url: URL, in item: ServedItem) {
@@ -56,18 +56,18 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    // MARK: - What it is
+    // MARK: - Properties
 
-    /// Where the content is: for the current version the file itself, for others a file under `.versions` that can be
-    /// read and not be written. That one has another name when the document is renamed or the version's conflict is
-    /// resolved: ask again then.
+    /// The place of the content: for the current version the file itself, for others a read-only file under
+    /// `.versions`. That name changes when the document is renamed or the version's conflict is resolved: read it again
+    /// then.
     open var url: URL {
         let place = state.withLock(\.place)
         guard let info, info.kind != .current, (try? place.checkResourceIsReachable()) != true else { return place }
         return findPlace() ?? place
     }
 
-    /// Asks the daemon where the content of a version that is not the file is by now; nil if it is gone.
+    /// Asks the daemon for the present place of a noncurrent version's content; nil if the version is gone.
     private func findPlace() -> URL? {
         guard let info, let item,
             let now = try? item.client.callAndWait(ShowRequest(.id(info.item.hex), version: .id(info.id.hex)))
@@ -77,13 +77,13 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
         return place
     }
 
-    /// The file's name when the version was found.
+    /// The file's name at the time of the lookup.
     open var localizedName: String? { documentURL.lastPathComponent }
 
-    /// The name of the device that saved it.
+    /// The name of the device that saved the version.
     open var localizedNameOfSavingComputer: String? { info?.device ?? ProcessInfo.processInfo.hostName }
 
-    /// Who saved it; nil if that was the user of this process.
+    /// The user that saved the version; nil for the user of this process.
     open var originatorNameComponents: PersonNameComponents? {
         guard let user = info?.user, !user.isEmpty, user != NSUserName() else { return nil }
         var components = PersonNameComponents()
@@ -91,25 +91,25 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
         return components
     }
 
-    /// The file's modification time of the version.
+    /// The file's modification time in this version.
     open var modificationDate: Date? { modified }
 
-    /// What finds the version again with ``version(itemAt:forPersistentIdentifier:)``, also in another process.
+    /// The identity for ``version(itemAt:forPersistentIdentifier:)``, also in another process.
     open var persistentIdentifier: any NSCoding { NSString(string: info?.id.hex ?? "current") }
 
-    /// Whether it was found as the loser of a conflict.
+    /// Whether the version was the loser of a conflict at the time of the lookup.
     open var isConflict: Bool { info?.kind == .conflict }
 
-    /// Whether its conflict is settled. Setting it to true resolves it, so that it is listed among the other versions
-    /// only; nothing is removed. It cannot be set to false, and stays as it is where the daemon refuses: use
-    /// ``resolve()`` to learn why.
+    /// Whether the conflict is resolved. True resolves it: the version is then listed only among the other versions,
+    /// and no version is removed. It cannot be set to false. If the daemon refuses, it stays as it is: ``resolve()``
+    /// throws the error.
     open var isResolved: Bool {
         get { state.withLock(\.isResolved) }
         set { if newValue { try? resolve() } }
     }
 
-    /// Resolves the conflict that the version lost: the file stays as it is, the version becomes history.
-    /// - Throws: why it could not be done. That it is resolved already is no error.
+    /// Resolves the conflict that the version lost: the file stays unchanged, the version becomes history.
+    /// - Throws: the daemon's error. A resolved conflict is no error.
     open func resolve() throws {
         guard let info, let item, !isResolved else { return }
         do throws(ControlError) {
@@ -118,12 +118,12 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
             guard error.code == .nothingToDo else { throw error.cocoa(documentURL) }
         }
         state.withLock { $0.isResolved = true }
-        // It is among the others now, under another name.
+        // The version is now among the others, under another name.
         _ = findPlace()
     }
 
-    /// Whether the version need not be kept. Setting it takes a pin away; the version goes when history is thinned, not
-    /// sooner. It cannot be set for the current version, nor be taken back.
+    /// Whether the version may be discarded. True removes a pin; the version goes with the next thinning of the
+    /// history. It cannot be set for the current version, and cannot be undone.
     open var isDiscardable: Bool {
         get { state.withLock(\.isDiscardable) }
         set {
@@ -137,7 +137,7 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
     /// Whether the content is on this device.
     open var hasLocalContents: Bool { info.map { $0.local && !$0.lost } ?? true }
 
-    /// Versions have no thumbnails here.
+    /// Versions have no thumbnails on Linux.
     open var hasThumbnail: Bool { false }
 
     // MARK: - Equality
@@ -158,7 +158,8 @@ open class NSFileVersion: NSObject, @unchecked Sendable {
     }
 
     open override var description: String {
-        "<NSFileVersion \(info?.id.short ?? "current") of \(documentURL.lastPathComponent)\(isConflict ? ", conflict" : "")>"
+        let conflict = isConflict ? ", conflict" : ""
+        return "<NSFileVersion \(info?.id.short ?? "current") of \(documentURL.lastPathComponent)\(conflict)>"
     }
 }
 
@@ -167,7 +168,7 @@ extension Date {
 }
 
 extension ControlError {
-    /// The error as Foundation has it: its code where Cocoa has one for it, our words, the path as a URL.
+    /// The error for Foundation: Cocoa's code if there is one, the daemon's message, the path as a URL.
     func cocoa(_ url: URL) -> any Error {
         let code: CocoaError.Code
         switch self.code {

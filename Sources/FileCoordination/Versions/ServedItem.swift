@@ -1,4 +1,4 @@
-// An item in a container whose daemon answers, found by its URL.
+// An item in a container with a running daemon, found by its URL.
 
 import ControlProtocol
 import Foundation
@@ -6,22 +6,22 @@ import Glibc
 import Synchronization
 import VersionsClient
 
-/// Where an item is, and who knows its versions.
+/// The place of an item, and the client for its versions.
 struct ServedItem: Sendable {
     let client: VersionsClient
-    /// Where the container is mounted.
+    /// The container's mount point.
     let root: Path
     /// The item's path in the container.
     let path: Path
 
-    /// Guards the connections of this process, one for each container that it asked about. Held while one is made, so
-    /// that there are not two.
+    /// Guards the connections of this process, one for each container. Held during a new connection, so that there are
+    /// not two.
     private static let clients = Mutex<[Path: VersionsClient]>([:])
 
     private static let registering = DispatchQueue(label: "file-coordination-presenters")
 
-    /// Finds the daemon of an item; nil outside of any container that is mounted.
-    /// - Throws: what keeps the daemon from answering.
+    /// Finds the daemon of an item; nil outside of mounted containers.
+    /// - Throws: the error that keeps the daemon from answering.
     static func find(_ url: URL, followingLastLink: Bool = true) throws(ControlError) -> ServedItem? {
         guard let typed = Path(url) else { return nil }
         let place: ContainerPlace
@@ -47,15 +47,17 @@ struct ServedItem: Sendable {
             client.whenEnded { [weak client] _ in
                 clients.withLock { if $0[place.root] === client { $0[place.root] = nil } }
             }
-            // A daemon that was away answers again: its presenters hear of it. Elsewhere, because locks may be held here.
+            // A daemon that was away answers again, so its presenters are registered. On another thread, because this
+            // one may hold locks.
             registering.async { PresenterCenter.shared.registerAgain() }
         }
         return client
     }
 
-    /// Where a path of the container is for this process.
+    /// The URL of a container's path in this process.
     func url(of path: Path, isDirectory: Bool = false) -> URL {
-        URL(file: path.bytes.isEmpty ? root : Path(bytes: (root.bytes == [47] ? [] : root.bytes) + [47] + path.bytes), isDirectory)
+        let prefix = root.bytes == [47] ? [] : root.bytes
+        return URL(file: path.bytes.isEmpty ? root : Path(bytes: prefix + [47] + path.bytes), isDirectory)
     }
 
     /// The path of another file in the same container; nil if it is elsewhere.
@@ -68,7 +70,7 @@ struct ServedItem: Sendable {
 }
 
 extension Path {
-    /// The absolute path that a file URL stands for; nil for other URLs.
+    /// The absolute path of a file URL; nil for other URLs.
     init?(_ url: URL) {
         guard url.isFileURL else { return nil }
         let bytes = url.absoluteURL.withUnsafeFileSystemRepresentation { name in
@@ -80,8 +82,10 @@ extension Path {
 }
 
 extension URL {
-    /// The URL of an absolute path; what is not UTF-8 in it cannot be said in a URL.
+    /// The URL of an absolute path. A URL cannot express bytes that are not UTF-8.
     init(file path: Path, _ isDirectory: Bool = false) {
-        self = path.withCString { URL(fileURLWithFileSystemRepresentation: $0, isDirectory: isDirectory, relativeTo: nil) }
+        self = path.withCString {
+            URL(fileURLWithFileSystemRepresentation: $0, isDirectory: isDirectory, relativeTo: nil)
+        }
     }
 }
