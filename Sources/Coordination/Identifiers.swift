@@ -1,8 +1,8 @@
-// What the arbiter knows claims, presenters, connections, questions and purposes by.
+// The identifiers of claims, presenters, connections, questions and purposes.
 
 import VersionModel
 
-/// What a claim is known by: given by whoever makes it, for instance the number of the open file.
+/// The number of a claim, chosen by its maker: for instance the number of the open file.
 public struct ClaimID: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let number: UInt64
     public init(_ number: UInt64) { self.number = number }
@@ -10,7 +10,7 @@ public struct ClaimID: Hashable, Comparable, Sendable, CustomStringConvertible {
     public static func < (left: ClaimID, right: ClaimID) -> Bool { left.number < right.number }
 }
 
-/// What a presenter is known by.
+/// The number of a presenter.
 public struct PresenterID: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let number: UInt64
     public init(_ number: UInt64) { self.number = number }
@@ -34,8 +34,8 @@ public struct QuestionID: Hashable, Comparable, Sendable, CustomStringConvertibl
     public static func < (left: QuestionID, right: QuestionID) -> Bool { left.number < right.number }
 }
 
-/// What claims that belong together have in common: they never wait for one another, in whatever process they are made.
-/// A secret of 128 random bits, so that nobody passes others' claims by guessing.
+/// The common property of claims that belong together: they never wait for one another, in any process. A secret of 128
+/// random bits, so that no program can guess another's purpose and pass its claims.
 public struct Purpose: Hashable, Sendable {
     public let high: UInt64
     public let low: UInt64
@@ -45,24 +45,24 @@ public struct Purpose: Hashable, Sendable {
         self.low = low
     }
 
-    /// A new one, from the system's source of secrets.
+    /// A new purpose, from the system's source of secrets.
     public static func random() -> Purpose {
         var generator = SystemRandomNumberGenerator()
         return Purpose(high: generator.next(), low: generator.next())
     }
 
-    /// Reads 32 hex digits; nil for anything else.
+    /// Reads 32 hex digits; nil for other text.
     public init?(hex: String) {
         guard let identifier = Identifier<Purpose>(hex: hex) else { return nil }
         self.init(high: identifier.high, low: identifier.low)
     }
 
-    /// What stands for it in the change feed: it names the purpose among changes, and does not give the secret away.
+    /// The purpose's mark in the change feed. It does not reveal the secret.
     public var origin: UInt64 {
-        // 64 bits of 128: who knows them still has 2^64 secrets to try. Never 0, which would look like none.
+        // 64 bits of 128: a reader still has 2^64 possible secrets to try. Never 0, which would mean no purpose.
         max(1, BitMixing.mix(BitMixing.mix(high) ^ low))
     }
 
-    /// The digits that stand for it in messages.
+    /// The digits in messages.
     public var hex: String { Identifier<Purpose>(high: high, low: low).hex }
 }

@@ -1,33 +1,33 @@
-// Who takes part in coordination, and what they are told.
+// The participants of coordination, and the messages for them.
 
 import VersionModel
 
 /// A client that takes part in coordination.
 public protocol CoordinationClient: AnyObject, Sendable {
-    /// Something for the client. Called with the coordinator's lock held, so that the order is kept: it puts the
-    /// message on its way and returns.
+    /// Receives a message. Called under the coordinator's lock, to keep the order: it passes the message on and
+    /// returns.
     func tell(_ message: CoordinationMessage)
 }
 
-/// What a client is told.
+/// A message for a client.
 public enum CoordinationMessage: Hashable, Sendable {
     case granted(ClaimID, [TreePath])
     case failed(ClaimID, ClaimRefusal)
-    /// With where the presenter's item is.
+    /// With the place of the presenter's item.
     case ask(QuestionID, PresenterID, Question, for: ClaimID, at: TreePath?)
     case reacquire(PresenterID, ClaimID)
     case heldUp(ClaimID, by: CoordinationParty, isHolder: Bool)
     case presenterRevoked(PresenterID)
     case claimRevoked(ClaimID)
-    /// What the claim is on was changed, moved or deleted by a program that did not wait for it.
+    /// A program without coordination has changed, moved or deleted the claimed item.
     case disturbed(ClaimID, Access)
     case probe
 }
 
-/// Why a claim is not granted, for people.
+/// The reason why a claim is not granted, for users.
 public enum ClaimRefusal: Hashable, Sendable {
     case cancelled
-    /// Who waits for whom, in a ring.
+    /// The claims of a ring, each waiting for the next.
     case deadlock([CoordinationParty])
     case refused(by: CoordinationParty, String)
     case unresponsive
@@ -37,9 +37,9 @@ public enum ClaimRefusal: Hashable, Sendable {
 public struct CoordinationParty: Hashable, Sendable {
     public var process: Int32
     public var program: String
-    /// The item that it is about; nil if that has none.
+    /// The item of its claim; nil if it has none.
     public var path: TreePath?
-    /// Whose process it is; nil if nobody can tell.
+    /// The user of the process; nil if it is unknown.
     public var user: UInt32?
 
     public init(process: Int32, program: String, path: TreePath? = nil, user: UInt32? = nil) {
@@ -51,6 +51,6 @@ public struct CoordinationParty: Hashable, Sendable {
 }
 
 extension CoordinationParty {
-    /// Somebody who has gone.
+    /// A participant that is gone.
     public static let unknown = CoordinationParty(process: 0, program: "")
 }

@@ -1,4 +1,4 @@
-// What a query may ask of a name in the tree: the words of the language, and what kind of value each stands for.
+// The attributes of the query language, and the kinds of their values.
 
 /// An attribute of a file, directory or other entry of the tree.
 public enum QueryAttribute: String, Hashable, Sendable, CaseIterable {
@@ -6,7 +6,7 @@ public enum QueryAttribute: String, Hashable, Sendable, CaseIterable {
     case `extension`
     case type, size, modified, saved, versions, conflicts, state, scope, device, user, program, item, version
 
-    /// What values it has.
+    /// The kind of its values.
     public enum Kind: Hashable, Sendable {
         /// Any bytes.
         case text
@@ -29,7 +29,7 @@ public enum QueryAttribute: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What it is, in a clause, for the help.
+    /// A description of the attribute as a clause, for the help.
     public var summary: String {
         switch self {
         case .name: "its name"
@@ -51,6 +51,6 @@ public enum QueryAttribute: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Reads the word for an attribute, in any case of letters.
+    /// Reads the word for an attribute, in any case.
     init?(word: String) { self.init(rawValue: word.lowercased()) }
 }

@@ -1,8 +1,8 @@
-// Asks a predicate of an entry. An attribute that the entry does not have equals nothing, and is less than nothing.
+// Evaluates a predicate for an entry. A missing attribute equals no value, and is less than none.
 
 import VersionModel
 
-/// A predicate made ready to be asked often.
+/// A predicate that is prepared for many evaluations.
 public struct QueryMatcher: Sendable {
     private indirect enum Node: Sendable {
         case always(Bool)
@@ -83,7 +83,7 @@ public struct QueryMatcher: Sendable {
     private static func folded(_ value: QueryValue, _ ignoresCase: Bool) -> QueryValue {
         guard ignoresCase, case .text(let bytes) = value else { return value }
         if bytes.allSatisfy({ $0 < 128 }) { return .text(bytes.map { (65...90).contains($0) ? $0 | 32 : $0 }) }
-        // Units may be beyond a byte: four bytes for each keeps different texts different.
+        // Units may exceed a byte: four bytes for each keep different texts different.
         return .text(TextUnits.units(of: bytes, ignoringCase: true).flatMap { unit in
             unit < 128 ? [UInt8(unit)] : [0xFF, UInt8(unit >> 16 & 255), UInt8(unit >> 8 & 255), UInt8(unit & 255)]
         })

@@ -3,7 +3,7 @@
 import VersionModel
 
 extension QueryParser {
-    /// A value that an attribute may be compared with.
+    /// A value to compare an attribute with.
     mutating func value(of attribute: QueryAttribute) throws(QuerySyntaxError) -> QueryValue {
         switch attribute.kind {
         case .text: return .text(try text("a text in quotes"))
@@ -40,7 +40,7 @@ extension QueryParser {
         return pattern
     }
 
-    /// What is between quotes, or a word without them.
+    /// The text between quotes, or a word without quotes.
     private mutating func text(_ what: String) throws(QuerySyntaxError) -> [UInt8] {
         let bytes: [UInt8]
         switch token.kind {
@@ -54,7 +54,7 @@ extension QueryParser {
         return bytes
     }
 
-    /// The token as text; nil if it is neither quoted nor a word.
+    /// The token as text; nil if it is neither quoted text nor a word.
     private var written: String? {
         switch token.kind {
         case .quoted(let value): String(decoding: value, as: UTF8.self)
@@ -74,7 +74,7 @@ extension QueryParser {
         "gb": 1_000_000_000, "tb": 1_000_000_000_000,
     ]
 
-    /// `-12`, `3`, `10KiB`; nil for anything else and for what is too big.
+    /// `-12`, `3`, `10KiB`; nil for other text and for numbers that are too big.
     static func number(_ text: String) -> Int64? {
         let isNegative = text.first == "-"
         let digits = text.drop { $0 == "-" }.prefix { $0.isASCII && $0.isNumber }

@@ -1,24 +1,25 @@
-// From the text of a query to the predicate: a descent through OR, AND, NOT and comparisons.
+// Parses the text of a query to a predicate: a descent through OR, AND, NOT and comparisons.
 
 import VersionModel
 
 extension QueryPredicate {
-    /// A query's text may be so long, in bytes.
+    /// The longest text of a query, in bytes.
     public static let textLimit = 65_536
-    /// Parentheses and NOTs may lie in one another this deep.
+    /// The deepest nesting of parentheses and NOTs.
     public static let depthLimit = 64
 
     /// Reads a query.
     /// - Parameters:
-    ///   - text: bytes, for names in it need not be UTF-8. Without a word in it the query asks for everything.
-    ///   - moment: reads a time; RFC 3339 alone if nothing else is given.
-    /// - Throws: where the text cannot be read, and what was expected there.
+    ///   - text: bytes, because names in it need not be UTF-8. A text without words matches every entry.
+    ///   - moment: reads a time; by default only RFC 3339.
+    /// - Throws: the place of the error, and the expected words.
     public init(
         parsing text: [UInt8], moment: (String) -> Timestamp? = { Timestamp(rfc3339: $0) }
     ) throws(QuerySyntaxError) {
         guard text.count <= Self.textLimit else {
             throw QuerySyntaxError(
-                "a query has at most \(Self.textLimit) bytes", at: Self.textLimit, found: text[Self.textLimit...], in: text)
+                "a query has at most \(Self.textLimit) bytes", at: Self.textLimit, found: text[Self.textLimit...],
+                in: text)
         }
         self = try withoutActuallyEscaping(moment) { moment throws(QuerySyntaxError) in
             var parser = try QueryParser(text, moment)
@@ -82,7 +83,8 @@ struct QueryParser {
 
     private mutating func test() throws(QuerySyntaxError) -> QueryPredicate {
         guard token.kind == .word, let attribute = QueryAttribute(word: token.text) else {
-            throw unexpected("expected an attribute (\(QueryAttribute.allCases.map(\.rawValue).joined(separator: ", ")))")
+            let names = QueryAttribute.allCases.map(\.rawValue).joined(separator: ", ")
+            throw unexpected("expected an attribute (\(names))")
         }
         try advance()
         if try take(keyword: "NOT") {
@@ -96,7 +98,9 @@ struct QueryParser {
 
     private mutating func test(of attribute: QueryAttribute) throws(QuerySyntaxError) -> QueryPredicate {
         if isKeyword("LIKE") {
-            guard attribute.kind == .text else { throw unexpected("LIKE is for texts, and \(attribute.rawValue) is none") }
+            guard attribute.kind == .text else {
+                throw unexpected("LIKE is for texts, and \(attribute.rawValue) is none")
+            }
             try advance()
             let ignoresCase = try take(sign: "[c]")
             return .test(QueryTest(attribute, .like(try pattern()), ignoresCase: ignoresCase))
@@ -142,7 +146,7 @@ struct QueryParser {
 
     mutating func advance() throws(QuerySyntaxError) { token = try scanner.next() }
 
-    /// For naming the place of a token that was taken already.
+    /// Puts a taken token back, so that an error names its place.
     mutating func put(back token: QueryToken) { self.token = token }
 
     func unexpected(_ message: String) -> QuerySyntaxError {

@@ -1,4 +1,4 @@
-// What a query asks for: comparisons of attributes, joined by AND, OR and NOT. Values without I/O.
+// The predicate of a query: comparisons of attributes, joined by AND, OR and NOT. Values without I/O.
 
 import VersionModel
 
@@ -23,15 +23,15 @@ public indirect enum QueryPredicate: Hashable, Sendable {
         .test(QueryTest(attribute, .compare(relation, value), ignoresCase: ignoringCase))
     }
 
-    /// Whether an attribute matches a pattern: `*` stands for any characters, `?` for one, `\` takes the meaning of
-    /// what follows it.
+    /// Whether an attribute matches a pattern: `*` stands for any characters, `?` for one, `\` makes the next character
+    /// literal.
     public static func like(
         _ attribute: QueryAttribute, _ pattern: String, ignoringCase: Bool = false
     ) -> QueryPredicate {
         .test(QueryTest(attribute, .like(Array(pattern.utf8)), ignoresCase: ignoringCase))
     }
 
-    /// Whether an attribute is one of some values.
+    /// Whether an attribute equals one of several values.
     public static func isOne(
         _ attribute: QueryAttribute, of values: [QueryValue], ignoringCase: Bool = false
     ) -> QueryPredicate {
@@ -39,9 +39,9 @@ public indirect enum QueryPredicate: Hashable, Sendable {
     }
 }
 
-/// One question about one attribute.
+/// One test of one attribute.
 public struct QueryTest: Hashable, Sendable {
-    /// How two values are compared.
+    /// A comparison of two values.
     public enum Relation: String, Hashable, Sendable, CaseIterable {
         case equal = "="
         case notEqual = "!="
@@ -51,7 +51,7 @@ public struct QueryTest: Hashable, Sendable {
         case greaterOrEqual = ">="
     }
 
-    /// What is asked.
+    /// The test.
     public enum Question: Hashable, Sendable {
         case compare(Relation, QueryValue)
         /// A pattern, as bytes.
@@ -61,7 +61,7 @@ public struct QueryTest: Hashable, Sendable {
 
     public var attribute: QueryAttribute
     public var question: Question
-    /// Letters that differ in case alone are the same.
+    /// Whether the test ignores case.
     public var ignoresCase: Bool
 
     public init(_ attribute: QueryAttribute, _ question: Question, ignoresCase: Bool = false) {
@@ -73,7 +73,7 @@ public struct QueryTest: Hashable, Sendable {
 
 /// A value in a query, or of an entry.
 public enum QueryValue: Hashable, Sendable {
-    /// Bytes, for names need not be UTF-8.
+    /// Bytes, because names need not be UTF-8.
     case text([UInt8])
     case number(Int64)
     case moment(Timestamp)

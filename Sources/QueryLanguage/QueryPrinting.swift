@@ -1,9 +1,9 @@
-// A predicate as text that reads as the same predicate.
+// The text of a predicate, which parses to the same predicate.
 
 import VersionModel
 
 extension QueryPredicate: CustomStringConvertible {
-    /// The query in the language that `init(parsing:moment:)` reads; times in RFC 3339, in UTC.
+    /// The query in the language of `init(parsing:moment:)`; times in RFC 3339, in UTC.
     public var description: String {
         switch self {
         case .always(let answer): answer ? "TRUE" : "FALSE"
@@ -14,7 +14,7 @@ extension QueryPredicate: CustomStringConvertible {
         }
     }
 
-    /// Joins belong into parentheses within others: so they read as they were made.
+    /// Nested joins get parentheses, so that they parse to the same structure.
     private var operand: String {
         switch self {
         case .and, .or: "(\(self))"

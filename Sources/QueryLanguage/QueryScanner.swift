@@ -1,11 +1,11 @@
-// Cuts the text of a query into words, quoted texts and signs.
+// Splits the text of a query into words, quoted texts and signs.
 
 /// One piece of a query's text.
 struct QueryToken {
     enum Kind: Hashable {
         /// A name, keyword, number or value without quotes.
         case word
-        /// What stood between quotes, with its escapes read.
+        /// The text between quotes, with its escapes replaced.
         case quoted([UInt8])
         /// `=`, `(`, `&&` and the like.
         case sign(String)
@@ -13,20 +13,20 @@ struct QueryToken {
     }
 
     var kind: Kind
-    /// Its bytes as written.
+    /// Its bytes in the query.
     var source: ArraySlice<UInt8>
 
     var text: String { String(decoding: source, as: UTF8.self) }
 }
 
-/// Reads tokens one after the other.
+/// Reads one token after the other.
 struct QueryScanner {
     let text: [UInt8]
     private var position = 0
 
     init(_ text: [UInt8]) { self.text = text }
 
-    /// - Throws: for a sign that means nothing, and a quoted text that does not end or has an escape that is none.
+    /// - Throws: for an unknown sign, and for a quoted text without an end or with an invalid escape.
     mutating func next() throws(QuerySyntaxError) -> QueryToken {
         while position < text.count, Self.isBlank(text[position]) { position += 1 }
         guard position < text.count else { return QueryToken(kind: .end, source: text[text.count...]) }
@@ -44,13 +44,15 @@ struct QueryScanner {
         throw error("this sign means nothing here", start, text[start..<(start + 1)])
     }
 
-    /// The longer first.
-    private static let signs = ["<=", ">=", "!=", "<>", "==", "&&", "||", "[c]", "[C]", "=", "<", ">", "!", "(", ")", ","]
+    /// The longer signs first.
+    private static let signs = [
+        "<=", ">=", "!=", "<>", "==", "&&", "||", "[c]", "[C]", "=", "<", ">", "!", "(", ")", ",",
+    ]
     private static let meanings = ["==": "=", "<>": "!=", "[C]": "[c]"]
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
 
-    /// All but blanks, control characters and what means something: `" ' ( ) , = < > ! [ ] \ & |`.
+    /// All bytes except spaces, control characters and special characters: `" ' ( ) , = < > ! [ ] \ & |`.
     private static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...32, 127, 33, 34, 38, 39, 40, 41, 44, 60, 61, 62, 91, 92, 93, 124: false
@@ -73,7 +75,7 @@ struct QueryScanner {
         throw error("expected \(quote == 34 ? "\"" : "'") at the end of this text", start, text[start...])
     }
 
-    /// What stands for the escape whose backslash was just read.
+    /// The byte of an escape, after its backslash.
     private mutating func escaped() throws(QuerySyntaxError) -> UInt8 {
         let start = position - 1
         let rest = text[position...]
@@ -94,7 +96,9 @@ struct QueryScanner {
             throw error(
                 "no such escape: in a pattern \\\\* stands for a star itself, \\\\? for a question mark", start,
                 text[start..<(start + 2)])
-        default: throw error("no such escape: there are \\\\ \\\" \\' \\n \\r \\t \\xHH", start, text[start...].prefix(2))
+        default:
+            throw error(
+                "no such escape: there are \\\\ \\\" \\' \\n \\r \\t \\xHH", start, text[start...].prefix(2))
         }
     }
 

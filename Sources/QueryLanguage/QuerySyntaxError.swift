@@ -1,21 +1,21 @@
-// What is wrong with the text of a query, and where.
+// An error in the text of a query, with its place.
 
-/// The place in a query's text that could not be read, and what was expected there.
+/// The place of an error in a query's text, and the expected words.
 public struct QuerySyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The byte where the reading stopped, from 0.
+    /// The byte of the error, from 0.
     public var offset: Int
-    /// Which character that is, from 1.
+    /// The number of its character, from 1.
     public var character: Int
-    /// What stands there; empty at the end of the text.
+    /// The text at the error; empty at the end.
     public var found: String
     /// A clause: `expected an attribute`.
     public var message: String
 
     /// - Parameters:
     ///   - message: a clause.
-    ///   - offset: the byte where the reading stopped, from 0.
-    ///   - found: what stands there.
-    ///   - text: all that was to be read.
+    ///   - offset: the byte of the error, from 0.
+    ///   - found: the text there.
+    ///   - text: the whole text.
     public init(_ message: String, at offset: Int, found: ArraySlice<UInt8>, in text: [UInt8]) {
         self.offset = offset
         character = String(decoding: text.prefix(offset), as: UTF8.self).count + 1

@@ -1,6 +1,6 @@
-// Patterns of LIKE: `*` and `?` over names that are bytes, most often UTF-8.
+// Patterns of LIKE: `*` and `?` over names that are bytes, mostly UTF-8.
 
-/// A pattern; made once, asked for every entry.
+/// A pattern: compiled once, matched with every entry.
 struct TextPattern: Sendable {
     private enum Token: Sendable {
         case unit(UInt32)
@@ -16,10 +16,10 @@ struct TextPattern: Sendable {
         var rest = TextUnits.units(of: pattern, ignoringCase: ignoresCase)[...]
         while let unit = rest.popFirst() {
             switch unit {
-            // Of several in a row one does the same.
+            // Several in a row are the same as one.
             case 42: if case .anyRun? = tokens.last {} else { tokens.append(.anyRun) }
             case 63: tokens.append(.anyOne)
-            // Behind a last backslash there is nothing to match.
+            // After a final backslash no byte can match.
             case 92: tokens.append(.unit(rest.popFirst() ?? .max))
             default: tokens.append(.unit(unit))
             }
@@ -30,7 +30,7 @@ struct TextPattern: Sendable {
     func matches(_ text: [UInt8]) -> Bool {
         let units = TextUnits.units(of: text, ignoringCase: ignoresCase)
         var (token, unit) = (0, 0)
-        // Where to go on from if this goes wrong: the last `*` takes one more.
+        // The point to continue from after a mismatch: the last `*` takes one more.
         var retry: (token: Int, unit: Int)?
         while true {
             if token < tokens.count, case .anyRun = tokens[token] {
@@ -59,9 +59,9 @@ struct TextPattern: Sendable {
     }
 }
 
-/// Texts as what they consist of: characters of Unicode, and bytes that are none.
+/// Texts as units: characters of Unicode, and bytes that are not UTF-8.
 enum TextUnits {
-    /// The scalars of the text; a byte that is not UTF-8 is a number beyond all scalars.
+    /// The scalars of the text; a byte that is not UTF-8 is a number above all scalars.
     static func units(of bytes: [UInt8], ignoringCase: Bool) -> [UInt32] {
         if bytes.allSatisfy({ $0 < 128 }) {
             return bytes.map { byte in

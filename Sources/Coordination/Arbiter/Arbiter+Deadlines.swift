@@ -1,10 +1,12 @@
-// What the passing of time does: impatient opens go on, silent presenters and dead holders are named and then passed.
+// The effects of passing time: plain programs' opens continue; silent presenters and dead holders are named, then
+// skipped.
 
 extension Arbiter {
-    /// Time has passed.
+    /// Handles the passing of time.
     public mutating func tick(now: Int64) -> [Effect] {
         for id in inOrder(plainWaiting) {
-            guard let entry = claims[id], let patience = entry.claim.patience, entry.since + patience <= now else { continue }
+            guard let entry = claims[id], let patience = entry.claim.patience, entry.since + patience <= now
+            else { continue }
             grant(id, .impatient)
         }
         nameAndRevokePresenters(now)
@@ -13,7 +15,7 @@ extension Arbiter {
         return settle(now)
     }
 
-    /// When ``tick(now:)`` has something to do; nil while nothing waits.
+    /// The time of the next necessary ``tick(now:)``; nil while nothing waits.
     public var nextDeadline: Int64? {
         var next: Int64?
         func consider(_ time: Int64) { next = min(next ?? time, time) }
@@ -21,7 +23,9 @@ extension Arbiter {
             let isNamed = claims[asked.claim]?.named.contains(.presenter(asked.presenter)) ?? true
             if !isNamed { consider(asked.since + limits.notice) }
         }
-        for asked in outstanding.values where !revoked.contains(asked.presenter) { consider(asked.since + limits.deadline) }
+        for asked in outstanding.values where !revoked.contains(asked.presenter) {
+            consider(asked.since + limits.deadline)
+        }
         for entry in plainWaiting.lazy.compactMap({ claims[$0] }) {
             if let patience = entry.claim.patience { consider(entry.since + patience) }
         }
@@ -47,7 +51,9 @@ extension Arbiter {
 
     private mutating func nameAndRevokePresenters(_ now: Int64) {
         for (_, asked) in questions.sorted(by: { $0.key < $1.key }) {
-            if asked.since + limits.notice <= now, claims[asked.claim]?.named.insert(.presenter(asked.presenter)).inserted == true {
+            if asked.since + limits.notice <= now,
+                claims[asked.claim]?.named.insert(.presenter(asked.presenter)).inserted == true
+            {
                 effects.append(.slow(asked.claim, .presenter(asked.presenter)))
             }
         }
@@ -58,7 +64,7 @@ extension Arbiter {
         }
     }
 
-    /// Tells a claim that has waited for a while who holds it up, and looks whether they run.
+    /// Names the holders to a claim that has waited for a while, and probes whether they run.
     private mutating func nameHolders(of id: ClaimID, _ now: Int64) {
         guard let entry = claims[id], entry.since + limits.notice <= now else { return }
         for holder in inOrder(entry.blockers.subtracting(ungranted)) {
@@ -72,7 +78,7 @@ extension Arbiter {
         }
     }
 
-    /// Ends the claims of clients that were looked at and have not answered, as far as others wait for them.
+    /// Ends the claims of clients that did not answer the probe, if other claims wait for them.
     private mutating func revokeDead(_ now: Int64) {
         let dead = pulses.filter { $0.value.asked.map { $0 + limits.deadline - limits.notice <= now } ?? false }
         for connection in dead.keys.sorted() {

@@ -1,12 +1,12 @@
-// What can be asked of the arbiter: who has claimed what, who waits, who presents.
+// The arbiter's listings: claims, waiting claims, presenters.
 
 import VersionModel
 
 extension Arbiter {
-    /// A claim as people may see it.
+    /// A claim for listings.
     public struct Listed: Hashable, Sendable {
         public var claim: Claim
-        /// When it was made.
+        /// The time of its request.
         public var since: Int64
         public var isWaiting: Bool
     }
@@ -14,17 +14,17 @@ extension Arbiter {
     /// A claim that has not ended.
     public func claim(_ id: ClaimID) -> Claim? { claims[id]?.claim }
 
-    /// Who holds a claim, or waits for it; nil for plain programs.
+    /// The connection of a claim, granted or waiting; nil for plain programs.
     public func connection(of id: ClaimID) -> ConnectionID? { claims[id]?.claim.connection }
 
     public func isGranted(_ id: ClaimID) -> Bool { claims[id]?.isGranted ?? false }
 
-    /// Whether anyone waits for a claim to end: another claim, or a presenter that has relinquished to it.
+    /// Whether a claim or a presenter waits for this claim to end. The presenter has relinquished to it.
     public func isWanted(_ id: ClaimID) -> Bool {
         claims[id]?.isGranted == true && (owing.contains(id) || dependents[id] != nil)
     }
 
-    /// The plain programs' claims that are granted and wanted, in the order of their arrival.
+    /// The granted claims of plain programs that hold up other claims, in the order of their arrival.
     public var wantedPlain: [ClaimID] {
         hasWantedPlain ? inOrder(owing.union(dependents.keys).filter { isGrantedPlain($0) }) : []
     }
@@ -37,12 +37,12 @@ extension Arbiter {
 
     public func presenter(_ id: PresenterID) -> Presenter? { presenters[id] }
 
-    /// Who was asked a question, also if nobody waits for the answer any more.
+    /// The presenter of a question, even if no claim waits for the answer any more.
     public func presenterAsked(_ id: QuestionID) -> Presenter? {
         outstanding[id].flatMap { presenters[$0.presenter] }
     }
 
-    /// All claims in the order of their arrival, but for those of plain programs that hold up nobody.
+    /// All claims in the order of their arrival, except plain programs' that hold up no other claim.
     public var shown: [Listed] {
         let wanted = Set(wantedPlain)
         return listed.filter { !$0.claim.isPlain || $0.isWaiting || wanted.contains($0.claim.id) }
@@ -59,9 +59,9 @@ extension Arbiter {
         presenters.values.sorted { $0.id < $1.id }.map { ($0, revoked.contains($0.id)) }
     }
 
-    /// Whether nothing is claimed or presented at all.
+    /// Whether there are no claims and no presenters.
     public var isEmpty: Bool { claims.isEmpty && presenters.isEmpty }
 
-    /// Whether any client takes part. Without one no plain program waits, and its claims need not be known.
+    /// Whether any client takes part. Without one no plain program waits, so its claims need not be tracked.
     public var hasClients: Bool { !presenters.isEmpty || claims.count > plainCount }
 }

@@ -1,15 +1,15 @@
-// What cannot wait: renames, deletions and truncations of plain programs, told to whom they concern as they happen.
+// Notices of actions that cannot wait: renames, deletions and truncations by plain programs.
 
 import VersionModel
 
 extension Arbiter {
-    /// A program that did not claim anything does something that waits for nobody. Presenters hear what they would
-    /// have been asked, all of it at once, and have their items back at once: nobody waits for their answers. Holders
-    /// of claims that exclude it hear what has become of what they hold.
+    /// A program without a claim does something that never waits. Presenters get all their questions at once, and have
+    /// their items back at once, without a wait for their answers. The holders of claims that exclude the access hear
+    /// of it.
     ///
-    /// Of what a program does in a claim those hear who were not asked when that was granted: a claim on a directory's
-    /// names leaves alone who is at something in it.
-    /// - Parameter id: a number that no claim has; it stands for the access in what presenters are told.
+    /// If the program has a claim, only presenters without a question for that claim hear of the action: a claim on a
+    /// directory's names does not concern presenters of items inside it.
+    /// - Parameter id: a number that no claim has; presenters get it as the number of the access.
     public mutating func notice(_ access: Access, as id: ClaimID, by actor: FileActor?, now: Int64) -> [Effect] {
         let claim = Claim(id: id, connection: nil, accesses: [access], actor: actor, patience: 0)
         let entry = Entry(claim: claim, units: units(of: claim), arrival: 0, since: now)
@@ -27,17 +27,18 @@ extension Arbiter {
         }
         let purposes = Set(own.compactMap(\.purpose))
         for holder in inOrder(findRivals(of: entry).intersection(held)) {
-            guard let other = claims[holder]?.claim, other.purpose.map({ !purposes.contains($0) }) ?? true else { continue }
+            guard let other = claims[holder]?.claim, other.purpose.map({ !purposes.contains($0) }) ?? true
+            else { continue }
             effects.append(.disturbed(holder, access))
         }
         return settle(now)
     }
 
-    /// What a program has been granted for changes there, by a claim of its own or of who has started it.
+    /// A granted claim of the program, or of a program that has started it, for changes at the place.
     private struct OwnAccess {
         var purpose: Purpose?
         var access: Access
-        /// Whether all that is done was claimed by it, not only something in the same directory.
+        /// Whether the claim covers the whole action, and not only an item in the same directory.
         var isWhole: Bool
         var isPreparation: Bool
     }
@@ -58,7 +59,7 @@ extension Arbiter {
         }
     }
 
-    /// Whether a presenter was asked about what is being done when the access to it was granted.
+    /// Whether the presenter got a question about the action when its claim was granted.
     private func hasAsked(_ own: OwnAccess, _ presenter: Presenter) -> Bool {
         guard own.isWhole, let path = presenter.path else { return false }
         let asked = PresenterRules.questions(

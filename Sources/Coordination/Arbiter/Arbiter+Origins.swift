@@ -1,13 +1,13 @@
-// In whose coordinated access a process changes something: presenters do not hear of what is done in their own.
+// The coordinated access that a process's change belongs to: presenters do not hear of changes in their own accesses.
 
 import VersionModel
 
 extension Arbiter {
-    /// The origin of a change (``Purpose/origin``) that a process makes just now; nil if it is in no claim.
+    /// The origin (``Purpose/origin``) of a change that a process makes now; nil outside of claims.
     ///
-    /// A program is known by its process, and so are the programs that it runs. Of several claims the last counts: it
-    /// is nested in the others. What a presenter writes because it was asked to save is its own, claim or none.
-    /// - Parameter from: for a rename, the path before it.
+    /// A program is known by its process; the programs that it runs count as well. Of several claims the last counts:
+    /// it is nested in the others. A change that a presenter makes during its save is its own, with or without a claim.
+    /// - Parameter from: for a rename, the former path.
     public func origin(
         of actor: FileActor, at path: TreePath, from: TreePath? = nil, item: ItemID?
     ) -> UInt64? {
@@ -20,7 +20,7 @@ extension Arbiter {
             last = (entry.arrival, purpose)
         }
         if let last { return last.purpose.origin }
-        // Of several presenters of one process nobody can tell whose it is: better heard of twice than missed.
+        // With several presenters in one process the origin is unknown: two notifications are better than none.
         var saving: Set<Purpose> = []
         for asked in questions.values where asked.question == .save {
             guard let presenter = presenters[asked.presenter], let own = presenter.actor,
@@ -34,12 +34,12 @@ extension Arbiter {
 }
 
 extension FileActor {
-    /// Whether it is the other's process, or one that that one has started.
+    /// Whether this is the other process, or a process that it has started.
     func isOrDescends(from other: FileActor) -> Bool { ref == other.ref || lineage.contains(other.ref) }
 }
 
 extension Access {
-    /// Whether a change at one of the paths, or of an item, is what this access is for.
+    /// Whether the access covers a change at one of the paths, or of an item.
     fileprivate func covers(_ paths: [TreePath], _ item: ItemID?) -> Bool {
         guard kind.strength != .reads else { return false }
         return item != nil && item == self.item || paths.contains { $0.isWithin(path) }

@@ -1,13 +1,13 @@
-// Which claims exclude one another, whoever came first.
+// The claims that exclude one another, in either order of arrival.
 
 import VersionModel
 
 extension Arbiter {
-    /// Whether two claims exclude one another, whichever came first.
+    /// Whether two claims exclude one another, in either order.
     func conflict(_ one: Entry, _ other: Entry) -> Bool {
         if one.claim.isPreparation || other.claim.isPreparation { return false }
         if let purpose = one.claim.purpose, purpose == other.claim.purpose { return false }
-        // Plain programs take turns by rules of their own (``WriterClaims``).
+        // Plain programs take turns by separate rules (``WriterClaims``).
         if one.claim.isPlain && other.claim.isPlain { return false }
         for (first, unit) in zip(one.claim.accesses, one.units) {
             for (second, otherUnit) in zip(other.claim.accesses, other.units) {
@@ -21,13 +21,13 @@ extension Arbiter {
         return false
     }
 
-    /// Whether one is the other's process, or of its lineage.
+    /// Whether one process is the other, or of its lineage.
     static func areKin(_ one: Claim, _ other: Claim) -> Bool {
         guard let first = one.actor, let second = other.actor else { return false }
         return first.isKin(of: second)
     }
 
-    /// Those that a claim excludes, or that exclude it.
+    /// The claims that a claim excludes, or that exclude it.
     func findRivals(of entry: Entry) -> Set<ClaimID> {
         var rivals: Set<ClaimID> = []
         for (access, unit) in zip(entry.claim.accesses, entry.units) {
@@ -36,7 +36,8 @@ extension Arbiter {
                 rivals.reserveCapacity(candidates.count)
                 let isFirst = rivals.isEmpty
                 for other in candidates where other != entry.claim.id && (isFirst || !rivals.contains(other)) {
-                    guard let place = claims.index(forKey: other), conflict(claims.values[place], entry) else { continue }
+                    guard let place = claims.index(forKey: other), conflict(claims.values[place], entry)
+                    else { continue }
                     rivals.insert(other)
                 }
             }
@@ -44,8 +45,8 @@ extension Arbiter {
         return rivals
     }
 
-    /// Finds out anew which claims exclude one: when it comes, and when its item has another place.
-    /// - Returns: the others for which something is different by that.
+    /// Computes a claim's rivals: at its arrival, and after its item has moved.
+    /// - Returns: the other claims with a change in their rivals.
     @discardableResult
     mutating func setRivals(of id: ClaimID) -> Set<ClaimID> {
         guard let entry = claims[id] else { return [] }
@@ -64,8 +65,7 @@ extension Arbiter {
         return changed
     }
 
-    /// The same after claims were given other places: of them, and of all that this concerns, it is found out anew for
-    /// whom they wait.
+    /// The same after claims have moved. It also computes the blockers of these claims and of all affected ones.
     mutating func setRivals(ofAll ids: some Sequence<ClaimID>) {
         var changed: Set<ClaimID> = []
         for id in ids {

@@ -1,9 +1,9 @@
-// What follows from each input: claims go on, presenters are asked, what has ended is let go.
+// The consequences of each input: claims advance, presenters get questions, ended claims are removed.
 
 import VersionModel
 
 extension Arbiter {
-    /// Does what can be done now, in the order of arrival, and gives what has gathered.
+    /// Does all that is possible now, in the order of arrival, and returns the effects.
     mutating func settle(_ now: Int64) -> [Effect] {
         repeat {
             refreshBlockers()
@@ -20,13 +20,13 @@ extension Arbiter {
         ids.count <= 1 ? ids.first : ids.min { (claims[$0]?.arrival ?? 0) < (claims[$1]?.arrival ?? 0) }
     }
 
-    /// Takes a claim to its next phase if it may go there.
-    /// - Returns: whether it has gone there.
+    /// Takes a claim to its next phase if possible.
+    /// - Returns: whether it has advanced.
     private mutating func look(at id: ClaimID, _ now: Int64) -> Bool {
         guard let entry = claims[id], !entry.isGranted, entry.blockers.isEmpty else { return false }
         let isNew = entry.phase == .waiting
         if isNew { beginAsking(id, now) }
-        // Someone may have been let past while presenters were asked.
+        // Another claim may have passed it while presenters were asked.
         guard let entry = claims[id], entry.steps.isEmpty, entry.blockers.isEmpty else { return isNew }
         grant(id, .free)
         return true
@@ -46,7 +46,7 @@ extension Arbiter {
         hold(entry.claim)
         for (question, asked) in questions where asked.claim == id { questions[question] = nil }
         effects.append(.granted(id, entry.claim.accesses, grant))
-        // Those that it has passed wait for it now; those behind it do already.
+        // The rivals that it has passed wait for it now; those behind it already do.
         for rival in entry.rivals where claims[rival].map({ $0.arrival < entry.arrival && !$0.isGranted }) ?? false {
             addBlocker(id, to: rival)
         }
@@ -58,7 +58,7 @@ extension Arbiter {
         end(id)
     }
 
-    /// Takes a claim out, whatever it was doing, and gives presenters back what they left to it.
+    /// Removes a claim in any phase, and gives presenters their items back.
     mutating func end(_ id: ClaimID) {
         guard let entry = claims.removeValue(forKey: id) else { return }
         letGo(entry)
@@ -67,7 +67,7 @@ extension Arbiter {
         for (question, asked) in questions where asked.claim == id { questions[question] = nil }
         for presenter in entry.owed { effects.append(.reacquire(presenter, id)) }
         dependents[id] = nil
-        // Whoever waits for it is one of those that it excludes.
+        // Every claim that waits for it is one of its rivals.
         for rival in entry.rivals {
             guard let place = claims.index(forKey: rival) else { continue }
             claims.values[place].rivals.remove(id)
@@ -77,7 +77,7 @@ extension Arbiter {
         forgetNesting(in: id)
     }
 
-    // MARK: Asking
+    // MARK: Questions
 
     private mutating func beginAsking(_ id: ClaimID, _ now: Int64) {
         guard let entry = claims[id] else { return }
@@ -94,7 +94,7 @@ extension Arbiter {
         guard let path = presenter.path, !revoked.contains(presenter.id), presenter.id != claim.presenter,
             presenter.id != claim.handling, presenter.purpose != claim.purpose
         else { return [] }
-        // A program that opens what it presents itself has nothing to be asked.
+        // A program that opens its own presented item gets no question.
         if claim.isPlain, let actor = claim.actor, let own = presenter.actor, actor.isKin(of: own) { return [] }
         let asked = PresenterRules.questions(
             for: claim.accesses,
@@ -106,7 +106,7 @@ extension Arbiter {
         return asked.filter { if case .relinquish = $0 { false } else { true } }
     }
 
-    /// Whether the presenter has relinquished already, for a preparation of the same purpose that goes on.
+    /// Whether the presenter has relinquished already for a preparation of the same purpose that still lasts.
     private func isPrepared(_ presenter: PresenterID, for claim: Claim) -> Bool {
         guard let purpose = claim.purpose, !claim.isPreparation else { return false }
         return claims.values.contains {
@@ -135,14 +135,14 @@ extension Arbiter {
         return QuestionID(nextQuestion)
     }
 
-    /// A presenter has answered what it was asked last.
+    /// Continues after a presenter's answer to its last question.
     mutating func goOn(_ id: ClaimID, with presenter: PresenterID, _ now: Int64) {
         guard claims[id]?.steps[presenter] != nil else { return }
         claims[id]?.steps[presenter]?.removeFirst()
         askNext(id, presenter, now)
     }
 
-    /// Takes a presenter out: nobody waits for it, and it is owed nothing.
+    /// Removes a presenter: no claim waits for it, and it gets no reacquire.
     mutating func forget(_ id: PresenterID) {
         guard presenters.removeValue(forKey: id) != nil else { return }
         revoked.remove(id)
@@ -155,7 +155,7 @@ extension Arbiter {
         forgetHandling(of: id)
     }
 
-    /// Nobody waits for what a presenter was asked.
+    /// Cancels the wait for a presenter's answers.
     mutating func letBe(_ id: PresenterID) {
         for (question, asked) in questions where asked.presenter == id {
             questions[question] = nil

@@ -1,18 +1,17 @@
-// Who waits for whom at this moment, and the rings that this may close.
+// The waits between claims, and the rings of waits that may arise.
 
 import VersionModel
 
-/// Why a claim waits for one that came later, or for one that is not before it in any queue.
+/// A wait for a claim that came later, or that is in no queue before this one.
 struct ForwardEdge {
-    /// Who waits: whom a presenter is asked for, or who holds what another is nested in.
+    /// The waiting claim: its presenter must answer, or another claim is nested in it.
     var waiter: ClaimID
     var other: ClaimID
 }
 
 extension Arbiter {
-    /// Finds out anew whom a claim waits for: the granted ones that it excludes, and those before it, but for those
-    /// that wait for it themselves.
-    /// - Parameter above: who waits for it, whatever the order of arrival, or because those before it do.
+    /// Computes the blockers of a claim: the granted rivals, and the rivals before it, except those that wait for it.
+    /// - Parameter above: the claims that wait for it independently of arrival, or through the claims before it.
     mutating func setBlockers(of id: ClaimID, above: WaitGraph.Waiters?) {
         guard let entry = claims[id] else { return }
         var blockers = Set<ClaimID>(minimumCapacity: entry.rivals.count)
@@ -32,11 +31,11 @@ extension Arbiter {
         if blockers.isEmpty { attention.insert(id) }
     }
 
-    /// The blockers of those for which more than the order of arrival counts: of each what those before it have been
-    /// found to wait for, and what anybody waits for whatever the order. Those behind it will pass it, if need be.
+    /// Computes the blockers of claims for which the order of arrival is not enough. Each takes into account the
+    /// blockers of the claims before it and the waits independent of arrival. Claims behind it may pass it.
     ///
-    /// Only they can be waited for by one before them. All others wait for whom they exclude before them, which stays
-    /// right by itself as claims come and go.
+    /// Only such a claim can be waited for by an earlier one. All other claims wait for the rivals before them, which
+    /// stays right as claims come and go.
     mutating func refreshBlockers() {
         let edges = forwardEdges(.possible)
         guard !edges.isEmpty || !passers.isEmpty else { return }
@@ -69,25 +68,26 @@ extension Arbiter {
         if dependents.values[place].isEmpty { dependents.remove(at: place) }
     }
 
-    // MARK: Whatever the order of arrival
+    // MARK: Waits independent of arrival
 
-    /// How sure it is that a presenter's answer waits for a claim.
+    /// The certainty that a presenter's answer waits for a claim.
     enum Certainty {
-        /// Its client says so, or it is a plain program's open of the presenter's process.
+        /// Its client says so, or it is a plain open by the presenter's process.
         case certain
-        /// It has the presenter's purpose: it may be how the presenter saves.
+        /// It has the presenter's purpose, so it may be part of the presenter's save.
         case possible
     }
 
-    /// Who waits for whom for another reason than the order of arrival. Without it nothing can go round, and nobody
-    /// may be passed.
+    /// The waits for another reason than the order of arrival. Without them no ring is possible, and no claim may be
+    /// passed.
     func forwardEdges(_ certainty: Certainty) -> [ForwardEdge] {
         var edges: [ForwardEdge] = []
         for id in nested {
-            // A holder waits for what it has asked for meanwhile.
+            // A holder waits for the claims nested in its own.
             for holder in claims[id]?.claim.within ?? [] { edges.append(ForwardEdge(waiter: holder, other: id)) }
         }
-        guard !questions.isEmpty, !handled.isEmpty || !plainWaiting.isEmpty || certainty == .possible else { return edges }
+        guard !questions.isEmpty, !handled.isEmpty || !plainWaiting.isEmpty || certainty == .possible
+        else { return edges }
         var asking: [PresenterID: Set<ClaimID>] = [:]
         for asked in questions.values { asking[asked.presenter, default: []].insert(asked.claim) }
         for (id, askers) in asking {
@@ -95,7 +95,9 @@ extension Arbiter {
             var others = certainty == .possible ? waitingOfPurpose[presenter.purpose] ?? [] : []
             for other in handled where claims[other]?.claim.handling == id { others.insert(other) }
             for other in plainWaiting {
-                if let claim = claims[other]?.claim, answer(of: presenter, waitsFor: claim, .certain) { others.insert(other) }
+                if let claim = claims[other]?.claim, answer(of: presenter, waitsFor: claim, .certain) {
+                    others.insert(other)
+                }
             }
             for other in others {
                 for asker in askers where asker != other { edges.append(ForwardEdge(waiter: asker, other: other)) }
@@ -104,7 +106,7 @@ extension Arbiter {
         return edges
     }
 
-    /// Claims that are held and that others are nested in.
+    /// Granted claims with nested claims.
     private var holdersOfNested: Set<ClaimID> {
         nested.reduce(into: []) { $0.formUnion(claims[$1]?.claim.within ?? []) }
     }
@@ -119,10 +121,10 @@ extension Arbiter {
 
     // MARK: Rings
 
-    /// What a claim waits for to end or to be granted.
+    /// The claims that must end or be granted before this one can.
     private func dependencies(of id: ClaimID) -> [ClaimID] {
         guard let entry = claims[id] else { return [] }
-        // Its holder waits for what it has asked for meanwhile.
+        // Its holder waits for the nested claims.
         if entry.isGranted { return inOrder(nested.filter { claims[$0]?.claim.within.contains(id) == true }) }
         var found = entry.blockers
         let asked = questions.values.filter { $0.claim == id }.compactMap { presenters[$0.presenter] }
@@ -133,7 +135,7 @@ extension Arbiter {
         return inOrder(found)
     }
 
-    /// The claims from one to another, each of which waits for the next, both ends included.
+    /// The chain of claims from one to another, each waiting for the next, both ends included.
     func path(from start: ClaimID, to goal: ClaimID) -> [ClaimID]? {
         var cameFrom: [ClaimID: ClaimID] = [:]
         var open = [start]
@@ -153,8 +155,8 @@ extension Arbiter {
         return nil
     }
 
-    /// Lets go on what would wait for itself for ever.
-    /// - Returns: whether there was something.
+    /// Breaks one wait that would never end.
+    /// - Returns: whether there was one.
     mutating func untie(_ now: Int64) -> Bool {
         let edges = forwardEdges(.certain)
         guard !edges.isEmpty else { return false }
@@ -163,12 +165,13 @@ extension Arbiter {
         for edge in edges { graph.add(edge.waiter, waitsFor: edge.other) }
         for id in waiting { graph.add(id, waitsFor: claims[id]?.blockers ?? []) }
         if passOverWaitingPresenters(graph, now) { return true }
-        // Whatever goes round goes through one of these.
+        // Every ring goes through one of these.
         guard Set(edges.map(\.other)).contains(where: { graph.isTied($0) }) else { return false }
         return breakRing(graph, waiting)
     }
 
-    /// Lets presenters be that wait for the very claim that asks them: what they show is not being touched meanwhile.
+    /// Skips presenters that wait for the very claim whose question they have: their items are not being changed
+    /// meanwhile.
     /// - Returns: whether there was one.
     private mutating func passOverWaitingPresenters(_ graph: WaitGraph, _ now: Int64) -> Bool {
         guard !handled.isEmpty else { return false }
@@ -185,7 +188,7 @@ extension Arbiter {
         return false
     }
 
-    /// Fails the youngest claim of a ring, unless it is a plain program's, whose patience ends anyway.
+    /// Fails the youngest claim of a ring, except a plain program's, whose patience ends anyway.
     /// - Returns: whether there was one.
     private mutating func breakRing(_ graph: WaitGraph, _ ungranted: [ClaimID]) -> Bool {
         for id in ungranted.reversed() where graph.isTied(id) {

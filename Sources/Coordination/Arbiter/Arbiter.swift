@@ -1,20 +1,21 @@
-// The arbiter of coordinated accesses: a pure machine of claims, presenters, questions and deadlines.
+// The arbiter of coordinated accesses: a pure state machine of claims, presenters, questions and deadlines.
 
 import VersionModel
 
-/// Who may access what, when, and who is asked first (DESIGN 4; docs/decisions/0015).
+/// The rules of access: which claims are granted, when, and which presenters are asked first (DESIGN 4;
+/// docs/decisions/0015).
 ///
-/// Without clock, lock or I/O: times come in, in nanoseconds of a clock that only goes forward, and what is to be done
-/// comes out. A claim passes through three phases: it *waits* for claims before it that exclude it; its presenters are
-/// *asked*; it is *granted*. Claims are served in the order of their arrival, and none passes one that it excludes,
-/// unless that one waits for it: then both would wait for ever.
+/// It has no clock, lock or I/O: times come in, in nanoseconds of a clock that never goes back, and effects come out. A
+/// claim has three phases: it *waits* for earlier claims that exclude it; its presenters are *asked*; it is *granted*.
+/// Claims are served in the order of their arrival. A claim passes an earlier one that it excludes only if that one
+/// waits for it: otherwise both would wait forever.
 public struct Arbiter: Sendable {
-    /// How long things may take, in nanoseconds.
+    /// Time limits, in nanoseconds.
     public struct Limits: Hashable, Sendable {
-        /// After which whoever waits hears who holds it up, and whoever holds is looked at.
+        /// The time after which a waiting claim hears of its holders, and the holders are probed.
         public var notice: Int64
-        /// After which a presenter that has not answered, and a client that has not shown that it runs, holds up
-        /// nobody.
+        /// The time after which a presenter without an answer, and a client without a sign of life, no longer hold up
+        /// other claims.
         public var deadline: Int64
 
         public init(notice: Int64 = 1_000_000_000, deadline: Int64 = 10_000_000_000) {
@@ -28,30 +29,30 @@ public struct Arbiter: Sendable {
     /// A claim that has not ended.
     struct Entry {
         var claim: Claim
-        /// What its accesses are on: the items, or the packages that they lie in.
+        /// The units of its accesses: the items, or the packages around them.
         var units: [TreePath]
-        /// Its place in the order of arrival.
+        /// Its position in the order of arrival.
         let arrival: UInt64
         let since: Int64
         var phase = Phase.waiting
-        /// Those that exclude it, whichever came first.
+        /// The claims that exclude it, in either order.
         var rivals: Set<ClaimID> = []
         /// The claims that it waits for.
         var blockers: Set<ClaimID> = []
-        /// Earlier ones that it excludes and does not wait for, because they wait for it.
+        /// Earlier rivals that it does not wait for, because they wait for it.
         var passed: Set<ClaimID> = []
-        /// What presenters are still to be asked, the question that is out included.
+        /// The remaining questions to presenters, including the open one.
         var steps: [PresenterID: [Question]] = [:]
-        /// Who was asked to relinquish and is to hear when it is over, in that order.
+        /// The presenters that have relinquished and get a reacquire at its end, in that order.
         var owed: [PresenterID] = []
-        /// Of whom its owner has heard that they hold it up.
+        /// The holders that its owner has heard of.
         var named: Set<Culprit> = []
 
-        /// Whether it holds its accesses.
+        /// Whether it is granted.
         var isGranted: Bool { phase == .granted }
     }
 
-    /// A question that is out.
+    /// An open question.
     struct Asked {
         let presenter: PresenterID
         let claim: ClaimID
@@ -59,52 +60,52 @@ public struct Arbiter: Sendable {
         let since: Int64
     }
 
-    /// What is known of a client that holds up others.
+    /// The state of a client that holds up others.
     struct Pulse {
-        /// When it was looked at, if it has not answered since.
+        /// The time of a probe without an answer since.
         var asked: Int64?
-        /// When it last answered.
+        /// The time of its last answer.
         var answered: Int64?
     }
 
     public let limits: Limits
     public private(set) var packages: Packages
     var claims: [ClaimID: Entry] = [:]
-    /// Where they are.
+    /// The places of the claims.
     private(set) var index = ClaimIndex()
-    /// Clients' claims that are granted.
+    /// Granted claims of clients.
     private(set) var held: Set<ClaimID> = []
-    /// Those of all claims that are not granted.
+    /// All claims that are not granted.
     private(set) var ungranted: Set<ClaimID> = []
-    /// Those that are not granted and nested in others.
+    /// Claims that are not granted and nested in others.
     private(set) var nested: Set<ClaimID> = []
-    /// Those that are not granted and that a presenter makes in its handler.
+    /// Claims that are not granted and made in a presenter's handler.
     private(set) var handled: Set<ClaimID> = []
-    /// Those that are not granted and plain programs'.
+    /// Claims of plain programs that are not granted.
     private(set) var plainWaiting: Set<ClaimID> = []
-    /// Those that are not granted, by their purpose.
+    /// Claims that are not granted, by purpose.
     private(set) var waitingOfPurpose: [Purpose: Set<ClaimID>] = [:]
-    /// Those that are not granted and have passed others.
+    /// Claims that are not granted and have passed others.
     var passers: Set<ClaimID> = []
     /// Claims to which presenters have relinquished.
     var owing: Set<ClaimID> = []
-    /// For each claim those that wait for it, if any do.
+    /// The claims that wait for each claim.
     var dependents: [ClaimID: Set<ClaimID>] = [:]
     var presenters: [PresenterID: Presenter] = [:]
     /// Presenters that did not answer in time.
     var revoked: Set<PresenterID> = []
     var questions: [QuestionID: Asked] = [:]
-    /// All that was asked and not answered, whether anyone waits for it or not: so a presenter is found silent though
-    /// each who asked it went on sooner.
+    /// All questions without an answer, even if no claim waits for them any more: a presenter counts as silent even if
+    /// each single claim has given up sooner.
     var outstanding: [QuestionID: (presenter: PresenterID, since: Int64)] = [:]
     var pulses: [ConnectionID: Pulse] = [:]
     private var nextArrival: UInt64 = 0
-    /// How many claims are plain programs'.
+    /// The number of plain programs' claims.
     var plainCount = 0
     var nextQuestion: UInt64 = 1
     /// Claims to look at again.
     var attention: Set<ClaimID> = []
-    /// What is to be done, gathered until the input is dealt with.
+    /// The effects of the current input.
     var effects: [Effect] = []
 
     public init(packages: Packages = Packages(), limits: Limits = Limits()) {
@@ -114,13 +115,13 @@ public struct Arbiter: Sendable {
 
     // MARK: Claims
 
-    /// A claim is made. An id that is in use is not taken again.
+    /// Adds a claim. An id in use is ignored.
     public mutating func request(_ claim: Claim, now: Int64) -> [Effect] {
         guard claims[claim.id] == nil else { return [] }
         var claim = claim
         claim.within = claim.within.filter { claims[$0]?.isGranted == true }
         if claim.isPlain {
-            // Whoever runs a program under a claim waits for it.
+            // A program with a claim waits for the programs that it runs.
             for id in held {
                 if let holder = claims[id]?.claim, Self.areKin(holder, claim) { claim.within.insert(id) }
             }
@@ -145,7 +146,7 @@ public struct Arbiter: Sendable {
         if let purpose = claim.purpose { waitingOfPurpose[purpose, default: []].insert(claim.id) }
     }
 
-    /// A claim waits no more.
+    /// Removes a claim from the waiting ones.
     mutating func leaveQueue(_ claim: Claim) {
         guard ungranted.remove(claim.id) != nil else { return }
         nested.remove(claim.id)
@@ -157,13 +158,13 @@ public struct Arbiter: Sendable {
         if waitingOfPurpose.values[place].isEmpty { waitingOfPurpose.remove(at: place) }
     }
 
-    /// A claim is granted from now on: no longer in the queue, and held if it is a client's.
+    /// Marks a claim as granted: it leaves the queue, and is held if it is a client's.
     mutating func hold(_ claim: Claim) {
         leaveQueue(claim)
         if !claim.isPlain { held.insert(claim.id) }
     }
 
-    /// A claim has ended.
+    /// Releases a claim that has ended.
     mutating func letGo(_ entry: Entry) {
         if entry.claim.isPlain { plainCount -= 1 }
         index.remove(entry)
@@ -172,7 +173,7 @@ public struct Arbiter: Sendable {
         leaveQueue(entry.claim)
     }
 
-    /// The presenter in whose handler claims are made is gone.
+    /// Removes a presenter from the claims made in its handler.
     mutating func forgetHandling(of presenter: PresenterID) {
         for id in handled where claims[id]?.claim.handling == presenter {
             claims[id]?.claim.handling = nil
@@ -180,7 +181,7 @@ public struct Arbiter: Sendable {
         }
     }
 
-    /// A claim has ended that others may be nested in.
+    /// Removes an ended claim from the claims nested in it.
     mutating func forgetNesting(in id: ClaimID) {
         for other in nested {
             claims[other]?.claim.within.remove(id)
@@ -188,27 +189,27 @@ public struct Arbiter: Sendable {
         }
     }
 
-    /// The holder is done; one that still waits is cancelled by that.
+    /// Releases a claim; a waiting one is cancelled.
     public mutating func release(_ id: ClaimID, now: Int64) -> [Effect] {
         if claims[id]?.isGranted == false { fail(id, .cancelled) } else { end(id) }
         return settle(now)
     }
 
-    /// Who waits for the claim does not want it any more. One that is granted stays until it is released.
+    /// Cancels a waiting claim. A granted one stays until its release.
     public mutating func cancel(_ id: ClaimID, now: Int64) -> [Effect] {
         guard let entry = claims[id], !entry.isGranted else { return [] }
         fail(id, .cancelled)
         return settle(now)
     }
 
-    /// A plain program does not wait any longer.
+    /// Ends the wait of a plain program.
     public mutating func hurry(_ id: ClaimID, now: Int64) -> [Effect] {
         guard let entry = claims[id], !entry.isGranted, entry.claim.isPlain else { return [] }
         grant(id, .impatient)
         return settle(now)
     }
 
-    /// A client is gone, and with it what it had.
+    /// Removes a client with its claims and presenters.
     public mutating func disconnected(_ connection: ConnectionID, now: Int64) -> [Effect] {
         for id in presenters.values.filter({ $0.connection == connection }).map(\.id).sorted() { forget(id) }
         for id in claims.values.filter({ $0.claim.connection == connection }).sorted(by: { $0.arrival < $1.arrival })
@@ -220,32 +221,32 @@ public struct Arbiter: Sendable {
 
     // MARK: Presenters
 
-    /// Someone presents an item from now on. An id that is in use is not taken again.
+    /// Adds a presenter. An id in use is ignored.
     public mutating func present(_ presenter: Presenter) {
         if presenters[presenter.id] == nil { presenters[presenter.id] = presenter }
     }
 
-    /// The presenter's item is here now: one that had none has got one.
+    /// Sets the place of the presenter's item, which may be its first.
     public mutating func place(_ id: PresenterID, at path: TreePath?, item: ItemID?) {
         presenters[id]?.path = path
         presenters[id]?.item = item
     }
 
-    /// Someone presents no more.
+    /// Removes a presenter.
     public mutating func withdraw(_ id: PresenterID, now: Int64) -> [Effect] {
         forget(id)
         return settle(now)
     }
 
-    /// A presenter answers. An answer to nothing that was asked says only that it is there.
+    /// Takes a presenter's answer. An answer without a matching question only shows that the presenter runs.
     public mutating func answer(_ id: QuestionID, _ answer: Answer, now: Int64) -> [Effect] {
         guard let presenter = outstanding.removeValue(forKey: id)?.presenter else { return [] }
-        // Whatever it answers, it is there. Nobody waits for what else it was asked before it was passed over: that it is
-        // late with those says nothing of the next.
+        // Any answer shows that the presenter runs. No claim waits for its other late answers, and their delay does not
+        // count against the next question.
         if revoked.remove(presenter) != nil { outstanding = outstanding.filter { $0.value.presenter != presenter } }
         guard let asked = questions.removeValue(forKey: id) else { return settle(now) }
         let mayRefuse = asked.question.mayBeRefused && presenters[presenter]?.mayRefuse ?? false
-        // A plain program's open never fails for that: it goes on, as it would without a presenter.
+        // A plain program's open never fails for that: it continues, as it would without a presenter.
         if case .refused(let reason) = answer, mayRefuse, claims[asked.claim]?.claim.isPlain == false {
             fail(asked.claim, .refused(asked.presenter, reason))
         } else {
@@ -254,9 +255,9 @@ public struct Arbiter: Sendable {
         return settle(now)
     }
 
-    // MARK: What else happens
+    // MARK: Other events
 
-    /// A name was moved, coordinated or not; directories take along what is in them. Claims on the name itself stay.
+    /// Handles a move, coordinated or not. A directory moves with its contents. Claims on the name itself stay.
     public mutating func moved(_ old: TreePath, to new: TreePath, now: Int64) -> [Effect] {
         for (id, presenter) in presenters {
             if let path = presenter.path?.moved(old, to: new) { presenters[id]?.path = path }
@@ -267,7 +268,8 @@ public struct Arbiter: Sendable {
         }
     }
 
-    /// An item has its old name again: what was moved away for a moment, as a backup, is another one from now on.
+    /// Handles the return of an item to its old name: the item that was moved away meanwhile, such as a backup, is
+    /// another one from now on.
     public mutating func returned(_ item: ItemID, to path: TreePath, now: Int64) -> [Effect] {
         for (id, presenter) in presenters where presenter.item == item { presenters[id]?.path = path }
         return relocate(index.claims(of: item), now) { access in
@@ -275,7 +277,7 @@ public struct Arbiter: Sendable {
         }
     }
 
-    /// Other directories are packages from now on.
+    /// Sets the packages.
     public mutating func set(_ packages: Packages, now: Int64) -> [Effect] {
         guard packages != self.packages else { return [] }
         self.packages = packages
@@ -290,10 +292,10 @@ public struct Arbiter: Sendable {
         return settle(now)
     }
 
-    /// Gives accesses other places, and finds out anew who excludes whom.
+    /// Moves accesses, and computes their rivals.
     /// - Parameters:
-    ///   - ids: the claims that this may concern.
-    ///   - place: where an access is now; nil leaves it where it was.
+    ///   - ids: the possibly affected claims.
+    ///   - place: the new place of an access; nil leaves it in place.
     private mutating func relocate(_ ids: Set<ClaimID>, _ now: Int64, _ place: (Access) -> TreePath?) -> [Effect] {
         var moved: [ClaimID] = []
         for id in ids {
@@ -314,13 +316,13 @@ public struct Arbiter: Sendable {
         return settle(now)
     }
 
-    /// A client has shown that it runs.
+    /// Notes that a client runs.
     public mutating func alive(_ connection: ConnectionID, now: Int64) {
         guard pulses[connection] != nil else { return }
         pulses[connection] = Pulse(asked: nil, answered: now)
     }
 
-    /// Lets go of what plain programs hold, once no client takes part.
+    /// Drops the claims of plain programs when no client takes part.
     public mutating func dropPlain() {
         guard !hasClients else { return }
         for id in Array(claims.keys) { end(id) }
@@ -337,7 +339,7 @@ public struct Arbiter: Sendable {
 }
 
 extension Question {
-    /// Whether the claim fails if the answer is no. Leaving an item alone cannot be refused.
+    /// Whether the claim fails after a refusal. Relinquishing cannot be refused.
     var mayBeRefused: Bool {
         switch self {
         case .relinquish: false
@@ -347,7 +349,7 @@ extension Question {
 }
 
 extension TreePath {
-    /// Where this path is once a name was moved; nil if it is not concerned.
+    /// The new path after a move; nil if the move does not affect this path.
     func moved(_ old: TreePath, to new: TreePath) -> TreePath? {
         guard isWithin(old), !old.bytes.isEmpty else { return nil }
         return TreePath(bytes: new.bytes + bytes.dropFirst(old.bytes.count))

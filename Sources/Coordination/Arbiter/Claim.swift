@@ -1,27 +1,27 @@
-// A coordinated access, as a client or an open of a plain program asks for it; and who presents what.
+// A coordinated access, requested by a client or by a plain program's open; and a presenter.
 
 import VersionModel
 
 /// A claim: all of its accesses are granted together, or none.
 public struct Claim: Hashable, Sendable, Identifiable {
     public var id: ClaimID
-    /// Who holds it; nil for a plain program, which has none.
+    /// The client's connection; nil for a plain program, which has none.
     public var connection: ConnectionID?
     public var accesses: [Access]
     /// Claims of one purpose never wait for one another.
     public var purpose: Purpose?
-    /// The presenter that it is made for: it is asked nothing.
+    /// The presenter that makes the access: it gets no questions for it.
     public var presenter: PresenterID?
-    /// Claims that their holder will not end before it has this one: nested ones.
+    /// Claims that last until after this one, which is nested in them.
     public var within: Set<ClaimID>
-    /// The presenter in whose handler it is made: it answers nothing before it has this one.
+    /// The presenter whose handler makes the claim: it gives no answer before the claim is granted.
     public var handling: PresenterID?
-    /// The process; nil if nobody can tell.
+    /// The process; nil if it is unknown.
     public var actor: FileActor?
-    /// Whether it only has presenters asked, once for all claims of its purpose that follow, and excludes nobody.
+    /// Whether it only asks presenters, once for all following claims of its purpose, and excludes no other access.
     public var isPreparation: Bool
-    /// How long it waits at most, in nanoseconds, before it goes on as if it had been granted: what a plain program
-    /// opens. nil for a claim that is not granted before it may be.
+    /// The longest wait of a plain program's open, in nanoseconds; then it continues as if granted. nil for a claim
+    /// that waits without a limit.
     public var patience: Int64?
 
     public init(
@@ -45,19 +45,20 @@ public struct Claim: Hashable, Sendable, Identifiable {
     public var isPlain: Bool { patience != nil }
 }
 
-/// Someone who shows or edits an item and wants to be asked and told.
+/// A program that shows or edits an item and takes part in coordination.
 public struct Presenter: Hashable, Sendable, Identifiable {
     public var id: PresenterID
     public var connection: ConnectionID
-    /// What its own claims are made with; it is not asked about them.
+    /// The purpose of its own claims, about which it gets no questions.
     public var purpose: Purpose
-    /// Where its item is; nil while it has none yet.
+    /// The place of its item; nil while it has none.
     public var path: TreePath?
     public var item: ItemID?
     public var actor: FileActor?
-    /// Whether its refusal to save, or to let go of the item, counts: who may not write the item can only be asked.
+    /// Whether its refusal to save or to release the item counts. The refusal of a presenter that may not write the
+    /// item does not.
     public var mayRefuse: Bool
-    /// Whether a presenter of a plain directory wants to be asked before something in it is deleted.
+    /// Whether a presenter of a plain directory gets a question before an item in it is deleted.
     public var accommodatesSubitems: Bool
 
     public init(

@@ -1,15 +1,15 @@
-// Where claims are: so that whom a claim excludes, and what a move takes along, is found without going through all.
+// An index of claims by place, so that rivals and moved claims are found without a pass over all claims.
 
 import VersionModel
 
-/// Claims by the paths and items of their accesses. It finds candidates: whether two exclude one another is
-/// ``Arbiter/conflict(_:_:)``'s to say.
+/// Claims by the paths and items of their accesses. It finds candidates; ``Arbiter/conflict(_:_:)`` decides whether two
+/// claims exclude one another.
 struct ClaimIndex: Sendable {
     private var paths: [TreePath: Set<ClaimID>] = [:]
-    /// The same paths in the order of their bytes: what is in a directory stands together.
+    /// The same paths sorted by their bytes, so that the contents of a directory are adjacent.
     private var sorted: [TreePath] = []
     private var items: [ItemID: Set<ClaimID>] = [:]
-    /// Claims that take trees, by what they take; few, and seldom any.
+    /// Claims on whole trees, by the root of the tree; rare.
     private var takers: [TreePath: Set<ClaimID>] = [:]
 
     mutating func insert(_ entry: Arbiter.Entry) {
@@ -36,7 +36,7 @@ struct ClaimIndex: Sendable {
         }
     }
 
-    /// - Returns: whether nothing is left under the key.
+    /// - Returns: whether the key has no claims left.
     private static func remove<Key>(_ id: ClaimID, at key: Key, from sets: inout [Key: Set<ClaimID>]) -> Bool {
         guard let place = sets.index(forKey: key), sets.values[place].remove(id) != nil, sets.values[place].isEmpty
         else { return false }
@@ -44,10 +44,10 @@ struct ClaimIndex: Sendable {
         return true
     }
 
-    /// The claims with an access of an item.
+    /// The claims with an access to an item.
     func claims(of item: ItemID) -> Set<ClaimID> { items[item] ?? [] }
 
-    /// The claims with an access of what has a path, or of anything in it.
+    /// The claims with an access to a path, or to an item below it.
     func claims(within path: TreePath) -> Set<ClaimID> {
         guard !path.bytes.isEmpty else { return paths.values.reduce(into: []) { $0.formUnion($1) } }
         var found = paths[path] ?? []
@@ -59,8 +59,8 @@ struct ClaimIndex: Sendable {
         return found
     }
 
-    /// The claims that an access may exclude or be excluded by, and perhaps others: sets that may overlap.
-    /// - Parameter unit: what the access is on, if that is not its path, a package.
+    /// Candidates for the rivals of an access: sets that may overlap and may contain other claims.
+    /// - Parameter unit: the unit of the access: its path, or a package around it.
     func candidates(for access: Access, on unit: TreePath, isPackage: Bool) -> [Set<ClaimID>] {
         var found: [Set<ClaimID>] = []
         if isPackage || access.kind.strength == .takesTree {
@@ -85,7 +85,7 @@ struct ClaimIndex: Sendable {
         return found
     }
 
-    /// Where the first path is that does not come before these bytes.
+    /// The index of the first path that does not precede these bytes.
     private func firstIndex(from bytes: [UInt8]) -> Int {
         var (low, high) = (0, sorted.count)
         while low < high {

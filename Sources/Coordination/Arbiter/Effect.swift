@@ -1,53 +1,53 @@
-// What the arbiter wants done: whoever drives it sends it on, in this order.
+// The arbiter's effects, which its driver carries out in this order.
 
-/// Something to do.
+/// An effect.
 public enum Effect: Hashable, Sendable {
-    /// The claim's accessor may run. The accesses have the paths that their items have now.
+    /// The claim's accessor may run. The accesses have the present paths of their items.
     case granted(ClaimID, [Access], Grant)
-    /// The claim is gone and was never granted.
+    /// The claim is over without being granted.
     case failed(Claim, ClaimFailure)
     /// A question to a presenter.
     case ask(QuestionID, PresenterID, Question, for: ClaimID)
-    /// The presenter has its item back: every relinquishing is followed by this, whatever became of the claim.
+    /// The presenter has its item back: each relinquishing is followed by this, whatever the claim's outcome.
     case reacquire(PresenterID, ClaimID)
-    /// To whoever waits: who holds it up.
+    /// For a waiting claim: the holder.
     case slow(ClaimID, Culprit)
-    /// To a presenter that has not answered in time: nobody waits for it any more, until it answers again. What it
-    /// shows may be old.
+    /// For a presenter without an answer in time: no claim waits for it until it answers again. It may show old
+    /// content.
     case presenterRevoked(PresenterID)
-    /// To a holder that has not shown in time that it runs: others have what it held.
+    /// For a holder without a sign of life in time: other claims have its items.
     case claimRevoked(Claim)
-    /// To a holder: a plain program does this to what it holds, without waiting for it.
+    /// For a holder: a plain program makes this access to the claimed item without a wait.
     case disturbed(ClaimID, Access)
-    /// To see whether a client runs: any answer to it is ``Arbiter/alive(_:now:)``.
+    /// A check that a client runs: any answer leads to ``Arbiter/alive(_:now:)``.
     case probe(ConnectionID)
 }
 
-/// Why a claim goes on.
+/// The reason why a claim continues.
 public enum Grant: Hashable, Sendable {
     case free
     /// A plain program has waited long enough.
     case impatient
 }
 
-/// Why a claim is not granted.
+/// The reason why a claim is not granted.
 public enum ClaimFailure: Hashable, Sendable {
     case cancelled
     /// Each of these claims waits for the next, and the last for the first: this one was the youngest.
     case deadlock([Claim])
-    /// A presenter could not save, or does not want the item deleted.
+    /// A presenter could not save, or refused the deletion of its item.
     case refused(PresenterID, String)
-    /// Its client had others wait for it, and did not answer.
+    /// Its client kept others waiting and did not answer.
     case unresponsive
 }
 
-/// Who holds up a claim.
+/// The holder that keeps a claim waiting.
 public enum Culprit: Hashable, Sendable {
     case presenter(PresenterID)
     case holder(ClaimID)
 }
 
-/// How a presenter answers.
+/// A presenter's answer.
 public enum Answer: Hashable, Sendable {
     case done
     case refused(String)

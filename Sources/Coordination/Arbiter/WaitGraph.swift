@@ -1,10 +1,10 @@
-// Who waits for whom, among claims that are numbered: in bits, so that going round hundreds of them costs little.
+// The waits between numbered claims, in bits, so that a search for rings among hundreds of claims is cheap.
 
-/// Edges between claims. An edge from or to a claim that is not in it is none.
+/// Edges between claims. Edges from or to other claims are ignored.
 struct WaitGraph {
     private var numbers: [ClaimID: Int] = [:]
     private let words: Int
-    /// For each claim the bits of those that wait for it.
+    /// For each claim the bits of the claims that wait for it.
     private var rows: [UInt64]
 
     init(_ claims: some Sequence<ClaimID>) {
@@ -18,7 +18,7 @@ struct WaitGraph {
         add(number: waiter, waitsFor: other)
     }
 
-    /// The same for all that one waits for.
+    /// Adds all waits of one claim.
     mutating func add(_ waiter: ClaimID, waitsFor others: Set<ClaimID>) {
         guard !others.isEmpty, let waiter = numbers[waiter] else { return }
         for other in others { add(number: waiter, waitsFor: other) }
@@ -29,7 +29,7 @@ struct WaitGraph {
         rows[other * words + waiter / 64] |= 1 << UInt64(waiter % 64)
     }
 
-    /// Those that wait for a claim, however many others are between them.
+    /// The claims that wait for a claim, directly or through other claims.
     struct Waiters {
         fileprivate var numbers: [ClaimID: Int]
         fileprivate var bits: [UInt64]

@@ -1,21 +1,21 @@
-// A claim of a plain program on an item, and the one rule of who waits for whom.
+// A claim of a plain program on an item, and the one rule for waits between such claims.
 
 import VersionModel
 
-/// What a plain program's claim is for.
+/// The reason for a plain program's claim.
 public enum PlainClaimKind: String, Sendable, CaseIterable {
-    /// The whole content is being replaced in place: an open with O_TRUNC, or a truncation to nothing.
+    /// The program replaces the whole content in place: an open with O_TRUNC, or a truncation to 0.
     case replacing
-    /// Any other open for writing of a file that someone was replacing.
+    /// Any other open for writing of a file during a replacement.
     case writing
 }
 
-/// A plain program's claim on an item: it made none by itself, its open is one.
+/// A plain program's claim on an item. The program makes no claim itself; its open counts as one.
 public struct PlainClaim: Hashable, Sendable, Identifiable {
     public var id: ClaimID
     public var kind: PlainClaimKind
     public var item: ItemID
-    /// Who; nil if nobody can tell. Someone unknown is nobody's kin.
+    /// The process; nil if it is unknown. An unknown process has no kin.
     public var actor: FileActor?
 
     public init(id: ClaimID, kind: PlainClaimKind, item: ItemID, actor: FileActor?) {
@@ -25,17 +25,17 @@ public struct PlainClaim: Hashable, Sendable, Identifiable {
         self.actor = actor
     }
 
-    /// Whether a claim keeps a later one waiting. Total, and the only place that says so.
+    /// Whether a claim blocks a later one. Total, and the only place with this rule.
     public static func blocks(_ earlier: PlainClaim, _ later: PlainClaim) -> Bool {
         guard earlier.item == later.item, !areKin(earlier, later) else { return false }
         return switch (earlier.kind, later.kind) {
         case (.replacing, .replacing), (.replacing, .writing), (.writing, .replacing): true
-        // Writers in place share, as POSIX has it.
+        // Writers in place share the file, as in POSIX.
         case (.writing, .writing): false
         }
     }
 
-    /// Whether the two never wait for one another: one process, or one in the other's lineage.
+    /// Whether the two never wait for one another: the same process, or one is in the other's lineage.
     public static func areKin(_ one: PlainClaim, _ other: PlainClaim) -> Bool {
         guard let first = one.actor, let second = other.actor else { return false }
         return first.isKin(of: second)

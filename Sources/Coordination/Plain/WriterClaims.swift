@@ -1,31 +1,33 @@
-// The claims of plain programs on the files they replace: a pure machine that says which opens wait, and how long.
+// The claims of plain programs on the files that they replace: a pure state machine that decides which opens wait, and
+// how long.
 
 import VersionModel
 
-/// Plain programs' claims (DESIGN 4). Without clock, lock or I/O: times come in, in nanoseconds of a clock that only
-/// goes forward, and what is to be done comes out.
+/// Plain programs' claims (DESIGN 4). It has no clock, lock or I/O: times come in, in nanoseconds of a clock that never
+/// goes back, and effects come out.
 ///
-/// Only an open may wait. It waits for claims that block it, behind whoever waits already, at most `replaceWait`; then
-/// it goes on, and everything it overwrites is kept. A claim ends when its handle is closed, or when its file has not
-/// changed for `lapse`. As the kernel may write to the file without telling (passthrough, mappings), whoever drives the
-/// machine looks at the file when ``nextDeadline`` comes, and reports a change before it calls ``tick(now:)``.
+/// Only an open can wait. It waits for claims that block it, behind the earlier waiting opens, for at most
+/// `replaceWait`. Then it continues, and its overwritten content is kept. A claim ends when its handle is closed, or
+/// when its file has not changed for `lapse`. The kernel may write to the file without a report (passthrough,
+/// mappings). So the driver of the machine checks the file at ``nextDeadline``, and reports a change before it calls
+/// ``tick(now:)``.
 public struct WriterClaims: Sendable {
     /// The answer to an open.
     public enum Admission: Hashable, Sendable {
-        /// It goes on at once.
+        /// It continues at once.
         case granted
-        /// It waits for a ``Resumption``, at the latest at this time.
+        /// It waits for a ``Resumption``, until this time at most.
         case parked(until: Int64)
     }
 
-    /// A parked open goes on.
+    /// The end of a parked open's wait.
     public struct Resumption: Hashable, Sendable {
         public enum Reason: String, Sendable {
-            /// Nothing blocks it any more.
+            /// No claim blocks it any more.
             case free
             /// It has waited long enough.
             case timeout
-            /// A signal that its process has handled.
+            /// A signal, which its process has handled.
             case interrupted
         }
         public var id: ClaimID
@@ -37,10 +39,10 @@ public struct WriterClaims: Sendable {
         }
     }
 
-    /// A claim as people may see it.
+    /// A claim for listings.
     public struct Listed: Hashable, Sendable {
         public var claim: PlainClaim
-        /// When it was granted; of one that waits, when it came.
+        /// The time of its grant; for a waiting claim the time of its arrival.
         public var since: Int64
         public var isWaiting: Bool
     }
@@ -70,15 +72,15 @@ public struct WriterClaims: Sendable {
         var waiters: [Waiter] = []
     }
 
-    /// How long an open that comes from now on waits at most, in nanoseconds.
+    /// The longest wait of an open from now on, in nanoseconds.
     public var replaceWait: Int64
     private let lapse: Int64
     private var queues: [ItemID: Queue] = [:]
     private var items: [ClaimID: ItemID] = [:]
 
     /// - Parameters:
-    ///   - replaceWait: how long an open waits at most (`replace-wait`).
-    ///   - lapse: how long a claim outlasts the last change of its file.
+    ///   - replaceWait: the longest wait of an open (`replace-wait`).
+    ///   - lapse: the time between the last change of the file and the end of its claim.
     public init(replaceWait: Int64 = 2_000_000_000, lapse: Int64 = 200_000_000) {
         self.replaceWait = max(0, replaceWait)
         self.lapse = max(0, lapse)
@@ -86,10 +88,10 @@ public struct WriterClaims: Sendable {
 
     // MARK: Events
 
-    /// A program opens an item for writing.
+    /// Handles an open for writing.
     /// - Parameters:
-    ///   - truncates: whether with O_TRUNC.
-    ///   - end: when it has waited long enough in any case, for instance because it has waited elsewhere already.
+    ///   - truncates: whether it has O_TRUNC.
+    ///   - end: an upper limit for the wait, for instance because the open has already waited elsewhere.
     public mutating func open(
         _ id: ClaimID, item: ItemID, actor: FileActor?, truncates: Bool, until end: Int64? = nil, now: Int64
     ) -> Admission {
@@ -97,7 +99,7 @@ public struct WriterClaims: Sendable {
         let claim = PlainClaim(id: id, kind: truncates ? .replacing : .writing, item: item, actor: actor)
         var queue = queues[item] ?? Queue()
         let isContested = queue.holders.contains { $0.claim.kind == .replacing && !PlainClaim.areKin($0.claim, claim) }
-        // Without a replacement going on, writers in place make no claim at all.
+        // Without a replacement in progress, writers in place make no claim.
         guard truncates || isContested || queue.waiters.contains(where: { PlainClaim.blocks($0.claim, claim) }) else {
             return .granted
         }
@@ -112,14 +114,14 @@ public struct WriterClaims: Sendable {
         return .parked(until: deadline)
     }
 
-    /// A program has truncated an open file to nothing: it is replacing it from now on. This never waits.
+    /// Handles the truncation of an open file to 0: the program replaces it from now on. This never waits.
     public mutating func truncated(_ id: ClaimID, item: ItemID, actor: FileActor?, now: Int64) {
         take(id, .replacing, item, actor, now)
     }
 
-    /// A program has made a file: others wait for it as for one that has truncated its file. This never waits.
-    /// - Parameter sharing: others may write in place beside it, as with a database; an open that would truncate the
-    ///   file waits all the same.
+    /// Handles the creation of a file: other opens wait as after a truncation. This never waits.
+    /// - Parameter sharing: whether other programs may write in place meanwhile, as with a database. An open that
+    ///   truncates the file waits all the same.
     public mutating func created(_ id: ClaimID, item: ItemID, actor: FileActor?, sharing: Bool, now: Int64) {
         take(id, sharing ? .writing : .replacing, item, actor, now)
     }
@@ -136,7 +138,7 @@ public struct WriterClaims: Sendable {
         items[id] = item
     }
 
-    /// The file has changed at this moment: nobody can tell by whose hand, so the claims of all who hold it go on.
+    /// Handles a change of the file now. The writer is unknown, so the claims of all holders continue.
     public mutating func changed(_ item: ItemID, at time: Int64) {
         guard var queue = queues[item] else { return }
         for index in queue.holders.indices where queue.holders[index].lastChange < time {
@@ -145,11 +147,11 @@ public struct WriterClaims: Sendable {
         queues[item] = queue
     }
 
-    /// The handle was closed, or its open failed after it had been granted, or its process has ended.
+    /// Handles the end of a handle, of a granted open that failed, or of a process.
     public mutating func closed(_ id: ClaimID, now: Int64) -> [Resumption] {
         guard let item = items.removeValue(forKey: id) else { return [] }
         if let queue = queues[item], queue.waiters.isEmpty, queue.holders.count == 1, queue.holders[0].claim.id == id {
-            // Alone, as nearly always.
+            // The only claim, the usual case.
             queues[item] = nil
             return []
         }
@@ -159,8 +161,8 @@ public struct WriterClaims: Sendable {
         return serve(item, now: now)
     }
 
-    /// A signal has come for a parked open.
-    /// - Parameter isFatal: whether the open fails with EINTR, and its claim is gone; else it goes on at once.
+    /// Handles a signal for a parked open.
+    /// - Parameter isFatal: whether the open fails with EINTR, which ends its claim; otherwise it continues at once.
     public mutating func interrupted(_ id: ClaimID, isFatal: Bool, now: Int64) -> [Resumption] {
         guard let item = items[id], var queue = queues[item] else { return [] }
         guard let index = queue.waiters.firstIndex(where: { $0.claim.id == id }) else { return [] }
@@ -171,10 +173,10 @@ public struct WriterClaims: Sendable {
         return [Resumption(id: id, reason: .interrupted)] + serve(item, now: now)
     }
 
-    /// Time has passed.
+    /// Handles the passing of time.
     public mutating func tick(now: Int64) -> [Resumption] {
         var resumptions: [Resumption] = []
-        // The files of the other items were not looked at: an open does so before it asks.
+        // The files of other items were not checked: an open does that before it asks.
         for item in contestedItems {
             dropLapsed(item, now: now)
             resumptions += serve(item, now: now)
@@ -184,25 +186,25 @@ public struct WriterClaims: Sendable {
 
     // MARK: Questions
 
-    /// When ``tick(now:)`` may have something to do; nil while nobody waits.
+    /// The time of the next possible effect of ``tick(now:)``; nil while no open waits.
     public var nextDeadline: Int64? {
         queues.values.filter { !$0.waiters.isEmpty }.flatMap { queue in
             queue.waiters.map(\.deadline) + queue.holders.map { $0.lastChange + lapse }
         }.min()
     }
 
-    /// The items whose files are to be looked at before the next ``tick(now:)``.
+    /// The items whose files must be checked before the next ``tick(now:)``.
     public var contestedItems: [ItemID] { queues.filter { !$0.value.waiters.isEmpty }.map(\.key) }
 
-    /// Whether anyone has a claim on the item: if so, look at the file before ``open(_:item:actor:truncates:now:)``.
+    /// Whether the item has a claim: if so, check the file before ``open(_:item:actor:truncates:now:)``.
     public func isClaimed(_ item: ItemID) -> Bool { queues[item].map { !$0.holders.isEmpty } ?? false }
 
-    /// The claims that are held on an item, and those that wait for it in their order.
+    /// The granted claims on an item, and the waiting ones in order.
     public func claims(on item: ItemID) -> (held: [PlainClaim], waiting: [PlainClaim]) {
         (queues[item]?.holders.map(\.claim) ?? [], queues[item]?.waiters.map(\.claim) ?? [])
     }
 
-    /// All claims but those that have lapsed, the oldest first.
+    /// All claims except lapsed ones, the oldest first.
     public func all(now: Int64) -> [Listed] {
         queues.values.flatMap { queue in
             queue.holders.filter { $0.lastChange + lapse > now }
@@ -211,20 +213,20 @@ public struct WriterClaims: Sendable {
         }.sorted { ($0.since, $0.claim.id.number) < ($1.since, $1.claim.id.number) }
     }
 
-    /// Whether nothing is claimed at all.
+    /// Whether there are no claims.
     public var isEmpty: Bool { queues.isEmpty && items.isEmpty }
 
-    // MARK: The rules
+    // MARK: Rules
 
-    /// Whether a claim may be held now, with so many waiters before it.
+    /// Whether a claim can be granted now, with this many waiting claims before it.
     private func mayGo(_ claim: PlainClaim, in queue: Queue, behind count: Int) -> Bool {
         guard !queue.holders.contains(where: { PlainClaim.blocks($0.claim, claim) }) else { return false }
-        // Kin of a holder does not queue behind those who wait for that holder: they would wait for one another.
+        // Kin of a holder does not queue behind the claims that wait for that holder: they would wait for one another.
         if queue.holders.contains(where: { PlainClaim.areKin($0.claim, claim) }) { return true }
         return !queue.waiters.prefix(count).contains { PlainClaim.blocks($0.claim, claim) }
     }
 
-    /// Lets go on who can, in the order of arrival.
+    /// Grants waiting claims where possible, in the order of arrival.
     private mutating func serve(_ item: ItemID, now: Int64) -> [Resumption] {
         guard var queue = queues[item] else { return [] }
         var resumptions: [Resumption] = []
@@ -239,14 +241,14 @@ public struct WriterClaims: Sendable {
             queue.waiters.remove(at: index)
             queue.holders.append(Holder(claim: waiter.claim, since: now))
             resumptions.append(Resumption(id: waiter.claim.id, reason: isFree ? .free : .timeout))
-            // Kin of this one may go now, wherever they wait.
+            // Kin of this claim may be granted now, at any position.
             index = 0
         }
         queues[item] = queue.holders.isEmpty && queue.waiters.isEmpty ? nil : queue
         return resumptions
     }
 
-    /// Drops what has lapsed where nobody waits for it; else that is left to ``tick(now:)``, which wakes the waiting.
+    /// Drops lapsed claims if no open waits; otherwise ``tick(now:)`` does it and wakes the waiting opens.
     private mutating func dropIdle(_ item: ItemID, now: Int64) {
         if queues[item]?.waiters.isEmpty == true { dropLapsed(item, now: now) }
     }

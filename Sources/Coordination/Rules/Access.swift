@@ -1,35 +1,35 @@
-// One coordinated read or write of one item, with its options, and what it excludes.
+// One coordinated read or write of one item, with its options, and the accesses that it excludes.
 
 import VersionModel
 
-/// How an item is read.
+/// The options for reading an item.
 public struct ReadingOptions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Presenters are not asked to save first.
+    /// Presenters do not save first.
     public static let withoutChanges = ReadingOptions(rawValue: 1)
-    /// The claim is on what a symbolic link leads to. Whoever makes the claim has followed it.
+    /// The claim is on the target of a symbolic link. The caller has resolved the link.
     public static let resolvesSymbolicLink = ReadingOptions(rawValue: 2)
-    /// Nothing is fetched for it; it excludes and asks as any read does.
+    /// No content is fetched for it; otherwise it is like any read.
     public static let immediatelyAvailableMetadataOnly = ReadingOptions(rawValue: 4)
     /// The claim ends as soon as a snapshot of the item exists.
     public static let forUploading = ReadingOptions(rawValue: 8)
 }
 
-/// How an item is written: one of these, never two.
+/// The option for writing an item: exactly one.
 public enum WritingOption: String, Hashable, Sendable, CaseIterable {
-    /// Its content is changed.
+    /// The writer changes the content.
     case updating
-    /// It is removed, with all that is in it.
+    /// The writer removes the item with all its contents.
     case forDeleting
-    /// It gets another name or place.
+    /// The writer moves or renames the item.
     case forMoving
-    /// Its presenters save first, so that what they have can be merged.
+    /// Presenters save first, so that the writer can merge their changes.
     case forMerging
-    /// Whatever has the name is replaced, or something new gets it.
+    /// The writer replaces the item of this name, or creates one.
     case forReplacing
-    /// Nothing of its content: tags, attributes, versions.
+    /// The writer changes tags, attributes or versions, but not the content.
     case contentIndependentMetadataOnly
 }
 
@@ -38,38 +38,38 @@ public enum AccessKind: Hashable, Sendable {
     case reading(ReadingOptions)
     case writing(WritingOption)
 
-    /// What it excludes.
+    /// The strength of the access.
     public var strength: ClaimStrength {
         switch self {
         case .reading: .reads
         case .writing(.updating), .writing(.forMerging), .writing(.contentIndependentMetadataOnly): .writes
-        // Of a plain file it has nothing to take along, so that callers need not look what they move.
+        // A plain file has no contents below it, so that callers need not check the type of the moved item.
         case .writing(.forMoving), .writing(.forDeleting), .writing(.forReplacing): .takesTree
         }
     }
 
-    /// Whether the claim is on the name, whatever item gets it; others follow their item to another name.
+    /// Whether the claim is on the name, whatever item has it; other claims follow their item to another name.
     public var isOfName: Bool { self == .writing(.forReplacing) }
 }
 
-/// What a claim excludes.
+/// The accesses that a claim excludes.
 public enum ClaimStrength: Hashable, Sendable, CaseIterable {
     /// Writers of the item.
     case reads
     /// Readers and writers of the item.
     case writes
-    /// The same, and everyone at anything in it: a directory goes away with all that is in it.
+    /// The same, and accesses to items inside it: a directory goes with its contents.
     case takesTree
 }
 
 /// A read or write of one item.
 public struct Access: Hashable, Sendable {
-    /// Where the item is now, or where it will be.
+    /// The item's present or future place.
     public var path: TreePath
-    /// Which item it is, where that is known: two names of one file are one item.
+    /// The item, if it is known: two names of one file are one item.
     public var item: ItemID?
     public var kind: AccessKind
-    /// Nothing has the name when the access is asked for: nothing there can be replaced or deleted.
+    /// Whether the name was free at the time of the request, so that no item there can be replaced or deleted.
     public var isOfFreeName: Bool
 
     public init(path: TreePath, item: ItemID? = nil, kind: AccessKind, isOfFreeName: Bool = false) {

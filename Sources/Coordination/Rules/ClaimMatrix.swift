@@ -1,20 +1,20 @@
-// Who waits for whom: one total function of two accesses.
+// The waits between accesses: one total function of two accesses.
 
 import VersionModel
 
-/// How the item of a later claim lies to that of an earlier one.
+/// The relation of a later claim's item to an earlier one's.
 public enum ItemRelation: Hashable, Sendable, CaseIterable {
     case same
-    /// The later one lies in the earlier one, a directory, at any depth.
+    /// The later item is in the earlier one, a directory, at any depth.
     case laterIsInside
-    /// The earlier one lies in the later one.
+    /// The earlier item is in the later one.
     case earlierIsInside
     case unrelated
 }
 
 /// The matrix of coordinated accesses (reference: Apple's, for items, directories, packages and names).
 public enum ClaimMatrix {
-    /// Whether a later claim waits for an earlier one that ends. Purposes and actors do not count here.
+    /// Whether a later claim waits for the end of an earlier one. Purposes and actors do not count here.
     public static func waits(
         later: ClaimStrength, forEarlier earlier: ClaimStrength, _ relation: ItemRelation
     ) -> Bool {
@@ -23,7 +23,7 @@ public enum ClaimMatrix {
         case (.same, .reads, .reads): false
         case (.same, .reads, .writes), (.same, .reads, .takesTree): true
         case (.same, .writes, _), (.same, .takesTree, _): true
-        // Who changes a directory's list of names leaves those alone who are at its contents.
+        // A change of a directory's list of names does not affect accesses to the contents.
         case (.laterIsInside, .reads, _), (.laterIsInside, .writes, _): false
         case (.laterIsInside, .takesTree, _): true
         case (.earlierIsInside, _, .reads), (.earlierIsInside, _, .writes): false
@@ -31,13 +31,15 @@ public enum ClaimMatrix {
         }
     }
 
-    /// How the two lie to one another; what is in a package counts as the package.
-    public static func relation(ofLater later: Access, toEarlier earlier: Access, _ packages: Packages) -> ItemRelation {
+    /// The relation of two accesses; an item in a package counts as the package.
+    public static func relation(
+        ofLater later: Access, toEarlier earlier: Access, _ packages: Packages
+    ) -> ItemRelation {
         relation(
             ofLater: later, on: packages.unit(of: later.path), toEarlier: earlier, on: packages.unit(of: earlier.path))
     }
 
-    /// The same of accesses whose units (``Packages/unit(of:)``) are known.
+    /// The same for accesses with known units (``Packages/unit(of:)``).
     static func relation(
         ofLater later: Access, on unit: TreePath, toEarlier earlier: Access, on earlierUnit: TreePath
     ) -> ItemRelation {

@@ -1,10 +1,10 @@
-// Which directories count as one document: an item in a package is the package, as far as claims go.
+// The directories that count as one document: for claims, an item in a package is the package.
 
 import VersionModel
 
-/// Tells packages by the extensions of their names (`packages.extensions`).
+/// Recognizes packages by the extensions of their names (`packages.extensions`).
 public struct Packages: Hashable, Sendable {
-    /// Without the dot, in lower case: extensions are compared without regard to it.
+    /// Without the dot, in lower case: the comparison ignores case.
     public let extensions: Set<[UInt8]>
 
     public init(extensions: some Sequence<String> = []) {
@@ -17,7 +17,7 @@ public struct Packages: Hashable, Sendable {
         return extensions.contains(suffix.map { (65...90).contains($0) ? $0 + 32 : $0 })
     }
 
-    /// What a claim on the path is on: the outermost package that it lies in, else the path itself.
+    /// The unit of a claim on the path: the outermost package around it, else the path itself.
     public func unit(of path: TreePath) -> TreePath {
         guard !extensions.isEmpty else { return path }
         var names: [FileName] = []
@@ -28,7 +28,7 @@ public struct Packages: Hashable, Sendable {
         return path
     }
 
-    /// The packages that the path lies in, the outermost first; not the path itself.
+    /// The packages around the path, the outermost first; not the path itself.
     public func packages(around path: TreePath) -> [TreePath] {
         guard !extensions.isEmpty else { return [] }
         var names: [FileName] = []

@@ -1,27 +1,27 @@
-// Which changes concern a presenter, and where its item is by then: it goes along the change feed with the presenter.
+// The changes that concern a presenter, and the place of its item, which follows the change feed.
 
 import VersionModel
 
-/// What a change is to a presenter.
+/// The relation of a change to a presenter.
 public enum PresentedRelation: String, Hashable, Sendable, CaseIterable {
-    /// It is about the presented item, or takes that along.
+    /// The presented item has changed, or has moved with a directory above it.
     case item
-    /// It is about something in the package that is presented.
+    /// An item in the presented package has changed.
     case inPackage
-    /// It is about something in the directory that is presented, at whatever depth.
+    /// An item in the presented directory has changed, at any depth.
     case inDirectory
 }
 
-/// A presenter's place in the change feed. A pure machine: changes go in, in their order, and of each comes out what it
-/// is to the presenter. Where the item is counts as of each change, not as of now.
+/// A presenter's item along the change feed. A pure state machine: changes go in, in order, and their relation to the
+/// presenter comes out. The item's place is the one at the time of each change, not the present one.
 public struct PresentedItem: Hashable, Sendable {
-    /// Where the item is; nil while it is nowhere.
+    /// The item's place; nil while it has none.
     public private(set) var path: TreePath?
-    /// The document, where the item is one that is known.
+    /// The document, if the item is a known one.
     public private(set) var item: ItemID?
-    /// Changes of this origin are the presenter's own.
+    /// The origin of the presenter's own changes.
     public let origin: UInt64
-    /// Where the item was before it was moved away: it may come back, as after a backup by rename.
+    /// The item's place before a move: it may come back, as after a backup by rename.
     private var left: TreePath?
 
     public init(path: TreePath?, item: ItemID?, origin: UInt64) {
@@ -30,17 +30,19 @@ public struct PresentedItem: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// The presenter says where its item is.
+    /// Sets the item's place.
     public mutating func place(at path: TreePath?, _ item: ItemID?) {
         self.path = path
         self.item = item
         left = nil
     }
 
-    /// What the next change is to the presenter; nil if it need not hear of it. Its own changes move it as well.
+    /// The relation of the next change to the presenter; nil if it does not concern the presenter. The presenter's own
+    /// changes move its item as well.
     public mutating func hears(_ change: Change, _ packages: Packages) -> PresentedRelation? {
         guard let relation = follow(change, packages) else { return nil }
-        // Versions are told of whoever made them: who shows conflicts hears from one place alone (Apple's rule).
+        // Changes of versions are reported even if they are the presenter's own: a presenter that shows conflicts then
+        // has a single source (Apple's rule).
         switch change.event {
         case .conflict, .resolved, .versionLost: return relation
         case .created, .saved, .renamed, .deleted, .undeleted, .attributes:
@@ -61,7 +63,8 @@ public struct PresentedItem: Hashable, Sendable {
             return .item
         }
         if change.detail.isExchange {
-            // One change tells of both: what had the new name has the old one now. The other tells those around of it.
+            // One change reports both moves: the item of the new name has the old one now. The other change is for
+            // presenters around it.
             if change.event == .created, place == change.path || place.isWithin(change.path) { return nil }
             if change.event == .renamed, let from = change.from, let moved = place.moved(change.path, to: from) {
                 (path, left) = (moved, nil)
@@ -73,16 +76,16 @@ public struct PresentedItem: Hashable, Sendable {
             left = nil
             return .item
         }
-        // The other side of a save by rename, which is told as such: the presented item is what it was.
+        // The other side of a save by rename, which is reported as a save: the presented item is the same.
         if change.event == .renamed, change.version != nil, change.path == place { return nil }
         if change.path == place || item != nil && change.item == item {
-            // What has the name now is what is presented: whoever replaces a file means the document.
+            // The item of this name is the presented one: a program that replaces a file means the document.
             if change.path == place, let item = change.item { self.item = item }
             return .item
         }
         switch change.event {
         case .deleted, .undeleted, .renamed:
-            // With the directory goes, or comes, what is in it; a rename over a directory ends here, too.
+            // A directory takes its contents along; a rename over a directory ends here, too.
             if place.isWithin(change.path) { return .item }
         default: break
         }

@@ -1,39 +1,39 @@
-// Which presenters a claim concerns, and what each is asked before the claim is granted.
+// The presenters that a claim concerns, and their questions before the claim is granted.
 
 import VersionModel
 
-/// What a presenter is asked. It answers each, or its lease ends.
+/// A question to a presenter. It must answer, or it is skipped.
 public enum Question: Hashable, Sendable {
-    /// To leave the item alone until it hears that it has it back.
+    /// Do not use the item until the reacquire.
     case relinquish(toWriter: Bool)
-    /// To write what it has not written yet.
+    /// Write all unsaved changes.
     case save
-    /// To make the deletion of its item possible: to close it, for instance.
+    /// Make the deletion of the item possible: for instance, close it.
     case accommodateDeletion
-    /// The same of an item in the package or directory that it presents, which is here.
+    /// The same for an item at this path in the presented package or directory.
     case accommodateSubitemDeletion(TreePath)
 }
 
-/// How a presenter's item lies to what a claim is on.
+/// The relation of a presenter's item to a claimed item.
 public enum PresenterRelation: Hashable, Sendable, CaseIterable {
     case same
-    /// It presents a package that the item lies in.
+    /// It presents a package around the item.
     case packageAround
-    /// It presents a plain directory that the item lies in.
+    /// It presents a plain directory around the item.
     case directoryAround
-    /// It presents something in the item.
+    /// It presents an item inside the claimed one.
     case inside
     case unrelated
 }
 
-/// The table of what presenters are told (reference: Apple's), and the order for one presenter: relinquish, then save
+/// The table of questions to presenters (reference: Apple's), and their order for one presenter: relinquish, then save
 /// or accommodate.
 public enum PresenterRules {
-    /// What a presenter is asked for one access.
+    /// The questions to a presenter for one access.
     /// - Parameters:
-    ///   - accommodatesSubitems: whether a presenter of a plain directory wants to be asked about what is in it.
-    ///   - preparing: whether the access is one of a batch that is being prepared: then whoever presents something in
-    ///     the item is asked as well, once for all that follow.
+    ///   - accommodatesSubitems: whether a presenter of a plain directory gets questions about items in it.
+    ///   - preparing: whether the access is part of a prepared batch: then presenters of items inside it are asked as
+    ///     well, once for all following accesses.
     public static func questions(
         for access: Access, to relation: PresenterRelation, accommodatesSubitems: Bool = false, preparing: Bool = false
     ) -> [Question] {
@@ -45,7 +45,7 @@ public enum PresenterRules {
             return [.accommodateSubitemDeletion(access.path)]
         case .same, .packageAround: break
         case .inside:
-            // What is deleted or moved takes along what is in it; of a read or a write only a batch does.
+            // A deletion or a move affects the contents; a read or a write does only in a batch.
             guard preparing || access.kind.strength == .takesTree else { return [] }
         }
         switch access.kind {
@@ -56,7 +56,7 @@ public enum PresenterRules {
         case .writing(.forMerging):
             return [.relinquish(toWriter: true), .save]
         case .writing(.forDeleting), .writing(.forReplacing):
-            // Nothing goes where nothing is.
+            // A missing item cannot be deleted.
             if access.isOfFreeName { return [.relinquish(toWriter: true)] }
             let isAround = relation == .packageAround
             return [
@@ -65,7 +65,7 @@ public enum PresenterRules {
         }
     }
 
-    /// What a presenter is asked for all accesses of a claim: each thing once, in the order of the rule.
+    /// The questions to a presenter for all accesses of a claim: each once, in the order of the rules.
     static func questions(
         for accesses: [Access], to relation: (Access) -> PresenterRelation, accommodatesSubitems: Bool, preparing: Bool
     ) -> [Question] {
@@ -86,7 +86,7 @@ public enum PresenterRules {
         return asked
     }
 
-    /// How a presenter of an item lies to an access.
+    /// The relation of a presenter's item to an access.
     static func relation(
         of presented: TreePath, _ item: ItemID?, to access: Access, _ packages: Packages
     ) -> PresenterRelation {
