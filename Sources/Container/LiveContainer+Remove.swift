@@ -285,7 +285,7 @@ extension LiveContainer {
     }
 
     func deletion(of entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) -> Deletion {
-        let id = DeletionID.neighbouring()
+        let id = DeletionID.neighboring()
         let parentTimes = try Backing.stat(entry.directory.raw)
         let group = requester.actor.map { deletionGroups.group(of: id, by: $0.ref, now: now) } ?? id
         return Deletion(

@@ -336,7 +336,7 @@ extension LiveContainer {
         _ item: ItemID, _ stat: FileStat, _ hash: [UInt8]?, _ save: PendingSave, parents: [VersionID], base: VersionID?
     ) -> Version {
         Version(
-            id: .random(), item: item, kind: .current, content: save.content ?? .neighbouring(), size: stat.size,
+            id: .random(), item: item, kind: .current, content: save.content ?? .neighboring(), size: stat.size,
             modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
             author: save.requester?.author ?? observers.owner(of: stat),
             parents: parents, base: base, hash: hash, attributes: Attributes(stat), flags: save.isSealed ? .sealed : [])

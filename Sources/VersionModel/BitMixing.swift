@@ -1,10 +1,10 @@
-// Spreads a number over 64 bits. Identities on disk are made with it: it never changes.
+// Spreads a number over 64 bits. Identities on disk depend on it: it never changes.
 
-/// The step and the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+/// The step and the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
 public enum BitMixing {
     public static let step: UInt64 = 0x9e37_79b9_7f4a_7c15
 
-    /// The number behind `value` in SplitMix64's row.
+    /// The number after `value` in the sequence of SplitMix64.
     public static func mix(_ value: UInt64) -> UInt64 {
         var value = value &+ step
         value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9

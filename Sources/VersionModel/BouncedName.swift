@@ -1,4 +1,4 @@
-// The name that a document gets when another of its name is there: `abc 2.txt` (DESIGN 6.2).
+// The new name of a document when another document has its name: `abc 2.txt` (DESIGN 6.2).
 
 /// Bouncing of names.
 public enum BouncedName {
@@ -7,7 +7,7 @@ public enum BouncedName {
 
     /// The next free name: `abc.txt` gives `abc 2.txt`, `abc 2.txt` gives `abc 3.txt`, `archive.tar.gz` gives
     /// `archive 2.tar.gz`, `.profile` gives `.profile 2`. Names that would be too long are cut, between characters.
-    /// - Parameter isTaken: whether a name is in use, compared as the directory compares names.
+    /// - Parameter isTaken: whether a name is in use, by the comparison of the directory.
     /// - Returns: nil only if a million names are taken.
     public static func next(after name: FileName, isTaken: (FileName) -> Bool) -> FileName? {
         let (stem, ending) = split(name.bytes)
@@ -20,7 +20,7 @@ public enum BouncedName {
         return nil
     }
 
-    /// Parts a name into what is counted and its extension with the dot; `.tar.gz` and its like are one.
+    /// Splits a name into the counted part and its extension with the dot; `.tar.gz` and the like are one extension.
     private static func split(_ name: [UInt8]) -> (stem: [UInt8], ending: [UInt8]) {
         guard let ending = FileName(bytes: name)?.fileExtension else { return (name, []) }
         let stem = Array(name.dropLast(ending.count + 1))
@@ -31,7 +31,7 @@ public enum BouncedName {
         return (stem, [46] + ending)
     }
 
-    /// Parts ` 2` and up off the end of a stem; 1 for a stem without.
+    /// Splits the number, ` 2` and up, off the end of a stem; 1 for a stem without a number.
     private static func counted(_ stem: [UInt8]) -> (base: [UInt8], number: Int) {
         let digits = stem.reversed().prefix { $0.isDigit }.count
         let base = stem.dropLast(digits)
@@ -41,11 +41,11 @@ public enum BouncedName {
         return (Array(base.dropLast()), number)
     }
 
-    /// At most so many bytes, without a torn character of UTF-8 at the end.
+    /// At most this many bytes, without an incomplete UTF-8 character at the end.
     static func cut(_ bytes: [UInt8], to count: Int) -> [UInt8] {
         guard bytes.count > count else { return bytes }
         var end = max(1, count)
-        // Back to the first byte of the character that the cut would go through; text that is no UTF-8 is cut anywhere.
+        // Back to the first byte of the character at the cut. Text that is not UTF-8 is cut anywhere.
         var steps = 0
         while end > 1, steps < 3, bytes[end] & 0xC0 == 0x80 { (end, steps) = (end - 1, steps + 1) }
         return Array(bytes[..<end])

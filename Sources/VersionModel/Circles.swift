@@ -1,13 +1,13 @@
-// Versions that go back to themselves: no save and no resolution makes such a graph, but a former release did.
+// Versions that are their own ancestors: no save and no resolution makes such a graph, but a former release did.
 
-/// Finds circles in the graph that the parents make. A version in one has no beginning, so nothing that has parted from
-/// it has a base (``MergeBase``).
+/// Finds circles in the graph of the parents. A version in a circle has no beginning, so versions after it have no base
+/// (``MergeBase``).
 public enum Circles {
-    /// The parents by which versions go back to themselves and that are to be given up: those in one circle with the
-    /// version that names them which are not older than it. What is left has no circle, since along each there would be
-    /// a version at least whose parent is not older.
+    /// The parents to remove so that no version is its own ancestor: a parent in one circle with its child that is not
+    /// older than the child. The rest has no circle, because each circle has at least one version whose parent is not
+    /// older.
     ///
-    /// - Returns: nothing of versions that may keep all their parents.
+    /// - Returns: no entry for versions that keep all their parents.
     public static func parents(in nodes: some Collection<HistoryNode>) -> [VersionID: Set<VersionID>] {
         let known = Dictionary(nodes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         let suspects = withoutBeginning(known)
@@ -25,7 +25,7 @@ public enum Circles {
         return found
     }
 
-    /// The versions that are in a circle or come after one: whoever follows their parents need not come to an end.
+    /// The versions in a circle or after one: a walk along their parents need not end.
     private static func withoutBeginning(_ known: [VersionID: HistoryNode]) -> Set<VersionID> {
         var open = known.mapValues { node in Set(node.parents).filter { known[$0] != nil }.count }
         var children: [VersionID: [VersionID]] = [:]

@@ -1,6 +1,6 @@
-// Moments as people and files write them: RFC 3339, and the stamp in names of versions. In UTC, without a library.
+// Moments as text: RFC 3339, and the stamp in the names of versions. In UTC, without a library.
 
-/// A moment's date and time of day in UTC, of the Gregorian calendar.
+/// A moment's date and time of day in UTC, in the Gregorian calendar.
 public struct CivilTime: Hashable, Sendable {
     public private(set) var year: Int64
     public private(set) var month: Int64
@@ -25,13 +25,13 @@ public struct CivilTime: Hashable, Sendable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// A date and time from its fields; nil if there is no such moment, or none that a ``Timestamp`` can hold.
+    /// A date and time from its fields; nil for an impossible moment, or one out of the range of ``Timestamp``.
     public init?(
         year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64, nanosecond: Int64 = 0
     ) {
         (self.year, self.month, self.day) = (year, month, day)
         (self.hour, self.minute, self.second, self.nanosecond) = (hour, minute, second, nanosecond)
-        // What is not written the same way again was no date: 31 June, hour 24.
+        // A date that is not written the same way again is impossible: 31 June, hour 24.
         guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour),
             (0...59).contains(minute), (0...59).contains(second), (0...999_999_999).contains(nanosecond),
             let moment = timestamp, CivilTime(moment) == self
@@ -46,7 +46,7 @@ public struct CivilTime: Hashable, Sendable {
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         let days = era * 146_097 + dayOfEra - 719_468
         let seconds = days * 86_400 + hour * 3600 + minute * 60 + second
-        // Before 1970 the last second is added by its nanoseconds, so that the earliest moment does not overflow.
+        // Before 1970 the nanoseconds add the last second, so that the earliest moment does not overflow.
         let borrowed: Int64 = seconds < 0 ? 1 : 0
         let (product, over) = (seconds + borrowed).multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, more) = product.addingReportingOverflow(nanosecond - borrowed * 1_000_000_000)
@@ -82,7 +82,7 @@ extension Timestamp {
             + "." + CivilTime.digits(time.nanosecond / 1_000_000, 3) + "Z"
     }
 
-    /// Reads a stamp; nil for anything else.
+    /// Reads a stamp; nil for other text.
     public init?(stamp: some StringProtocol) {
         var reader = DigitReader(stamp.utf8)
         guard let date = reader.takeDate(), reader.take("T"), let hour = reader.take(2), reader.take("."),
@@ -124,7 +124,7 @@ extension Timestamp {
     }
 }
 
-/// Takes digits and marks off the beginning of a text.
+/// Takes digits and marks from the start of a text.
 private struct DigitReader {
     private var rest: ArraySlice<UInt8>
 
@@ -149,7 +149,7 @@ private struct DigitReader {
         return (year, month, day)
     }
 
-    /// One to nine digits behind a point, as nanoseconds.
+    /// One to nine digits after a point, as nanoseconds.
     mutating func takeFraction() -> Int64? {
         let count = rest.prefix { $0.isDigit }.count
         guard (1...9).contains(count), let digits = take(count) else { return nil }

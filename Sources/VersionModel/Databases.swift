@@ -1,11 +1,11 @@
-// Which files are databases and which are their journals: one package each, never versioned per write (DESIGN 5.1).
+// Databases and their journals: one package each, without a version per write (DESIGN 5.1).
 
-/// Recognises databases by name and by the first bytes.
+/// Recognizes databases by name and by the first bytes.
 public enum Databases {
-    /// How many bytes at the beginning ``isDatabase(_:header:)`` looks at.
+    /// The number of bytes at the beginning that ``isDatabase(_:header:)`` reads.
     public static let headerLength = 32
 
-    /// Whether a file is a database: by its name, or by its content if the beginning of that is given.
+    /// Whether a file is a database: by its name, or by the beginning of its content if given.
     public static func isDatabase(_ name: FileName, header: [UInt8] = []) -> Bool {
         if database(ofJournal: name) != nil { return true }
         if let ending = name.fileExtension, endings.contains(String(decoding: ending, as: UTF8.self).lowercased()) {
@@ -16,7 +16,7 @@ public enum Databases {
         }
     }
 
-    /// The database that a file is the journal of, by name; nil for any other file.
+    /// The database of a journal, by name; nil for other files.
     public static func database(ofJournal name: FileName) -> FileName? {
         for suffix in suffixes where name.bytes.count > suffix.count && name.bytes.suffix(suffix.count) == suffix[...] {
             return FileName(bytes: name.bytes.dropLast(suffix.count))
@@ -24,13 +24,13 @@ public enum Databases {
         return nil
     }
 
-    /// Whether a rollback journal holds a transaction that is not over, or was cut short: one that is done with is
-    /// removed, emptied, or begins with zeros.
+    /// Whether a rollback journal holds a running or interrupted transaction. A finished journal is removed, emptied,
+    /// or starts with zeros.
     public static func isHot(journal header: [UInt8]) -> Bool {
         header.starts(with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
     }
 
-    /// The names of the journals that a database may have beside it.
+    /// The names of a database's possible journals.
     public static func journals(of name: FileName) -> [FileName] {
         suffixes.compactMap { FileName(bytes: name.bytes + $0) }
     }
@@ -38,7 +38,7 @@ public enum Databases {
     /// Whether a journal is a write-ahead log.
     public static func isLog(_ journal: FileName) -> Bool { journal.bytes.suffix(4).elementsEqual("-wal".utf8) }
 
-    /// Whether it is what readers and writers of such a log share, and is made anew where it is missing.
+    /// Whether it is the shared memory of such a log's readers and writers, which they create if it is missing.
     public static func isSharedMemory(_ journal: FileName) -> Bool {
         journal.bytes.suffix(4).elementsEqual("-shm".utf8)
     }

@@ -1,10 +1,10 @@
-// Who reads and saves: a process with its start time, and the ancestors that count with it (DESIGN 5.2).
+// An actor that reads and saves: a process with its start time and its relevant ancestors (DESIGN 5.2).
 
-/// A process that cannot be confused with a later one of the same number.
+/// A process, distinguished from a later one with the same number.
 public struct ActorRef: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The process id (of the thread group), as the daemon sees it.
     public let process: Int32
-    /// When it started: field 22 of `/proc/PID/stat`, in clock ticks since boot.
+    /// The start time: field 22 of `/proc/PID/stat`, in clock ticks since boot.
     public let started: UInt64
 
     public init(process: Int32, started: UInt64) {
@@ -19,12 +19,12 @@ public struct ActorRef: Hashable, Comparable, Sendable, CustomStringConvertible 
     }
 }
 
-/// An actor with its lineage. (Not called `Actor`: that is a protocol of the language.)
+/// An actor with its lineage. (Swift has a protocol `Actor`, so the name differs.)
 public struct FileActor: Hashable, Sendable {
     public let ref: ActorRef
-    /// Its ancestors, nearest first, as far as they count with it; never itself.
+    /// Its relevant ancestors, nearest first; never itself.
     public let lineage: [ActorRef]
-    /// The last of the lineage leads a session at a terminal: a shell that somebody types at.
+    /// Whether the last of the lineage leads a session at a terminal: the shell of a user.
     public let endsAtTerminal: Bool
 
     public init(_ ref: ActorRef, lineage: [ActorRef] = [], endsAtTerminal: Bool = false) {
@@ -33,12 +33,12 @@ public struct FileActor: Hashable, Sendable {
         self.endsAtTerminal = endsAtTerminal
     }
 
-    /// Whether the two have a process in common: one of them, or an ancestor that counts with both.
+    /// Whether the two have a process in common: one of them, or an ancestor in both lineages.
     public func isOfOneFamily(with other: FileActor) -> Bool {
         !Set([ref] + lineage).isDisjoint(with: [other.ref] + other.lineage)
     }
 
-    /// Whether one process has started both, as far as that counts with them.
+    /// Whether one process has started both, according to their lineages.
     public func hasParent(of other: FileActor) -> Bool { lineage.first.map { $0 == other.lineage.first } ?? false }
 
     /// Whether the two are one process, or one is in the other's lineage. Siblings under one parent are not.

@@ -1,14 +1,14 @@
-// Names and paths as Linux has them: bytes, compared as bytes, decoded only to be shown.
+// Linux names and paths: bytes, compared as bytes, decoded only for display.
 
-/// One component of a path: any bytes but `/` and NUL, at least one, never `.` or `..`.
+/// One component of a path: one or more bytes except `/` and NUL, never `.` or `..`.
 public struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The name as the file system has it.
+    /// The name's bytes in the file system.
     public let bytes: [UInt8]
 
-    /// Takes a name as the kernel passes it; nil if it could not be the name of a directory entry.
+    /// Takes a name from the kernel; nil if no directory entry can have it.
     public init?(bytes: some Sequence<UInt8>) { self.init(bytes: Array(bytes)) }
 
-    /// The same for bytes that are an array already: what each request does, without generic code on the way.
+    /// The same for an array of bytes. Every request needs this, so it avoids generic code.
     public init?(bytes: [UInt8]) {
         switch bytes.count {
         case 0: return nil
@@ -24,15 +24,15 @@ public struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible 
         self.init(bytes: text.utf8)
     }
 
-    /// The name for people: what is not UTF-8 is shown as U+FFFD.
+    /// The name for users: bytes that are not UTF-8 become U+FFFD.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
     public static func < (left: FileName, right: FileName) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 
-    /// The letters and digits behind the last dot (at most 16), without the dot; nil for none and for a name that
-    /// only begins with a dot.
+    /// The letters and digits after the last dot (at most 16), without the dot; nil if there are none, or if the only
+    /// dot is the first byte.
     public var fileExtension: [UInt8]? {
         guard let dot = bytes.lastIndex(of: 46), dot > 0 else { return nil }
         let tail = bytes[(dot + 1)...]
@@ -60,8 +60,8 @@ public struct TreePath: Hashable, Comparable, Sendable, CustomStringConvertible 
         self.bytes = bytes
     }
 
-    /// Takes a path as a user or a program writes it, relative to the root; nil if a component is `..` or not a name.
-    /// Empty components and `.` are passed over.
+    /// Takes a path from a user or a program, relative to the root; nil if a component is `..` or not a name. Empty
+    /// components and `.` are ignored.
     public init?(bytes: some Sequence<UInt8>) {
         var names: [FileName] = []
         for part in Array(bytes).split(separator: 47) where !part.elementsEqual([46]) {
@@ -74,7 +74,7 @@ public struct TreePath: Hashable, Comparable, Sendable, CustomStringConvertible 
     /// The names of the path, from the root on.
     public var names: [FileName] { bytes.split(separator: 47).compactMap { FileName(bytes: $0) } }
 
-    /// The path for people: what is not UTF-8 is shown as U+FFFD.
+    /// The path for users: bytes that are not UTF-8 become U+FFFD.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
     /// The path of an entry of this directory.
@@ -88,10 +88,10 @@ public struct TreePath: Hashable, Comparable, Sendable, CustomStringConvertible 
         return TreePath(joined: joined)
     }
 
-    /// Names that are joined already.
+    /// Takes joined names.
     private init(joined bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The directory that this path is in; nil for the root.
+    /// The directory of this path; nil for the root.
     public var parent: TreePath? {
         let names = names
         return names.isEmpty ? nil : TreePath(names: Array(names.dropLast()))
@@ -100,7 +100,7 @@ public struct TreePath: Hashable, Comparable, Sendable, CustomStringConvertible 
     /// The last name; nil for the root.
     public var name: FileName? { names.last }
 
-    /// Whether this is the other path or lies below it.
+    /// Whether this is the other path or a path below it.
     public func isWithin(_ other: TreePath) -> Bool {
         guard bytes.count > other.bytes.count else { return bytes == other.bytes }
         return other.bytes.isEmpty || (bytes[other.bytes.count] == 47 && bytes.starts(with: other.bytes))
@@ -122,6 +122,6 @@ extension UInt8 {
 }
 
 extension FileName {
-    /// A name for what never had one: `?`.
+    /// A placeholder for a missing name: `?`.
     public init(placeholder: Void) { bytes = [63] }
 }

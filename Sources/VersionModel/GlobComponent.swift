@@ -1,6 +1,6 @@
-// One component of a gitignore pattern, and the matching of components and of paths of them.
+// One component of a gitignore pattern, and matching of components and of paths.
 
-/// A name's pattern (`*`, `?`, `[…]`, `\`), or `**` in the place of any number of names.
+/// A pattern for a name (`*`, `?`, `[…]`, `\`), or `**` for any number of names.
 struct GlobComponent: Sendable {
     private enum Token: Sendable {
         case byte(UInt8)
@@ -10,11 +10,11 @@ struct GlobComponent: Sendable {
     }
 
     private let tokens: [Token]
-    /// A pattern that is broken (an open bracket, a backslash at the end) matches nothing.
+    /// An invalid pattern (an open bracket, a backslash at the end) matches no name.
     private let isBroken: Bool
     private let isAnyNames: Bool
 
-    /// - Parameter isWholePath: whether `**` stands for names here; else it is the same as `*`.
+    /// - Parameter isWholePath: whether `**` stands for names; otherwise it is the same as `*`.
     init(_ text: ArraySlice<UInt8>, isWholePath: Bool) {
         isAnyNames = isWholePath && text.elementsEqual([42, 42])
         var tokens: [Token] = []
@@ -38,7 +38,7 @@ struct GlobComponent: Sendable {
         self.isBroken = isBroken
     }
 
-    /// Splits a pattern at its slashes; one within brackets does not count.
+    /// Splits a pattern at its slashes, except slashes in brackets.
     static func path(_ text: ArraySlice<UInt8>) -> [GlobComponent] {
         var components: [GlobComponent] = []
         var start = text.startIndex
@@ -63,7 +63,7 @@ struct GlobComponent: Sendable {
     func matches(_ name: ArraySlice<UInt8>) -> Bool {
         guard !isBroken else { return false }
         var (token, byte) = (0, name.startIndex)
-        // Where to go on from if this goes wrong: the last `*` takes one byte more.
+        // The point to continue from after a mismatch: the last `*` takes one more byte.
         var retry: (token: Int, byte: Int)?
         while true {
             if token < tokens.count, case .anyRun = tokens[token] {
@@ -83,7 +83,7 @@ struct GlobComponent: Sendable {
         }
     }
 
-    /// Whether the names of a path match the components of a pattern. `**` takes any number of names, at the end of the
+    /// Whether the names of a path match the components of a pattern. `**` takes any number of names; at the end of the
     /// pattern at least one.
     static func match(_ components: ArraySlice<GlobComponent>, _ names: ArraySlice<ArraySlice<UInt8>>) -> Bool {
         var (component, name) = (components.startIndex, names.startIndex)
@@ -119,7 +119,7 @@ struct GlobComponent: Sendable {
 
     // MARK: Brackets
 
-    /// Takes a set off the pattern, from behind its opening bracket to its closing one; nil if it has none.
+    /// Takes a set from the pattern, from after its opening bracket to its closing one; nil without a closing bracket.
     private static func takeSet(_ rest: inout ArraySlice<UInt8>) -> Token? {
         let negated = rest.first == 33 || rest.first == 94
         if negated { rest = rest.dropFirst() }
@@ -145,7 +145,7 @@ struct GlobComponent: Sendable {
         return nil
     }
 
-    /// Takes `:alpha:]` off the pattern; nil for a class that does not exist.
+    /// Takes `:alpha:]` from the pattern; nil for an unknown class.
     private static func takeClass(_ rest: inout ArraySlice<UInt8>) -> [ClosedRange<UInt8>]? {
         guard let end = rest.firstIndex(of: 93), rest[end - 1] == 58, end > rest.startIndex + 1 else { return nil }
         let name = String(decoding: rest[(rest.startIndex + 1)..<(end - 1)], as: UTF8.self)

@@ -1,19 +1,19 @@
 // The identities of the model: 128 random bits each, written as 32 hex digits.
 
-/// What an item is known by; survives rename and every way of saving.
+/// The identity of an item. It stays the same after renames and every way of saving.
 public typealias ItemID = Identifier<IdentifierOf.Item>
-/// What one version is known by; does not depend on its content.
+/// The identity of a version; independent of its content.
 public typealias VersionID = Identifier<IdentifierOf.Version>
-/// What one kept content is known by; several versions may share it.
+/// The identity of a stored content; several versions may share it.
 public typealias ContentID = Identifier<IdentifierOf.Content>
-/// What one entry of the deleted area is known by.
+/// The identity of an entry of the deleted area.
 public typealias DeletionID = Identifier<IdentifierOf.Deletion>
-/// What a container attached to a hub is known by.
+/// The identity of a container that is attached to a hub.
 public typealias DeviceID = Identifier<IdentifierOf.Device>
-/// What a container is known by; changes when it is copied.
+/// The identity of a container; a copy gets a new one.
 public typealias ContainerID = Identifier<IdentifierOf.Container>
 
-/// The kinds of identity, so that one cannot be passed for another.
+/// The kinds of identity, so that one kind cannot replace another.
 public enum IdentifierOf {
     public enum Item {}
     public enum Version {}
@@ -23,7 +23,7 @@ public enum IdentifierOf {
     public enum Container {}
 }
 
-/// An identity of 128 bits for one kind of thing.
+/// An identity of 128 bits for one kind of object.
 public struct Identifier<Subject>: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let high: UInt64
     public let low: UInt64
@@ -33,26 +33,26 @@ public struct Identifier<Subject>: Hashable, Comparable, Sendable, CustomStringC
         self.low = low
     }
 
-    /// A fresh identity.
+    /// A new identity.
     public static func random() -> Self {
         var generator = RandomBits()
         return random(using: &generator)
     }
 
-    /// A fresh identity that has its first byte in common with those made just before: what is put away under it, in
-    /// directories named by that byte, lies near what came before it, not in another of 256 places each time.
-    public static func neighbouring() -> Self {
+    /// A new identity whose first byte is the same as that of the identities just before it. Files under such names, in
+    /// directories named by that byte, are close together on the disk instead of in 256 places.
+    public static func neighboring() -> Self {
         var generator = RandomBits()
-        let first = UInt64(RandomBits.neighbourhood()) << 56
+        let first = UInt64(RandomBits.neighborhood()) << 56
         return Self(high: generator.next() >> 8 | first, low: generator.next())
     }
 
-    /// A fresh identity from a given source of randomness (tests use a seeded one).
+    /// A new identity from a given source of randomness (for tests with a seed).
     public static func random(using generator: inout some RandomNumberGenerator) -> Self {
         Self(high: generator.next(), low: generator.next())
     }
 
-    /// Reads 32 hex digits; nil for anything else.
+    /// Reads 32 hex digits; nil for other text.
     public init?(hex: some StringProtocol) {
         let digits = Array(hex.utf8)
         guard digits.count == 32, digits.allSatisfy(\.isLetterOrDigit),
@@ -62,7 +62,7 @@ public struct Identifier<Subject>: Hashable, Comparable, Sendable, CustomStringC
         self.init(high: high, low: low)
     }
 
-    /// Reads the 16 bytes that ``bytes`` gives; nil for another length.
+    /// Reads the 16 bytes of ``bytes``; nil for another length.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
@@ -86,12 +86,12 @@ public struct Identifier<Subject>: Hashable, Comparable, Sendable, CustomStringC
     /// 32 hex digits.
     public var hex: String { Self.digits(high) + Self.digits(low) }
 
-    /// The first 12 hex digits: what people see and type (DESIGN 3.2).
+    /// The first 12 hex digits, for users (DESIGN 3.2).
     public var short: String { String(Self.digits(high).prefix(12)) }
 
     public var description: String { hex }
 
-    /// The bits are random already, or well mixed: half of them tell identities apart.
+    /// The bits are random already, or well mixed: half of them are enough.
     public func hash(into hasher: inout Hasher) { hasher.combine(high ^ low) }
 
     public static func < (left: Self, right: Self) -> Bool {

@@ -4,20 +4,20 @@
 public struct IgnorePatterns: Sendable {
     private struct Pattern {
         var components: [GlobComponent]
-        /// `!`: takes back what an earlier pattern ignored.
+        /// `!`: cancels an earlier pattern's match.
         var isNegated: Bool
-        /// A slash at the end: directories only.
+        /// A slash at the end: matches directories only.
         var directoriesOnly: Bool
-        /// A slash before the end: matched against the whole path; else against the last name.
+        /// A slash before the end: the pattern matches the whole path; otherwise the last name.
         var isAnchored: Bool
     }
 
     private let patterns: [Pattern]
 
-    /// No patterns: nothing is ignored.
+    /// No patterns: no path is ignored.
     public static let none = IgnorePatterns(lines: [])
 
-    /// Takes patterns one by one, as `ignore.patterns` gives them.
+    /// Takes single patterns, as in `ignore.patterns`.
     public init(lines: [String]) {
         patterns = lines.compactMap { Self.parse(Array($0.utf8)[...]) }
     }
@@ -31,11 +31,11 @@ public struct IgnorePatterns: Sendable {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     public var isEmpty: Bool { patterns.isEmpty }
 
-    /// What the list says of this one path, whatever it says of the directories above: true to ignore it, false not to,
-    /// nil nothing.
+    /// The list's verdict on this one path, without the directories above it: true to ignore it, false to keep it, nil
+    /// without a match.
     /// - Parameter path: relative to the list's directory.
     public func verdict(_ path: TreePath, isDirectory: Bool) -> Bool? {
         let names = path.bytes.split(separator: 47)
@@ -50,7 +50,8 @@ public struct IgnorePatterns: Sendable {
         return nil
     }
 
-    /// Whether a path is ignored: it, or a directory above it. What is in an ignored directory stays ignored.
+    /// Whether a path is ignored: the path itself, or a directory above it. The contents of an ignored directory stay
+    /// ignored.
     public func ignores(_ path: TreePath, isDirectory: Bool) -> Bool {
         IgnoreLists([.init(directory: .root, patterns: self)]).ignores(path, isDirectory: isDirectory)
     }
@@ -72,7 +73,7 @@ public struct IgnorePatterns: Sendable {
             components: components, isNegated: isNegated, directoriesOnly: directoriesOnly, isAnchored: isAnchored)
     }
 
-    /// Spaces at the end count only behind a backslash.
+    /// Spaces at the end count only after a backslash.
     private static func withoutTrailingSpaces(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var end = line.startIndex
         var index = line.startIndex
@@ -85,9 +86,9 @@ public struct IgnorePatterns: Sendable {
     }
 }
 
-/// The lists that apply in a tree, each for a directory and what is below it; the deeper one decides.
+/// The lists of a tree, each for one directory and everything below it. The deeper list decides.
 public struct IgnoreLists: Sendable {
-    /// One list and where it belongs.
+    /// One list with its directory.
     public struct List: Sendable {
         public var directory: TreePath
         public var patterns: IgnorePatterns
@@ -105,7 +106,7 @@ public struct IgnoreLists: Sendable {
             .map(\.element)
     }
 
-    /// Whether a path is ignored: it, or a directory above it.
+    /// Whether a path is ignored: the path itself, or a directory above it.
     public func ignores(_ path: TreePath, isDirectory: Bool) -> Bool {
         let names = path.names
         guard !names.isEmpty, !deepestFirst.isEmpty else { return false }

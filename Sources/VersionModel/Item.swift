@@ -1,7 +1,7 @@
-// Items, deletions and changes: the records beside versions that the catalog keeps and the change feed reports.
+// Items, deletions and changes: the catalog's records beside versions, and the content of the change feed.
 
-/// The identity of a file or directory of the live tree: the `st_ino` that the mount shows. Never reused, equal for
-/// all names of one file, stable across mounts; the root is ``root``.
+/// The identity of a file or directory of the live tree: the mount shows it as `st_ino`. Never reused, the same for all
+/// names of one file, stable across mounts; the root is ``root``.
 public struct FileID: Hashable, Comparable, Sendable {
     public let number: UInt64
     public init(_ number: UInt64) { self.number = number }
@@ -19,21 +19,22 @@ public struct Place: Hashable, Sendable {
     }
 }
 
-/// A document that the catalog knows. Documents that were never touched have no record.
+/// A document in the catalog. An unchanged document has no record.
 public struct Item: Hashable, Sendable, Identifiable {
     public var id: ItemID
-    /// Its names, at least one while it lives; none once it is deleted.
+    /// Its names: at least one for a live item, none for a deleted one.
     public var places: [Place]
     public var current: VersionID
-    /// The live file as it was when `current` was recorded: differs from the file on disk if it was edited unseen.
+    /// The live file at the time of the record of `current`. It differs from the file on disk after an edit outside the
+    /// mount.
     public var file: LiveFile
 
-    /// What identifies the state of a live file without reading it.
+    /// The state of a live file, known without a read of its content.
     public struct LiveFile: Hashable, Sendable {
         public var id: FileID
         public var size: UInt64
         public var modified: Timestamp
-        /// Its `st_ctim`, which no program can set; nil if that is not known.
+        /// Its `st_ctim`, which no program can set; nil if it is unknown.
         public var changed: Timestamp?
         public init(id: FileID, size: UInt64, modified: Timestamp, changed: Timestamp? = nil) {
             self.id = id
@@ -51,7 +52,7 @@ public struct Item: Hashable, Sendable, Identifiable {
     }
 }
 
-/// A directory that recorded things lie in or below; gives them their paths.
+/// A directory with recorded items in or below it; it gives them their paths.
 public struct Directory: Hashable, Sendable, Identifiable {
     public var id: FileID
     public var place: Place
@@ -61,29 +62,29 @@ public struct Directory: Hashable, Sendable, Identifiable {
     }
 }
 
-/// What kind of thing was deleted.
+/// The type of a deleted item.
 public enum EntryType: String, Sendable, CaseIterable {
     case file, directory, symlink, fifo, socket, device
-    /// One of several names of a file that stayed under another one.
+    /// One of several names of a file that still has another one.
     case link
 }
 
 /// One entry of the deleted area.
 public struct Deletion: Hashable, Sendable, Identifiable {
     public var id: DeletionID
-    /// The directory it was in, and its name there.
+    /// Its former directory, and its name there.
     public var place: Place
-    /// The path it had, for finding and showing it after that directory is gone too.
+    /// Its former path, for search and display after that directory is gone too.
     public var path: TreePath
     public var type: EntryType
-    /// The thing itself, so that entries deleted from a deleted directory find their way back into it.
+    /// The identity of the file itself, so that entries deleted from a deleted directory can return to it.
     public var file: FileID
-    /// The document; nil for what has no versions.
+    /// The document; nil for an entry without versions.
     public var item: ItemID?
     public var size: UInt64
     public var deleted: Timestamp
     public var author: Author
-    /// Deletions that belong together: the id of the first of them (DESIGN 3.2).
+    /// Deletions that belong together: the id of the first one (DESIGN 3.2).
     public var group: DeletionID
     /// The parent directory's times before this deletion.
     public var parentAccessed: Timestamp
@@ -111,42 +112,43 @@ public struct Deletion: Hashable, Sendable, Identifiable {
     }
 }
 
-/// What happened, as `versionsctl watch` and presenters hear of it (DESIGN 3.3).
+/// The kind of a change, for `versionsctl watch` and presenters (DESIGN 3.3).
 public enum ChangeEvent: String, Sendable, CaseIterable {
     case created, saved, renamed, deleted, undeleted, conflict, resolved
     case versionLost = "version-lost"
     case attributes
 }
 
-/// One row of the change feed; its sequence number is given by the transaction that records it.
+/// One row of the change feed; the transaction that records it gives it its sequence number.
 public struct Change: Hashable, Sendable {
     public var event: ChangeEvent
     public var path: TreePath
-    /// For a rename, the path before it.
+    /// For a rename, the former path.
     public var from: TreePath?
-    /// The directory that `path` names something in, wherever it is now: who may know of the change is asked there. nil
-    /// where it is not known, as in rows of former releases.
+    /// The directory of the name in `path`, at any present place. Its rights decide who may know the change. nil if it
+    /// is unknown, as in rows of former releases.
     public var directory: FileID?
-    /// The same of `from`.
+    /// The same for `from`.
     public var fromDirectory: FileID?
     public var item: ItemID?
     public var version: VersionID?
     public var time: Timestamp
-    /// Who did it; nil for the container itself.
+    /// The author; nil for the container itself.
     public var author: Author?
-    /// In whose coordinated access it was done (`Purpose.origin`); nil outside of any. Presenters do not hear of their
-    /// own.
+    /// The origin of the coordinated access (`Purpose.origin`); nil outside of one. Presenters do not hear of their own
+    /// changes.
     public var origin: UInt64?
-    /// What else those need to know who bring back a time that has passed.
+    /// Further facts for the restoration of an earlier time.
     public var detail = Detail()
 
-    /// What is in no message, and only with few changes.
+    /// Facts that no message contains, and that few changes have.
     public struct Detail: Hashable, Sendable {
-        /// With this save a document has its name back that had been away. (Of a new one, `created` tells.)
+        /// Whether this save gives a missing document its name back. (For a new document, `created` reports it.)
         public var isComingBack = false
-        /// The two names of this rename have changed places; the `created` behind it tells the same once more.
+        /// Whether the two names of this rename have changed places; the `created` after it reports the same exchange.
         public var isExchange = false
-        /// How long the version was that this save has amended, by appending to it; `.max` if it has changed otherwise.
+        /// The former length of the version that this save has amended by an append; `.max` after another kind of
+        /// change.
         public var amended: UInt64?
         public init() {}
     }

@@ -1,24 +1,22 @@
-// From which version two others parted: the base of a three-way merge, found in the graph of an item's versions (DESIGN
+// The common ancestor of two versions: the base of a three-way merge, found in the graph of an item's versions (DESIGN
 // 6.2, 6.3).
 
 /// The nearest common ancestor in a graph of versions.
 ///
-/// Nothing but an ancestor of both will do. Merged with a version that only one side goes back to, what that version
-/// has and the other side never had looks as if the other side had taken it out: its lines would be lost.
+/// Only an ancestor of both is right. With a version that only one side descends from, lines that the other side never
+/// had would look deleted by it, and be lost.
 public enum MergeBase {
-    /// The newest version that both go back to; a version goes back to itself.
+    /// The newest common ancestor. A version counts as its own ancestor.
     ///
-    /// - Parameter nodes: what is known of the graph. Of a version that is missing (thinned, purged) it is not known
-    ///   what it went back to.
-    /// - Returns: nil if they have none in common, or if the nearest may be one that is missing. Then there is nothing
-    ///   to merge with.
+    /// - Parameter nodes: the known graph. The ancestors of a missing version (thinned, purged) are unknown.
+    /// - Returns: nil if there is no common ancestor, or if the nearest one may be missing. Then a merge is impossible.
     public static func of(
         _ one: VersionID, and other: VersionID, in nodes: some Collection<HistoryNode>
     ) -> VersionID? {
         of([one], and: other, in: nodes)
     }
 
-    /// The same for what has been merged from several already: it goes back to whatever one of them goes back to.
+    /// The same for the merge of several versions: its ancestors are theirs.
     public static func of(
         _ merged: some Collection<VersionID>, and other: VersionID, in nodes: some Collection<HistoryNode>
     ) -> VersionID? {
@@ -30,15 +28,16 @@ public enum MergeBase {
         _ one: Set<VersionID>, _ other: Set<VersionID>, in graph: [VersionID: HistoryNode]
     ) -> VersionID? {
         let shared = one.intersection(other)
-        // What another shared one goes back to is further away: on the way there all are shared, so that one names it.
+        // Ancestors of a shared one are further away: on the way to them all versions are shared, so one of these names
+        // them.
         let nearest = shared.subtracting(shared.flatMap { graph[$0]?.parents ?? [] })
         let known = nearest.compactMap { graph[$0] }
-        // After a criss-cross there are several, and each would do.
+        // After a criss-cross there are several, and each is right.
         return known.count == nearest.count ? known.max { $0.givesWay(to: $1) }?.id : nil
     }
 
-    /// From which version each unresolved loser and the current version parted, as far as that is known.
-    /// - Parameter versions: all of one item.
+    /// The common ancestor of each unresolved loser and the current version, if it is known.
+    /// - Parameter versions: all versions of one item.
     public static func ofConflicts(in versions: some Collection<Version>) -> [VersionID: VersionID] {
         guard let current = versions.first(where: { $0.kind == .current }) else { return [:] }
         let losers = versions.filter { $0.kind == .conflict }
@@ -53,7 +52,7 @@ public enum MergeBase {
         Dictionary(nodes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Versions and all they go back to.
+    /// Versions and all their ancestors.
     private static func ancestors(
         of starts: some Collection<VersionID>, in graph: [VersionID: HistoryNode]
     ) -> Set<VersionID> {

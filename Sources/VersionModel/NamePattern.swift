@@ -1,23 +1,23 @@
-// Shapes of file names, as programs make them up: a few literal bytes and runs of a kind of character.
+// Shapes of file names that programs generate: a few literal bytes and runs of a kind of character.
 
-/// A shape that a name has or has not; written as a list of parts.
+/// A shape of names, written as a list of parts.
 struct NamePattern: Sendable, ExpressibleByArrayLiteral {
     enum Part: Sendable {
-        /// These bytes, in any case of letters.
+        /// These bytes, in any case.
         case text(String)
-        /// So many letters, digits or underscores: what mkstemp and its kin put in.
+        /// This many letters, digits or underscores, as from mkstemp and the like.
         case random(Int)
-        /// So many digits, at least the first and at most the second number.
+        /// This many digits, from the first to the second number.
         case digits(Int, Int)
-        /// So many hexadecimal digits.
+        /// This many hexadecimal digits.
         case hex(Int)
         /// At least one byte of any kind.
         case anything
-        /// The process's own number in decimal, not part of a longer number.
+        /// The process's own number in decimal, not as part of a longer number.
         case process
     }
 
-    /// The parts as they are compared: texts in lower case, as bytes.
+    /// The parts for the comparison: texts in lower case, as bytes.
     private enum Step: Sendable {
         case text([UInt8])
         case random(Int), hex(Int)
@@ -26,7 +26,7 @@ struct NamePattern: Sendable, ExpressibleByArrayLiteral {
     }
 
     private let steps: [Step]
-    /// What every name of this shape begins and ends with.
+    /// The common beginning and end of all names of this shape.
     private let ends: (first: [UInt8], last: [UInt8])
 
     init(arrayLiteral parts: Part...) {
@@ -52,7 +52,7 @@ struct NamePattern: Sendable, ExpressibleByArrayLiteral {
         return name.withUnsafeBufferPointer { matches($0, from: 0, step: 0, process: process) }
     }
 
-    /// A quick look at the two ends, which turns nearly every name down.
+    /// A quick check of both ends, which excludes nearly every name.
     func mayMatch(_ name: [UInt8]) -> Bool {
         guard name.count >= max(ends.first.count, ends.last.count) else { return false }
         for (index, byte) in ends.first.enumerated() where name[index].lowercased != byte { return false }
@@ -61,7 +61,7 @@ struct NamePattern: Sendable, ExpressibleByArrayLiteral {
         return true
     }
 
-    /// Whether what is left of the name has the shape of the steps that are left.
+    /// Whether the rest of the name has the shape of the remaining steps.
     private func matches(_ name: UnsafeBufferPointer<UInt8>, from start: Int, step: Int, process: Int32) -> Bool {
         guard step < steps.count else { return start == name.count }
         let left = name.count - start
@@ -88,7 +88,7 @@ struct NamePattern: Sendable, ExpressibleByArrayLiteral {
             return left > 0 && (1...left).contains { goesOn($0) }
         case .process:
             guard process > 0, start == 0 || !name[start - 1].isDigit else { return false }
-            // The digits here, if they are the number and no more.
+            // The digits here, if they are exactly the number.
             var (value, count) = (0, 0)
             while count < min(left, 10), name[start + count].isDigit {
                 value = value * 10 + Int(name[start + count] - 48)

@@ -1,9 +1,9 @@
-// When a program's name means a program: `vim.basic` is vim, `python3.11` is python, `vimana` is neither.
+// The meaning of a program's name: `vim.basic` is vim, `python3.11` is python, `vimana` is neither.
 
 /// Comparison of program names.
 public enum ProgramName {
-    /// The programs that a name as the system gives it (an executable's last component, or a thread's name) may mean,
-    /// in lower case: the whole name, and each beginning of it that something other than a letter follows.
+    /// The programs that a system's name (an executable's last component, or a thread's name) may mean, in lower case:
+    /// the whole name, and each prefix of it before a character other than a letter.
     public static func meanings(of name: String) -> [String] {
         let bytes = name.utf8.map(\.lowercased)
         return bytes.indices.filter { $0 + 1 == bytes.count || !bytes[$0 + 1].isLetter }
@@ -12,7 +12,7 @@ public enum ProgramName {
 }
 
 extension UInt8 {
-    /// The ASCII letter in lower case; any other byte itself.
+    /// The ASCII letter in lower case; any other byte unchanged.
     var lowercased: UInt8 { (65...90).contains(self) ? self + 32 : self }
     /// Whether the byte is an ASCII letter.
     var isLetter: Bool { (97...122).contains(lowercased) }

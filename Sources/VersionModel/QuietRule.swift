@@ -1,8 +1,8 @@
-// Which items have history but never conflicts (DESIGN 6.1).
+// The items that have history but never conflicts (DESIGN 6.1).
 
 /// Decides whether an item is quiet.
 public struct QuietRule: Sendable {
-    /// `conflicts.quiet` as it is by default.
+    /// The default of `conflicts.quiet`.
     public static let standardPatterns = [
         "*_history", ".lesshst", ".viminfo*", "workspace.xml", "workspace*.json", "*.log", "*.pid", "*.lock",
     ]
@@ -16,8 +16,8 @@ public struct QuietRule: Sendable {
     /// Whether a file never conflicts.
     /// - Parameters:
     ///   - path: relative to the container's root.
-    ///   - header: the first ``Databases/headerLength`` bytes of its content, if they are at hand.
-    ///   - isIgnoredByRepository: whether the repository that it is in excludes it (see ``IgnoreLists``).
+    ///   - header: the first ``Databases/headerLength`` bytes of its content, if available.
+    ///   - isIgnoredByRepository: whether its repository excludes it (see ``IgnoreLists``).
     public func isQuiet(_ path: TreePath, header: [UInt8] = [], isIgnoredByRepository: Bool = false) -> Bool {
         guard let name = path.name else { return false }
         return isIgnoredByRepository || Self.isInRepositoryData(path) || Databases.isDatabase(name, header: header)
@@ -27,7 +27,7 @@ public struct QuietRule: Sendable {
     /// Whether `conflicts.quiet` names a file.
     public func isNamed(_ path: TreePath) -> Bool { patterns.ignores(path, isDirectory: false) }
 
-    /// Whether a path is a repository's own data: `.git` and the like, or anything in it.
+    /// Whether a path is a repository's own data: `.git` and the like, or a path below it.
     public static func isInRepositoryData(_ path: TreePath) -> Bool {
         path.bytes.split(separator: 47).contains { repositories.contains(Array($0)) }
     }

@@ -1,30 +1,29 @@
-// Random bits for identities, fetched from the kernel many at a time: a save needs three identities, and six system
-// calls for them would cost more than keeping its content.
+// Random bits for identities, fetched from the kernel in large numbers. A save needs three identities, and six system
+// calls for them would cost more than storing its content.
 
 import Glibc
 import Synchronization
 
-/// A stock of bits from getentropy(3). Each is given out once and wiped.
+/// A stock of bits from getentropy(3). Each is used once and wiped.
 struct RandomBits: RandomNumberGenerator {
     private struct Stock {
         var numbers = [UInt64](repeating: 0, count: 32)
         var left = 0
-        /// Where a run that is to be repeated goes on.
+        /// The state of a repeatable sequence.
         var repeated: UInt64?
     }
 
     private static let stock = Mutex(Stock())
     private static let neighbours = Atomic<UInt64>(UInt64.random(in: 0...UInt64(UInt32.max)))
 
-    /// From now on the same numbers for the same seed: for tests that repeat a run, where
-    /// something may depend on the order of identities.
+    /// Sets the same numbers for the same seed: for tests that repeat a run, where the order of identities may matter.
     static func `repeat`(from seed: UInt64) {
         stock.withLock { $0 = Stock(repeated: seed) }
         neighbours.store(seed, ordering: .relaxed)
     }
 
     /// A byte that changes every 512 calls.
-    static func neighbourhood() -> UInt8 {
+    static func neighborhood() -> UInt8 {
         UInt8(truncatingIfNeeded: neighbours.add(1, ordering: .relaxed).newValue >> 9)
     }
 
@@ -46,7 +45,7 @@ struct RandomBits: RandomNumberGenerator {
             (stock.repeated, stock.left) = (generator, stock.numbers.count)
             return
         }
-        // As much as one call gives; it comes whole or not at all.
+        // The most that one call gives; it comes whole or not at all.
         let code = stock.numbers.withUnsafeMutableBytes { bytes in
             bytes.baseAddress.map { getentropy($0, bytes.count) } ?? -1
         }

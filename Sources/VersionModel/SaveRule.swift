@@ -1,28 +1,28 @@
-// What becomes of the versions of a document when one device saves it: DESIGN 6.1 as a pure function.
+// The effect of a local save on a document's versions: DESIGN 6.1 as a pure function.
 
-/// A save as the rule sees it: content N by actor B.
+/// A save for the rule: content N by actor B.
 public struct Save: Hashable, Sendable {
-    /// How the bytes arrived.
+    /// The way of the write.
     public enum Kind: String, Sendable, CaseIterable {
         /// The whole content is new: a rename over the name, or an open that truncated.
         case replacing
-        /// Bytes were appended, or written inside the file, by a program that did not empty it first.
+        /// A program appended bytes, or wrote inside the file, without emptying it first.
         case appendOrInPlace
-        /// The save closed on a file whose name another save has taken meanwhile: N is not what the name shows.
+        /// The save ended on a file whose name another save has taken meanwhile: N is not the content of the name.
         case orphaned
     }
 
     public var kind: Kind
-    /// B; nil if nobody can tell.
+    /// B; nil if it is unknown.
     public var actor: FileActor?
-    /// base(B): the version the save started from; nil if none is known.
+    /// base(B): the version that the save started from; nil if it is unknown.
     public var base: VersionID?
     /// Whether N equals the current version's content.
     public var equalsCurrent: Bool
-    /// Whether the content that would lose (C's; N's for an orphan) is the base's, or that of another unresolved loser
+    /// Whether the losing content (C's; N's for an orphan) is the base's, or that of another unresolved loser
     /// (``SaveRule/isLeftOut(_:besides:base:)``).
     public var isLoserLeftOut: Bool
-    /// Whether base(B) goes back to C: what B has seen came after it (B has written to a file that had lost its name).
+    /// Whether base(B) descends from C: B has seen a later version (B has written to a file that had lost its name).
     public var baseFollowsCurrent: Bool
 
     public init(
@@ -38,9 +38,9 @@ public struct Save: Hashable, Sendable {
     }
 }
 
-/// What a save does to an item's versions.
+/// The effect of a save on an item's versions.
 public enum SaveDecision: Hashable, Sendable {
-    /// No version: N is C. The actor has now seen C.
+    /// No new version: N is C. The actor has now seen C.
     case nothing
     /// N becomes current with parent C; C becomes history.
     case supersede
@@ -52,10 +52,11 @@ public enum SaveDecision: Hashable, Sendable {
 
 /// The rule of DESIGN 6.1.
 public enum SaveRule {
-    /// Decides what a save means while `current` is the item's current version.
+    /// Decides the effect of a save while `current` is the item's current version.
     /// - Parameters:
     ///   - current: C.
-    ///   - saver: who saved C; nil if nobody can tell (an earlier boot, an edit outside the mount, a merge by us).
+    ///   - saver: the actor that saved C; nil if it is unknown (an earlier boot, an edit outside the mount, a merge by
+    ///     the daemon).
     ///   - isQuiet: whether the item never conflicts.
     public static func decide(
         _ save: Save, current: VersionID, saver: FileActor?, isQuiet: Bool
@@ -70,20 +71,20 @@ public enum SaveRule {
         }
     }
 
-    /// Whether a content is left out, because another version that has it allows that: the base, from which the
-    /// winner's author has gone on, or a loser that is still to be resolved. An older version does not: an author that
-    /// goes back to its content has made an edit like any other.
+    /// Whether a losing content is left out, because another version holds it: the base that the winner's author
+    /// continued from, or an unresolved loser. An older version does not count: an author that returns to its content
+    /// has made an edit like any other.
     /// - Parameters:
-    ///   - loser: the version that would lose.
+    ///   - loser: the losing version.
     ///   - other: another version of the item, with the same content.
     public static func isLeftOut(_ loser: VersionID, besides other: Version, base: VersionID?) -> Bool {
         other.id != loser && (other.id == base || other.kind == .conflict)
     }
 
-    /// The conflict version that a save goes on from, if its base is one: it becomes history and a parent of N, since
-    /// its author has carried it on into N. So two programs that save in turns have one loser between them, not one
-    /// each time.
-    /// - Returns: the base; to be ignored unless it is a conflict version.
+    /// The conflict version that a save continues from, if its base is one. It becomes history and a parent of N,
+    /// because its author has carried it into N. So two programs that save in turns have one loser in total, not one
+    /// per save.
+    /// - Returns: the base; the caller ignores it unless it is a conflict version.
     public static func settled(by save: Save, _ decision: SaveDecision) -> VersionID? {
         switch decision {
         case .supersede, .conflict: save.kind == .replacing ? save.base : nil
@@ -92,8 +93,8 @@ public enum SaveRule {
         }
     }
 
-    /// Whether an actor that is about to replace C would do so from stale content: what `stale-writes = "refuse"`
-    /// asks before anything has happened (DESIGN 6.3). Whether its base goes back to C is asked by the caller.
+    /// Whether an actor would replace C from stale content: the check of `stale-writes = "refuse"` before the write
+    /// (DESIGN 6.3). The caller checks whether the base descends from C.
     public static func isStale(
         _ actor: FileActor?, base: VersionID?, current: VersionID, saver: FileActor?, isQuiet: Bool
     ) -> Bool {
@@ -101,7 +102,7 @@ public enum SaveRule {
         return staleBase(of: save, current: current, saver: saver, isQuiet: isQuiet) != nil
     }
 
-    /// The base if it makes the two contents rivals; nil if one simply follows the other.
+    /// The base if the two contents compete; nil if one simply follows the other.
     private static func staleBase(
         of save: Save, current: VersionID, saver: FileActor?, isQuiet: Bool
     ) -> VersionID? {

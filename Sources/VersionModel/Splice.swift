@@ -1,21 +1,21 @@
-// What is left of an item's graph when versions go: those that went back to them go back to what they went back to.
+// The graph of an item after the removal of versions: their children get their parents.
 
-/// Takes versions out of the graph that the parents make, so that everything which remains is related as it was.
+/// Removes versions from the graph of the parents and keeps the relations of all remaining versions.
 ///
-/// For all versions that remain: one goes back to another exactly if it did before, and ``MergeBase`` finds the same,
-/// unless what it would have found is gone. Then it must not find an older one instead (docs/decisions/0014), so the
-/// name of a version from which several part stays with them as a parent that is missing.
+/// For all remaining versions: one descends from another exactly if it did before, and ``MergeBase`` finds the same
+/// version, unless that one is removed. Then it must not find an older one instead (docs/decisions/0014), so the
+/// children of a branching point keep its name as a missing parent.
 public enum Splice {
-    /// The parents of what remains, of those that named a version that goes.
+    /// The new parents of remaining versions that named a removed one.
     ///
     /// - Parameters:
-    ///   - gone: the versions that go.
-    ///   - nodes: all versions of the item, with those that go.
+    ///   - gone: the removed versions.
+    ///   - nodes: all versions of the item, including the removed ones.
     public static func parents(
         without gone: Set<VersionID>, in nodes: some Collection<HistoryNode>
     ) -> [VersionID: [VersionID]] {
         var graph = Graph(nodes)
-        // The newest first: where a line goes, nothing parts any more from where it began.
+        // The newest first: after the removal of a line, its start is no branching point any more.
         let going = nodes.filter { gone.contains($0.id) }.sorted { $1.givesWay(to: $0) }
         for node in going { graph.remove(node.id) }
         return graph.parents.filter { graph.changed.contains($0.key) }
@@ -34,7 +34,7 @@ public enum Splice {
         mutating func remove(_ id: VersionID) {
             guard let own = parents.removeValue(forKey: id)?.filter({ $0 != id }) else { return }
             let heirs = (children.removeValue(forKey: id) ?? []).subtracting([id])
-            // What began with something is not a beginning once that is gone.
+            // The children of a first version must not become first versions.
             let keepsName = own.isEmpty || heirs.count > 1 && !haveMissingInCommon(heirs, besides: id)
             for parent in own { children[parent]?.remove(id) }
             for heir in heirs { replace(id, by: keepsName ? [id] + own : own, in: heir) }
@@ -42,7 +42,7 @@ public enum Splice {
 
         private mutating func replace(_ id: VersionID, by own: [VersionID], in heir: VersionID) {
             let others = (parents[heir] ?? []).filter { $0 != id && $0 != heir }
-            // Where another way leads to it anyway it need not be named.
+            // A parent that another way leads to need not be named.
             let reached = others.isEmpty ? [] : ancestors(of: others)
             var named: [VersionID] = []
             for parent in parents[heir] ?? [] {
@@ -55,7 +55,7 @@ public enum Splice {
             changed.insert(heir)
         }
 
-        /// Whether some name a missing one all alike, which keeps them from being merged as it is.
+        /// Whether all of these versions name one missing version, which already prevents their merge.
         private func haveMissingInCommon(_ versions: Set<VersionID>, besides id: VersionID) -> Bool {
             guard let first = versions.first else { return false }
             let missing = (parents[first] ?? []).filter { parents[$0] == nil && $0 != id }

@@ -1,12 +1,12 @@
-// Which names are a program's scaffolding and not documents: always a name together with its maker (DESIGN 5.1).
+// Names of temporary files instead of documents: always a name together with its maker (DESIGN 5.1).
 
-/// Ephemeral names: the patterns of how programs save, each with the programs that make them up. `.env.sample` has the
-/// shape of rsync's temporary names and `sedentary` that of sed's; made by anything else they are documents.
+/// Ephemeral names: the patterns of programs' temporary files, each with the programs that use it. `.env.sample` has
+/// the shape of rsync's temporary names and `sedentary` that of sed's; made by another program they are documents.
 public enum TemporaryNames {
-    /// Whether a name is ephemeral if this program, in this process, has just made it.
+    /// Whether a name is ephemeral if this program, in this process, has just created it.
     /// - Parameters:
-    ///   - program: as ``Author/program``: the last component of the executable.
-    ///   - process: the maker's process id, which some programs put into their names; 0 if unknown.
+    ///   - program: as in ``Author/program``: the last component of the executable.
+    ///   - process: the maker's process id, which some programs use in their names; 0 if unknown.
     public static func ephemeral(_ name: FileName, program: String, process: Int32) -> Bool {
         let name = name.bytes
         let number = Array(String(process).utf8)
@@ -20,9 +20,9 @@ public enum TemporaryNames {
         }
     }
 
-    /// Whether a name has a shape that some program makes up; says nothing about who made it. Quick, because it is
-    /// asked at every creation: which program it was has to be read from /proc only
-    /// where this is so. Rather too often than not.
+    /// Whether a name has the shape of some program's temporary files, independent of its maker. Fast, because every
+    /// creation calls it; only for these names is the program read from /proc. It may be true too often, but never too
+    /// rarely.
     public static func mayBeEphemeral(_ name: FileName) -> Bool {
         name.bytes.withUnsafeBufferPointer { bytes in
             guard let first = bytes.first, let last = bytes.last else { return false }
@@ -31,7 +31,7 @@ public enum TemporaryNames {
             if holdsTemporary(bytes) { return true }
             guard let dot = bytes.lastIndex(of: 46) else { return mayBeUndotted(bytes) }
             let suffix = UnsafeBufferPointer(rebasing: bytes[(dot + 1)...])
-            // Random letters or a number behind the dot, or a long word.
+            // Random letters or a number after the dot, or a long word.
             if suffix.count >= 6 || suffix.allSatisfy(\.isDigit) { return true }
             return shortSuffixes.contains {
                 $0.count == suffix.count && zip($0, suffix).allSatisfy { $0 == $1.lowercased }
@@ -39,8 +39,7 @@ public enum TemporaryNames {
         }
     }
 
-    /// The same for names without a dot: 4913, eight hexadecimal digits, JetBrains'
-    /// underscores, and what mkstemp fills in.
+    /// The same for names without a dot: 4913, eight hexadecimal digits, JetBrains' underscores, and mkstemp's letters.
     private static func mayBeUndotted(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         if bytes.count == 8, bytes.allSatisfy(\.isHexDigit) { return true }
         if bytes.count <= 6, bytes.allSatisfy(\.isDigit) { return true }
@@ -50,10 +49,10 @@ public enum TemporaryNames {
         }
     }
 
-    /// What six random letters follow, without a dot anywhere.
+    /// The beginnings before six random letters, in names without a dot.
     private static let undottedBeginnings = ["p", "xx", "cu", "st", "sed", "svn-"].map { Array($0.utf8) }
 
-    /// What is behind the last dot of ephemeral names, if that is no longer than five letters.
+    /// The suffixes after the last dot of ephemeral names, up to five letters.
     private static let shortSuffixes = ["bck", "part", "lock", "ytdl", "aria2", "!qb"].map { Array($0.utf8) }
 
     /// Whether `tmp` is somewhere in the name.
@@ -65,8 +64,8 @@ public enum TemporaryNames {
         return false
     }
 
-    /// Whether a name is what programs call the backup of a document of that name: to where they move or copy it before
-    /// they save. Says nothing about who made it.
+    /// Whether a name is a usual backup name of a document: programs move or copy the document there before they save.
+    /// Independent of the maker.
     public static func isBackup(_ name: FileName, of original: FileName) -> Bool {
         let (name, original) = (name.bytes, original.bytes)
         if backupPatterns.contains(where: { $0.matches(name, process: 0) }) { return true }
@@ -80,7 +79,7 @@ public enum TemporaryNames {
                 && name.dropLast().last?.isLetter == true
     }
 
-    /// vim creates 4913 to see whether it may, else 5036, and so on in steps of 123.
+    /// vim creates 4913 to test whether it may, else 5036, and so on in steps of 123.
     private static func isVimProbe(_ name: [UInt8]) -> Bool {
         guard name.count <= 6, name.allSatisfy(\.isDigit), let number = Int(String(decoding: name, as: UTF8.self))
         else { return false }
@@ -92,7 +91,7 @@ public enum TemporaryNames {
     private static let vim = ["vim", "vi", "nvim", "gvim", "view", "vimdiff", "gview", "rvim", "evim", "ex", "vimx"]
     private static let emacs = ["emacs", "emacsclient", "temacs", "xemacs", "mg", "joe", "jmacs", "jove", "zile"]
     private static let office = ["soffice", "oosplash", "libreoffice", "swriter", "scalc"]
-    /// Windows programs, and those who pass their calls on: Samba, Wine, rdp and VM shares.
+    /// Windows programs, and programs that forward their calls: Samba, Wine, rdp and VM shares.
     private static let windows = ["smbd", "wine", "wine64", "wineserver", "winword.exe", "excel.exe", "powerpnt.exe"]
     private static let jetbrains = [
         "java", "idea", "idea64", "pycharm", "clion", "goland", "webstorm", "phpstorm", "rider", "rubymine",
@@ -130,12 +129,12 @@ public enum TemporaryNames {
         var patterns: [NamePattern]
     }
 
-    /// The patterns of each program: this is asked at every creation.
+    /// The patterns of each program, because every creation needs them.
     private static let byMaker: [String: [NamePattern]] = (editors + tools).reduce(into: [:]) { byMaker, rule in
         for maker in rule.makers { byMaker[maker, default: []] += rule.patterns }
     }
 
-    /// An agent's or a script's own process number, beside a word that says what the file is.
+    /// An agent's or a script's own process number, beside a word for the kind of file.
     private static let ownProcess: [NamePattern] = [
         [.anything, .text(".tmp."), .process], [.anything, .text(".tmp."), .process, .text("."), .anything],
         [.anything, .text(".tmp-"), .process], [.anything, .text(".tmp"), .process],
@@ -144,7 +143,7 @@ public enum TemporaryNames {
         [.text(".tmp"), .process, .anything], [.text("tmp."), .process], [.text(".tmp."), .process],
     ]
 
-    /// No program makes these up for anything else.
+    /// Names that programs use only for temporary files.
     private static let unmistakable: [NamePattern] = [
         [.text(".goutputstream-"), .random(6)], [.anything, .text("___jb_tmp___")], [.anything, .text("___jb_old___")],
         // Swift's Foundation: the process in hexadecimal digits.
@@ -191,7 +190,7 @@ public enum TemporaryNames {
             patterns: [
                 [.hex(8)], [.hex(8), .text(".tmp")],
                 ]),
-        // AppKit's safe saves, and what brings them here: file sharing.
+        // AppKit's safe saves, and the file sharing programs that forward them.
         Rule(makers: windows + ["textedit", "preview", "pages", "numbers", "keynote", "afpd", "parsec"], patterns: [
             [.anything, .text(".sb-"), .random(8), .text("-"), .random(6)],
         ]),

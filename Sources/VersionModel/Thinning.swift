@@ -1,14 +1,15 @@
-// Which versions go as they grow old, and which when there are too many: DESIGN 7 as pure functions.
+// The versions that go because of age, and those that go because of space: DESIGN 7 as pure functions.
 
-/// Thins histories the way macOS does: all for an hour, one an hour for a day, one a day for a month, one a week after.
+/// Thins histories like macOS: all versions for an hour, one per hour for a day, one per day for a month, then one per
+/// week.
 public enum Thinning {
-    /// A version as thinning sees it.
+    /// A version for thinning.
     public struct Candidate: Hashable, Sendable {
         public var version: VersionID
         public var item: ItemID
-        /// When it was saved, in time seen (``RetentionClock/seenTime(of:)``).
+        /// The time of its save, in seen time (``RetentionClock/seenTime(of:)``).
         public var saved: Int64
-        /// What it keeps; candidates may share one content, which counts once.
+        /// Its content; candidates may share one content, which counts once.
         public var content: ContentID
         public var bytes: UInt64
         /// Whether it must stay (``protected(_:bases:)``).
@@ -25,7 +26,7 @@ public enum Thinning {
             self.isProtected = isProtected
         }
 
-        /// Oldest first, and always in the same order.
+        /// Oldest first, in a fixed order.
         fileprivate static func isOlder(_ left: Candidate, _ right: Candidate) -> Bool {
             (left.saved, left.version) < (right.saved, right.version)
         }
@@ -36,11 +37,11 @@ public enum Thinning {
     private static let week = 7 * RetentionClock.day
     private static let month = 30 * RetentionClock.day
 
-    /// The versions that are never given up: the current one, pinned ones, unresolved conflicts with their bases, and
-    /// the bases of live actors.
+    /// The versions that always stay: the current one, pinned ones, unresolved conflicts with their bases, and the
+    /// bases of live actors.
     /// - Parameters:
-    ///   - versions: all versions of the items concerned.
-    ///   - bases: what live actors may start from.
+    ///   - versions: all versions of the affected items.
+    ///   - bases: the versions that live actors may start from.
     public static func protected(_ versions: [Version], bases: Set<VersionID>) -> Set<VersionID> {
         var kept = bases
         var contested: Set<ItemID> = []
@@ -54,8 +55,8 @@ public enum Thinning {
         return kept.union(mergeBases(versions, contested, bases))
     }
 
-    /// What a merge of two lines would need: of a loser and the current version, and of what a live actor goes on from
-    /// and the current version, in case it saves that.
+    /// The bases of possible merges: of a loser and the current version, and of a live actor's base and the current
+    /// version, in case the actor saves.
     private static func mergeBases(
         _ versions: [Version], _ contested: Set<ItemID>, _ bases: Set<VersionID>
     ) -> Set<VersionID> {
@@ -75,11 +76,11 @@ public enum Thinning {
             })
     }
 
-    /// The versions that are too many for their age, oldest first.
+    /// The surplus versions for their age, oldest first.
     ///
-    /// Time is divided into hours, days and weeks. A whole hour, day or week that has grown old enough keeps its newest
-    /// version. As hours end where days end, and days where weeks end, it makes no difference how often this runs.
-    /// - Parameter now: the time seen.
+    /// Time is divided into hours, days and weeks. A whole hour, day or week that is old enough keeps its newest
+    /// version. Hours end where days end, and days where weeks end, so the frequency of runs has no effect.
+    /// - Parameter now: the seen time.
     public static func surplus(_ candidates: [Candidate], now: Int64) -> [Candidate] {
         var newest: [Bucket: Candidate] = [:]
         for candidate in candidates {
@@ -93,8 +94,8 @@ public enum Thinning {
         }.sorted(by: Candidate.isOlder)
     }
 
-    /// The versions to give up, oldest first, so that what is left fits.
-    /// - Parameter limit: bytes that all candidates together may take.
+    /// The versions to delete, oldest first, so that the rest fits.
+    /// - Parameter limit: the limit in bytes for all candidates together.
     public static func excess(_ candidates: [Candidate], limit: UInt64) -> [Candidate] {
         var users: [ContentID: Int] = [:]
         var total: UInt64 = 0
@@ -119,7 +120,7 @@ public enum Thinning {
         var number: Int64
     }
 
-    /// The longest span around a version that is old enough as a whole; nil while all versions are kept.
+    /// The longest span around a version that is old enough as a whole; nil in the time when all versions stay.
     private static func bucket(of candidate: Candidate, now: Int64) -> Bucket? {
         for (length, age) in [(week, month), (day, day), (hour, hour)] {
             let number = floor(candidate.saved, length)

@@ -6,7 +6,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// From a `timespec`'s two fields; saturates instead of overflowing.
+    /// From the two fields of a `timespec`; saturates instead of overflowing.
     public init(seconds: Int, nanoseconds: Int) {
         let (product, over) = Int64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, more) = product.addingReportingOverflow(Int64(nanoseconds))
@@ -28,10 +28,10 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
-/// Hybrid logical time (Kulkarni and others, 2014): follows the wall clock, never runs backwards, orders causes before
-/// effects even between devices whose clocks differ.
+/// Hybrid logical time (Kulkarni and others, 2014): follows the wall clock, never runs backwards, and orders causes
+/// before effects even between devices with different clocks.
 public struct HybridTime: Hashable, Comparable, Sendable {
-    /// The wall clock's nanoseconds, or the highest seen.
+    /// The wall clock's nanoseconds, or the highest seen value.
     public let wall: Timestamp
     /// Counts events within one `wall`.
     public let logical: UInt32
@@ -45,7 +45,7 @@ public struct HybridTime: Hashable, Comparable, Sendable {
         (left.wall, left.logical) < (right.wall, right.logical)
     }
 
-    /// The time of an event here and now, later than everything seen.
+    /// The time of a new local event, later than every seen one.
     public func next(now: Timestamp) -> HybridTime {
         guard now <= wall else { return HybridTime(wall: now, logical: 0) }
         guard logical < .max else { return HybridTime(wall: wall.advanced(byNanoseconds: 1), logical: 0) }

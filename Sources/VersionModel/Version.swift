@@ -1,16 +1,16 @@
-// A version: one saved state of an item, and what it remembers of who made it and from what.
+// A version: one saved state of an item, with its author and its parents.
 
-/// What a version is to its item (DESIGN 2).
+/// The role of a version for its item (DESIGN 2).
 public enum VersionKind: String, Sendable, CaseIterable {
     /// The version in the file.
     case current
     /// Superseded.
     case history
-    /// A loser that nobody has resolved.
+    /// An unresolved loser.
     case conflict
 }
 
-/// The owner and permissions that a content had when it was the file's.
+/// The owner and permissions of a content while it was the file's.
 public struct Attributes: Hashable, Sendable {
     /// Permission bits with set-id and sticky bits: `st_mode & 07777`.
     public var mode: UInt32
@@ -27,7 +27,7 @@ public struct Attributes: Hashable, Sendable {
     }
 }
 
-/// Who saved: a process, as far as the system could tell when it asked.
+/// The author of a save: a process, as far as the system knew it.
 public struct Author: Hashable, Sendable {
     /// The numeric user.
     public var userID: UInt32
@@ -51,43 +51,43 @@ public struct Version: Hashable, Sendable, Identifiable {
     public var id: VersionID
     public var item: ItemID
     public var kind: VersionKind
-    /// Where the bytes are kept; several versions may name one content. The current version's content is the live
-    /// file until something displaces it.
+    /// The stored content; several versions may share one. The current version's content is the live file until a save
+    /// displaces it.
     public var content: ContentID
     /// Length in bytes.
     public var size: UInt64
     /// The file's `st_mtim` at the save.
     public var modified: Timestamp
-    /// When the save was noticed.
+    /// The time at which the daemon noticed the save.
     public var saved: Timestamp
     /// The same moment for ordering (DESIGN 6.2).
     public var time: HybridTime
     public var device: DeviceID
     public var author: Author
-    /// The versions it supersedes: none for an item's first, one for an ordinary save, more for a merge.
+    /// The versions that it supersedes: none for an item's first version, one for an ordinary save, more for a merge.
     public var parents: [VersionID]
-    /// The version the save started from, if the mount could tell; of a conflict, what its rival's save had started
-    /// from. From which version the two parted is another question (``MergeBase``).
+    /// The version that the save started from, if it is known; for a conflict, the version that its rival's save
+    /// started from. ``MergeBase`` finds the common ancestor of the two.
     public var base: VersionID?
     /// SHA-256 of the content; nil until it is known.
     public var hash: [UInt8]?
     public var attributes: Attributes
     public var flags: Flags
 
-    /// What else is true of a version.
+    /// Further properties of a version.
     public struct Flags: OptionSet, Hashable, Sendable {
         public let rawValue: UInt32
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         /// Never thinned.
         public static let pinned = Flags(rawValue: 1)
-        /// Will not be amended any more.
+        /// Complete: a later write makes a new version.
         public static let sealed = Flags(rawValue: 2)
-        /// A save that a crash cut short (DESIGN 9).
+        /// A save that a crash interrupted (DESIGN 9).
         public static let unfinished = Flags(rawValue: 4)
         /// The content could not be kept, or was lost outside the mount.
         public static let contentLost = Flags(rawValue: 8)
-        /// Saved to a file that had lost its name, or added from elsewhere: it never was what the name showed, however
-        /// late it was saved.
+        /// Saved to a file that had lost its name, or added from elsewhere: it never was the content of the name, even
+        /// if it is the latest save.
         public static let beside = Flags(rawValue: 16)
     }
 

@@ -1,24 +1,24 @@
-// The version of a document that is meant by a count, a time or a program, instead of by an id.
+// The version of a document that a count, a time or a program selects instead of an id.
 
-/// A document's versions, from which one is picked.
+/// A document's versions, for the selection of one.
 public struct VersionSelection: Sendable {
-    /// Newest first, as `history` lists them.
+    /// Newest first, as in `history`.
     private let versions: [Version]
     private let isDeleted: Bool
 
     /// - Parameters:
     ///   - versions: newest first.
-    ///   - isDeleted: the document is in the deleted area: then one step back is the version that it had last.
+    ///   - isDeleted: whether the document is in the deleted area: then one step back is its last version.
     public init(_ versions: [Version], isDeleted: Bool = false) {
         (self.versions, self.isDeleted) = (versions, isDeleted)
     }
 
     // MARK: Steps
 
-    /// How many versions steps can reach, the current one included. Conflict versions are not steps.
+    /// The number of versions within reach of steps, including the current one. Conflict versions are not steps.
     public var reachable: Int { older.count + (back(0) == nil ? 0 : 1) }
 
-    /// The version so many steps before the current one; nil if there are fewer.
+    /// The version this many steps before the current one; nil if there are fewer.
     public func back(_ steps: Int) -> Version? {
         if steps == 0 { return isDeleted ? nil : versions.first { $0.kind == .current } }
         return steps > 0 && steps <= older.count ? older[steps - 1] : nil
@@ -34,15 +34,15 @@ public struct VersionSelection: Sendable {
 
     // MARK: Times
 
-    /// The version that was current at a moment, a later loser of a conflict as well; nil if all are newer.
+    /// The version that was current at a moment, even if it lost a conflict later; nil if all are newer.
     public func at(_ time: Timestamp) -> Version? {
         shown.filter { $0.saved <= time }.max { $0.time < $1.time }
     }
 
-    /// When the first version was saved; nil without any.
+    /// The time of the first save; nil without versions.
     public var begins: Timestamp? { shown.map(\.saved).min() }
 
-    /// What the document held at some time.
+    /// The versions that were the document's content at some time.
     private var shown: [Version] { versions.filter { !$0.flags.contains(.beside) } }
 
     // MARK: Programs
@@ -65,14 +65,15 @@ public struct VersionSelection: Sendable {
     }
 }
 
-/// A program as people name it.
+/// A program in a user's words.
 public struct RunName: Sendable {
     private let name: String
     private let process: Int32?
-    /// Only the very name; else names that go on with something else than a letter: `vim` for `vim.basic`.
+    /// Whether only the exact name matches; otherwise also names that continue with a character other than a letter:
+    /// `vim` for `vim.basic`.
     private let isExact: Bool
 
-    /// - Parameter authors: the very name goes before all others, if one of them has it.
+    /// - Parameter authors: the exact name has precedence, if one of them has it.
     public init(_ name: String, among authors: some Sequence<Author>) {
         self.name = name
         let process = Int32(name).flatMap { $0 > 0 ? $0 : nil }

@@ -1,4 +1,4 @@
-// Where the time comes from: the system, or a test that turns the clock itself.
+// The source of the time: the system, or a test that sets the clock.
 
 import Glibc
 
@@ -7,7 +7,7 @@ public protocol WallClock: Sendable {
     /// The moment of the call.
     func now() -> Timestamp
 
-    /// Nanoseconds of a clock that nobody sets and that goes on while the system sleeps.
+    /// Nanoseconds of a clock that no program sets and that runs while the system sleeps.
     func uptime() -> Int64
 }
 

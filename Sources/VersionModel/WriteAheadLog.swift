@@ -1,13 +1,13 @@
-// SQLite's write-ahead log: which pages of a database the transactions committed there have changed
+// SQLite's write-ahead log: the pages of a database that its committed transactions have changed
 // (sqlite.org/fileformat2).
 
-/// The committed part of a log. The database together with these pages is what a reader sees.
+/// The committed part of a log. A reader sees the database with these pages.
 public struct WriteAheadLog: Hashable, Sendable {
     /// The database's page size in bytes.
     public var pageSize: Int
-    /// How many pages the database has after the last commit.
+    /// The number of the database's pages after the last commit.
     public var pageCount: UInt32
-    /// Where in the log the newest content of each changed page is.
+    /// The offset in the log of the newest content of each changed page.
     public var pages: [UInt32: UInt64]
 
     private static let headerSize = 32
@@ -15,8 +15,8 @@ public struct WriteAheadLog: Hashable, Sendable {
 
     /// Reads a log.
     ///
-    /// - Parameter read: gives so many bytes from an offset on, or fewer at the end.
-    /// - Returns: nil if nothing is committed in it.
+    /// - Parameter read: returns this many bytes from an offset on, or fewer at the end.
+    /// - Returns: nil for a log without a commit.
     public init?(_ read: (_ offset: UInt64, _ count: Int) -> [UInt8]) {
         let header = read(0, Self.headerSize)
         guard header.count == Self.headerSize, Self.word(header, 0) & 0xFFFF_FFFE == 0x377F_0682,
@@ -24,7 +24,7 @@ public struct WriteAheadLog: Hashable, Sendable {
         else { return nil }
         let isBigEndian = Self.word(header, 0) & 1 == 1
         let size = Self.word(header, 8)
-        // 1 stands for 65,536 in a database's header, not here.
+        // 1 stands for 65,536 in a database's header, but not here.
         guard size >= 512, size <= 65_536, size & (size - 1) == 0 else { return nil }
         pageSize = Int(size)
         (pageCount, pages) = (0, [:])
@@ -35,7 +35,7 @@ public struct WriteAheadLog: Hashable, Sendable {
         var uncommitted: [UInt32: UInt64] = [:]
         while true {
             let frame = read(offset, Self.frameHeaderSize + pageSize)
-            // The salts tell frames of this log from what is left of one before it.
+            // The salts distinguish frames of this log from remains of an earlier one.
             guard frame.count == Self.frameHeaderSize + pageSize, frame[8..<16] == header[16..<24] else { break }
             Self.add(frame[..<8], &sum, isBigEndian)
             Self.add(frame[24...], &sum, isBigEndian)
