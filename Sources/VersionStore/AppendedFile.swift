@@ -1,30 +1,30 @@
-// A file that is only appended to, written through memory where the file system allows that without a trap.
+// A file that only grows by appends, written through memory where the file system allows that without a trap.
 
 import CLinux
 import Glibc
 import SystemPackage
 
-/// What was appended survives the process, as after write(2): the pages are the file's own. So appending costs no
-/// system call, and waits for no disk, as long as room was made in advance (``roomToMake``, ``makeRoom(_:)``).
+/// Appended data survives the process, as after write(2), because the pages belong to the file. So an append costs no
+/// system call, and waits for no disk, as long as room was allocated in advance (``roomToMake``, ``makeRoom(_:)``).
 ///
-/// Only on file systems where what was allocated can always be written (ext4, xfs, tmpfs): elsewhere a full disk would
-/// be a SIGBUS, and write(2) is used. Behind the end there are zeros. Not thread-safe, but for ``makeRoom(_:)``.
+/// Only for file systems where allocated blocks can always be written (ext4, xfs, tmpfs). Elsewhere a full disk would
+/// cause a SIGBUS, so write(2) is used. Zeros follow the end. Not thread-safe, except ``makeRoom(_:)``.
 final class AppendedFile: @unchecked Sendable {
-    /// So much is allocated at a time, and begun to be when half of it is left.
+    /// The size of one allocation. The next one starts when half of it is left.
     private static let window = 1 << 18
-    /// What is mapped, nearly all of it beyond the file's end: as long as such a file may become.
+    /// The size of the mapping, mostly beyond the file's end: the longest possible file.
     private static let capacity = 1 << 26
 
     private let file: FileDescriptor
-    // Only what lies before `allocated` is ever touched. Nil also after the end.
+    // Only the part before `allocated` is ever touched. Nil also after the end.
     private var memory: UnsafeMutableRawPointer?
     private var hasEnded = false
     private var allocated = 0
     private(set) var length = 0
-    /// Something could not be written. What came after it would be read as if nothing was missing, so nothing does.
+    /// Whether a write has failed. Later records would look complete without the missing one, so none is appended.
     private(set) var isBroken = false
 
-    /// Takes a new, empty file open for reading and writing; it is closed with this.
+    /// Takes a new, empty file that is open for reading and writing; the object closes it.
     init(_ file: FileDescriptor) {
         self.file = file
         memory = linux_may_append_in_memory(file.rawValue) == 1 ? linux_map_shared(file.rawValue, Self.capacity) : nil
@@ -32,8 +32,8 @@ final class AppendedFile: @unchecked Sendable {
 
     deinit { end() }
 
-    /// Cuts off what was allocated in advance, and closes the file; nothing is appended afterwards. Before the
-    /// container's lock is given up: another daemon may have the same file in its memory from then on.
+    /// Cuts off the allocation in advance and closes the file; no append follows. Call it before the container's lock
+    /// is released: another daemon may then map the same file.
     func end() {
         guard !hasEnded else { return }
         hasEnded = true
@@ -48,30 +48,30 @@ final class AppendedFile: @unchecked Sendable {
 
     // MARK: Room
 
-    /// What should be allocated next, if it is time to.
+    /// The next range to allocate, if it is time.
     var roomToMake: Range<Int>? {
         guard memory != nil, !isBroken, allocated - length < Self.window / 2, allocated + Self.window <= Self.capacity
         else { return nil }
         return allocated..<(allocated + Self.window)
     }
 
-    /// Allocates it and has its pages at hand; for a thread that nobody waits for, while others append.
+    /// Allocates a range and loads its pages; for a background thread, while others append.
     func makeRoom(_ range: Range<Int>) throws(Errno) {
         try System.call { linux_fallocate(file.rawValue, 0, off_t(range.lowerBound), off_t(range.count)) }
         if let memory { linux_populate(memory + range.lowerBound, range.count) }
     }
 
-    /// The range may be used.
+    /// Notes that the range is allocated.
     func hasRoom(_ range: Range<Int>) {
         if range.lowerBound <= allocated { allocated = max(allocated, range.upperBound) }
     }
 
-    /// Nobody has made room in time.
+    /// Allocates in the appending thread, because the background thread was too late.
     private func extend(to end: Int) throws(Errno) {
         let page = Int(getpagesize())
         let least = (end + page - 1) / page * page
         guard least <= Self.capacity else { throw .fileTooLarge }
-        // On a full disk there may be room for this record.
+        // A full disk may still have room for this record.
         for wanted in [min(Self.capacity, max(least, allocated + Self.window)), least] {
             do throws(Errno) {
                 try System.call { linux_fallocate(file.rawValue, 0, off_t(allocated), off_t(wanted - allocated)) }
@@ -83,9 +83,9 @@ final class AppendedFile: @unchecked Sendable {
 
     // MARK: Appending
 
-    /// Appends a record: its length, which is stored last, then the parts.
+    /// Appends a record: first the parts, and its length last.
     ///
-    /// A process that ends meanwhile leaves a record of length 0, which is none.
+    /// A process that ends meanwhile leaves a record of length 0, which counts as the end.
     func append(length record: UInt32, _ head: UInt64, _ body: UnsafeRawBufferPointer, _ tail: UInt32) throws(Errno) {
         guard !isBroken else { throw .ioError }
         let size = 4 + 8 + body.count + 4

@@ -1,23 +1,23 @@
-// Copies whose data is on its way to the disk, so that nothing that came after them is made durable before.
+// Copies whose data is on its way to the disk, so that later changes do not become durable before it.
 
 import CLinux
 import Glibc
 import SystemPackage
 
-/// Whoever synchronises waits for the copies begun before; a copy that is begun meanwhile is waited for at once. So a
-/// save costs no waiting while nobody synchronises: even the writing is started by a thread of this object's, a moment
-/// later, because that may take as long as the disk needs to take a request. Lock order: last; not held while waiting.
+/// A thread that synchronizes waits for the copies begun before. A copy begun meanwhile is awaited at once. So a save
+/// does not wait while no thread synchronizes: even the writing is started by a thread of this object a moment later,
+/// because the start may take as long as the disk needs to accept a request. Lock order: last; not held during waits.
 final class Arrivals: @unchecked Sendable {
-    // Sendable because everything that changes is guarded by `mutex`. A pthread mutex, because the thread waits for
-    // work.
+    // Sendable because `mutex` guards all mutable state. A pthread mutex, because the thread waits for work.
 
-    /// As many are kept open: by then they have long arrived. Twice as many, and whoever adds one waits for it.
+    /// The number of copies that stay open: by then the earlier ones have long arrived. At twice this number, the
+    /// thread that adds one waits for it.
     private static let limit = 256
-    /// For how long what nobody waits for is left alone: who saves again meanwhile truncates what has no blocks yet,
-    /// which costs nothing; to free blocks may take a discard that the disk is waited for.
+    /// The delay of a write that no thread waits for. A program that saves again meanwhile truncates a file without
+    /// blocks, which is free. The release of blocks may take a discard, and the disk makes that wait.
     private static let leisureNanoseconds: Int = 200_000_000
 
-    /// A copy, open for as long as anybody is at it.
+    /// A copy, open as long as a thread uses it.
     private final class Copy {
         let file: FileDescriptor
 
@@ -28,7 +28,7 @@ final class Arrivals: @unchecked Sendable {
 
         deinit { System.close(file) }
 
-        /// It has no name any more, and takes room for as long as it is open.
+        /// Whether it has lost its name; it then takes room as long as it is open.
         var isRemoved: Bool {
             var status = stat()
             return fstat(file.rawValue, &status) == 0 && status.st_nlink == 0
@@ -39,13 +39,14 @@ final class Arrivals: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let work = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let arrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    /// Oldest first; the last ``unstarted`` are not even begun to be written.
+    /// Oldest first; the writes of the last ``unstarted`` are not started.
     private var writing: [Copy] = []
     private var unstarted = 0
-    /// What is to be begun to be written, and nobody waits for, oldest first, with the file's number and when.
+    /// Files whose write should start soon and that no thread waits for, oldest first, with the file's number and the
+    /// time.
     private var hasty: [(file: UInt64, copy: Copy, due: Int)] = []
     private var synchronizing = 0
-    /// The batches of copies that a thread waits for just now, by number, and the number of the next.
+    /// The numbers of the batches that a thread waits for now, and the next number.
     private var batches: Set<Int> = []
     private var nextBatch = 0
     private var isIdle = false
@@ -55,8 +56,8 @@ final class Arrivals: @unchecked Sendable {
     private let awaitWriting: @Sendable (Int32) -> Void
 
     /// - Parameters:
-    ///   - startWriting: begins to write a file's data to the disk, and does not wait until that is done.
-    ///   - awaitWriting: waits until the data is written, and the file system's journal told of it.
+    ///   - startWriting: starts to write a file's data to the disk, without a wait.
+    ///   - awaitWriting: waits until the data is on the disk and in the file system's journal.
     init(
         startWriting: @escaping @Sendable (Int32) -> Void = { _ = linux_start_writing($0) },
         awaitWriting: @escaping @Sendable (Int32) -> Void = { _ = linux_await_writing($0) }
@@ -77,7 +78,7 @@ final class Arrivals: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// A copy was made; its data is written from now on.
+    /// Takes a new copy, whose data is written from now on.
     func began(_ copy: FileDescriptor) {
         guard let own = Copy(of: copy) else {
             awaitWriting(copy.rawValue)
@@ -93,16 +94,16 @@ final class Arrivals: @unchecked Sendable {
         if mustWake { pthread_cond_signal(work) }
     }
 
-    /// Has a file's data begun to be written soon. With too many waiting the oldest are begun before their time; if the
-    /// thread is not fast enough, by whoever comes with one more, as ext4 has who closes such a file do it.
-    /// - Parameter number: tells the file apart from others.
+    /// Starts the write of a file's data soon. Beyond the limit the oldest ones start early. If the thread is too slow,
+    /// the calling thread starts one: ext4 does the same when such a file is closed.
+    /// - Parameter number: identifies the file.
     func hasten(_ file: FileDescriptor, number: UInt64) {
         let (mustWake, surplus) = locked { () -> (Bool, Copy?) in
             guard !isOver, !hasty.contains(where: { $0.file == number }), startThread(), let own = Copy(of: file)
             else { return (false, nil) }
             hasty.append((number, own, MonotonicTime.now() + Self.leisureNanoseconds))
             let surplus = hasty.count > 2 * Self.limit ? hasty.removeFirst().copy : nil
-            // The thread knows already when the first of several is due.
+            // For one of several the thread knows the time already.
             return ((hasty.count == 1 || hasty.count > Self.limit) && takeIdle(), surplus)
         }
         if mustWake { pthread_cond_signal(work) }
@@ -111,7 +112,8 @@ final class Arrivals: @unchecked Sendable {
 
     private func finish(_ copy: Copy) { awaitWriting(copy.file.rawValue) }
 
-    /// Runs a call that makes files durable behind all copies begun before, also those that another thread waits for.
+    /// Runs a call that makes files durable, after all copies begun before, including those that another thread waits
+    /// for.
     func synchronizing<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
         let (due, batch) = locked {
             synchronizing += 1
@@ -142,13 +144,13 @@ final class Arrivals: @unchecked Sendable {
         pthread_cond_broadcast(arrived)
     }
 
-    /// How many copies may not have arrived, because nobody has waited for them.
+    /// The number of copies that may not have arrived, because no thread has waited for them.
     var unawaited: Int { locked { writing.count } }
 
-    /// Closes what was removed meanwhile, so that it gives its room back. Nobody needs it on the disk, and nothing is
-    /// waited for.
+    /// Closes copies that were removed meanwhile, so that their room is free. They are not needed on the disk, so this
+    /// does not wait.
     func letGoOfRemoved() {
-        // Closed once `mutex` is let go.
+        // Closed after `mutex` is released.
         _ = locked { () -> [Copy] in
             var removed: [Copy] = []
             func isLeft(_ copy: Copy) -> Bool {
@@ -163,7 +165,7 @@ final class Arrivals: @unchecked Sendable {
         }
     }
 
-    /// Ends the thread, and waits for all that was begun; a copy that comes later is waited for.
+    /// Ends the thread, and waits for all copies; a later copy is awaited at once.
     func end() {
         let thread = locked {
             isOver = true
@@ -187,7 +189,8 @@ final class Arrivals: @unchecked Sendable {
         return writing
     }
 
-    /// Whether the thread has to be woken, which is done without `mutex`: it needs that at once. Called with it held.
+    /// Whether the thread must be woken. The caller wakes it after it releases `mutex`, which the thread needs at once.
+    /// Called with it held.
     private func takeIdle() -> Bool {
         defer { isIdle = false }
         return isIdle
@@ -219,7 +222,7 @@ final class Arrivals: @unchecked Sendable {
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_SETMASK, &signals, nil)
-        // Whoever has started it may be kept on one processor, and is to go first there.
+        // The thread that started this one may be bound to one processor, and has precedence there.
         linux_be_aside("arrivals")
         while let (begun, surplus, batch) = next() {
             for copy in begun { startWriting(copy.file.rawValue) }
@@ -229,7 +232,7 @@ final class Arrivals: @unchecked Sendable {
         }
     }
 
-    /// Waits for copies; nil at the end. Those that are too many to be kept open are let go.
+    /// Waits for copies; nil at the end. Copies beyond the limit are closed.
     private func next() -> (begun: [Copy], surplus: [Copy], batch: Int?)? {
         locked { () -> (begun: [Copy], surplus: [Copy], batch: Int?)? in
             var due = takeDue()
@@ -256,7 +259,7 @@ final class Arrivals: @unchecked Sendable {
     private func takeDue() -> [Copy] {
         guard !hasty.isEmpty else { return [] }
         let now = MonotonicTime.now()
-        // What is too many is begun before its time.
+        // Files beyond the limit start early.
         let ripe = hasty.firstIndex { $0.due > now } ?? hasty.count
         let count = isOver ? hasty.count : max(ripe, hasty.count - Self.limit)
         defer { hasty.removeFirst(count) }

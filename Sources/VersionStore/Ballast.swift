@@ -1,27 +1,27 @@
-// A little room that is held back, so that what has to be written down for making room can be, on a full disk too.
+// Reserved disk space, so that the records needed to make room can be written even to a full disk.
 
 import CLinux
 import Glibc
 import Synchronization
 import SystemPackage
 
-/// The file `ballast` of the state directory: allocated while there is room, emptied when there is none left for the
-/// label of something that is removed or replaced, or for the catalog. Thread-safe.
+/// The file `ballast` of the state directory: allocated while there is room, and emptied when there is none for the
+/// label of a removed or replaced item, or for the catalog. Thread-safe.
 public final class Ballast: Sendable {
     static let name = "ballast"
-    /// At most so much; of a small file system a part.
+    /// The largest size; on a small file system it is a fraction.
     private static let most: UInt64 = 2 << 20
     private static let part: UInt64 = 128
     private static let least: UInt64 = 32 << 10
 
-    /// Nil where nothing may be written.
+    /// Nil in a read-only container.
     private let file: FileDescriptor?
-    /// How many bytes are held. Guards the file's size, too.
+    /// The reserved bytes. Guards the file's size, too.
     private let held = Mutex<UInt64>(0)
 
     init(in state: FileDescriptor, readOnly: Bool) {
         file = readOnly ? nil : try? System.openRegular(Self.name, in: state, O_RDWR | O_CREAT, mode: 0o600)
-        // On a full disk this is all that there will be.
+        // On a full disk there is no more than this.
         if let file, let status = try? System.status(file) {
             held.withLock { $0 = UInt64(clamping: status.st_blocks) &* 512 }
         }
@@ -30,7 +30,7 @@ public final class Ballast: Sendable {
 
     deinit { if let file { System.close(file) } }
 
-    /// Gives the room free; ``take()`` is to follow soon, or others use it up.
+    /// Frees the space; ``take()`` should follow soon, before other programs use it up.
     /// - Returns: whether there was any.
     public func release() -> Bool {
         guard let file else { return false }
@@ -41,7 +41,7 @@ public final class Ballast: Sendable {
         }
     }
 
-    /// Holds the room again, or as much of it as there is.
+    /// Reserves the space again, or as much of it as possible.
     public func take() {
         guard let file else { return }
         held.withLock { held in
@@ -56,7 +56,7 @@ public final class Ballast: Sendable {
                     held = size
                     return
                 }
-                // What is free is not all to be had.
+                // Not all free space can be allocated.
                 size -= (size - held) / 4
             }
         }

@@ -1,11 +1,11 @@
-// Bytes of labels and catalog records: little-endian fixed numbers, LEB128 counts, counted byte strings.
+// The bytes of labels and catalog records: little-endian fixed numbers, LEB128 counts, counted byte strings.
 
-/// Why bytes are not what they should be. The decoders throw it for any bytes they cannot read; they never trap.
+/// An error in encoded bytes. The decoders throw it for all invalid bytes; they never trap.
 struct CodingError: Error {}
 
-/// Appends values to a buffer of its own, without an array's checks at each byte: every save encodes a record or two.
+/// Appends values to its own buffer, without an array's check at each byte, because every save encodes a record or two.
 struct ByteWriter: ~Copyable {
-    // Touched only below, within `capacity`; freed with the writer, which cannot be copied.
+    // Used only below, within `capacity`; freed with the writer, which cannot be copied.
     private var buffer: UnsafeMutableRawPointer
     private var capacity: Int
     private(set) var count = 0
@@ -17,10 +17,10 @@ struct ByteWriter: ~Copyable {
 
     deinit { buffer.deallocate() }
 
-    /// What was written, as an array.
+    /// The written bytes, as an array.
     var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: buffer, count: count)) }
 
-    /// Lends what was written.
+    /// Lends the written bytes.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         body(UnsafeRawBufferPointer(start: buffer, count: count))
     }
@@ -84,7 +84,7 @@ struct ByteWriter: ~Copyable {
         }
     }
 
-    /// A flag byte, then the value if there is one.
+    /// A flag byte, then the value, if any.
     mutating func optional<Value>(_ value: Value?, _ write: (inout ByteWriter, Value) -> Void) {
         guard let value else { return byte(0) }
         byte(1)
@@ -92,7 +92,7 @@ struct ByteWriter: ~Copyable {
     }
 }
 
-/// Takes values from a buffer, in the order in which they were written.
+/// Reads values from a buffer, in the order of the writes.
 struct ByteReader {
     private let bytes: [UInt8]
     private(set) var position: Int
@@ -142,7 +142,7 @@ struct ByteReader {
         return value
     }
 
-    /// A count of things of which each takes at least `size` bytes: never more than the rest can hold.
+    /// A count of elements that take at least `size` bytes each: never more than the rest can hold.
     mutating func count(ofAtLeast size: Int) throws(CodingError) -> Int {
         guard let value = Int(exactly: try count()), value <= remaining / max(size, 1) else { throw CodingError() }
         return value

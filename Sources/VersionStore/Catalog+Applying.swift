@@ -1,11 +1,11 @@
-// What each mutation does to the rows.
+// The effect of each mutation on the rows.
 
 internal import GRDB
 internal import GRDBSQLite
 import VersionModel
 
 extension Catalog {
-    /// Applies one call. Versions that go together go in one step, since each takes a look at all of its item.
+    /// Applies one call. Removed versions are handled together, because each removal reads its whole item.
     static func apply(
         _ call: [VersionStore.Mutation], to database: Database, _ rows: inout [Row], _ written: inout WrittenParents
     ) throws {
@@ -76,7 +76,7 @@ extension Catalog {
             """,
             .blob(id), .blob(item.current.bytes), .number(item.file.id.number), .number(item.file.size),
             .integer(item.file.modified.nanoseconds), item.file.changed.map { .integer($0.nanoseconds) } ?? .null)
-        // Most saves change only the version: then the two trees of places stay untouched.
+        // Most saves change only the version; then the two trees of places stay unchanged.
         let known = try Query.places(of: item.id, database)
         if known.count == item.places.count, Set(known) == Set(item.places) { return }
         if !known.isEmpty { try SQLStatement.run(database, "DELETE FROM place WHERE item = ?", .blob(id)) }
@@ -87,7 +87,7 @@ extension Catalog {
         }
     }
 
-    /// Most versions are new, or were written last by whoever writes them again: neither has its row read.
+    /// Most versions are new, or were last written by the same caller: neither needs a read of the row.
     private static func put(_ version: Version, _ database: Database, _ written: inout WrittenParents) throws {
         var version = version
         if let parents = written[version.id] {
@@ -101,7 +101,7 @@ extension Catalog {
         try write(version, database, &written)
     }
 
-    /// Takes versions out of the graph (``Splice``) and out of the table.
+    /// Removes versions from the graph (``Splice``) and from the table.
     private static func remove(_ ids: [VersionID], _ database: Database, _ written: inout WrittenParents) throws {
         let gone = Set(ids)
         let going = Dictionary(grouping: try ids.compactMap { try Query.version($0, database) }, by: \.item)
@@ -118,10 +118,10 @@ extension Catalog {
         for id in ids { try SQLStatement.run(database, "DELETE FROM version WHERE id = ?", .blob(id.bytes)) }
     }
 
-    /// What a version's row is to name as parents. Whoever amends a version may have looked at it before one of its
-    /// parents went, and what it had been given instead stays. What goes back to the version is not taken for a parent
-    /// of it, whoever says so: nothing in a circle has a beginning.
-    /// - Parameter known: what the row names.
+    /// The parents for a version's row. A caller that amends a version may have read it before one of its parents was
+    /// removed; the replacements of that parent stay. A descendant of the version is never taken as its parent, because
+    /// a version in a circle has no beginning.
+    /// - Parameter known: the parents in the row.
     private static func parents(
         of version: Version, known: [VersionID], _ database: Database
     ) throws -> [VersionID] {
@@ -137,7 +137,7 @@ extension Catalog {
         }
     }
 
-    /// - Returns: whether it was written, which is not so `onlyIfNew` of one that has a row.
+    /// - Returns: whether it was written; false for an existing row with `onlyIfNew`.
     @discardableResult
     private static func write(
         _ version: Version, _ database: Database, _ written: inout WrittenParents, onlyIfNew: Bool = false
@@ -187,7 +187,7 @@ extension Catalog {
         writer.change(change)
         try SQLStatement.run(database, "INSERT INTO change (record) VALUES (?)", .blob(writer.bytes))
         let sequence = sqlite3_last_insert_rowid(database.sqliteConnection)
-        // Now and then, so that it costs nothing for each change.
+        // Now and then, so that it costs little per change.
         if sequence % 1000 == 0 {
             try SQLStatement.run(database, "DELETE FROM change WHERE sequence <= ?", .integer(sequence - feedLength))
         }

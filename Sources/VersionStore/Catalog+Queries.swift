@@ -1,9 +1,9 @@
-// Rows back into the model's values.
+// Converts rows back to the model's values.
 
 internal import GRDB
 import VersionModel
 
-/// The queries, as functions of a connection: readers and recovery share them.
+/// The queries, as functions of a connection: shared by readers and recovery.
 enum Query {
     private static let itemColumns = "item.id, item.current, item.file, item.size, item.modified, item.changed"
     private static let versionColumns = "version.record, version.kind, version.flags, version.hash"
@@ -33,7 +33,7 @@ enum Query {
         ).rows(bareItem).map { try withPlaces($0, database) }
     }
 
-    /// The names recorded in a directory, with the files that they had.
+    /// The recorded names of a directory, with their files.
     static func files(in directory: FileID, _ database: Database) throws -> [(name: FileName, file: FileID)] {
         try SQLStatement(
             database, "SELECT place.name, item.file FROM place JOIN item ON item.id = place.item WHERE directory = ?",
@@ -46,7 +46,7 @@ enum Query {
         return try items.map { try withPlaces($0, database) }
     }
 
-    /// Items whose name had just come back with a file that was not saved yet; reads the whole table.
+    /// Items whose name has just come back with an unsaved file; reads the whole table.
     static func returningItems(_ database: Database) throws -> [Item] {
         let items = try SQLStatement(
             database, "SELECT \(itemColumns) FROM item WHERE file = 0 AND size = 0 AND modified = 0"
@@ -54,7 +54,7 @@ enum Query {
         return try items.map { try withPlaces($0, database) }.filter(\.isReturning)
     }
 
-    /// Items with unresolved losers. What is deleted has none until it is undeleted.
+    /// Items with unresolved losers. A deleted item has none until it is undeleted.
     static func conflicted(_ database: Database) throws -> [Item] {
         try SQLStatement(
             database,
@@ -63,7 +63,7 @@ enum Query {
         ).rows(bareItem).map { try withPlaces($0, database) }
     }
 
-    /// Whether an item has a version that is not current; ends at the first, however many there are.
+    /// Whether an item has a version that is not current; stops at the first.
     static func hasOtherVersions(_ item: ItemID, _ database: Database) throws -> Bool {
         try SQLStatement(
             database, "SELECT 1 FROM version WHERE item = ? AND kind <> 0 LIMIT 1", .blob(item.bytes)
@@ -98,7 +98,7 @@ enum Query {
             .rows(bareItem).map { try withPlaces($0, database) }
     }
 
-    /// The next items behind one, in the order of their ids; for passes over all that need not fit into memory.
+    /// The next items after one, in the order of their ids, for passes over all items with bounded memory.
     static func items(after id: ItemID?, limit: Int64, _ database: Database) throws -> [Item] {
         try SQLStatement(
             database, "SELECT \(itemColumns) FROM item WHERE id > ? ORDER BY id LIMIT ?", .blob(id?.bytes ?? []),
@@ -106,7 +106,7 @@ enum Query {
         ).rows(bareItem).map { try withPlaces($0, database) }
     }
 
-    /// Items that versions name and that have no row.
+    /// Items of versions without a row of their own.
     static func missingItems(_ database: Database) throws -> [ItemID] {
         try SQLStatement(
             database, "SELECT DISTINCT item FROM version WHERE item NOT IN (SELECT id FROM item) ORDER BY item"
@@ -128,14 +128,15 @@ enum Query {
         ).rows(version)
     }
 
-    /// What is to be known of an item's versions to take some out of the graph: of a long history, for one version, no
-    /// more than what names it, and what that names besides.
+    /// The versions of an item that a removal from the graph needs. For one version of a long history: the versions
+    /// that name it, and their other parents.
     static func neighbours(of gone: [VersionID], in item: ItemID, _ database: Database) throws -> [Version] {
         guard gone.count == 1, let id = gone.first else { return try versions(of: item, database) }
         var writer = ByteWriter(capacity: 16)
         writer.identity(id)
         let found = try SQLStatement(
-            database, "SELECT \(versionColumns) FROM version WHERE item = ? AND instr(record, ?) > 0", .blob(item.bytes),
+            database, "SELECT \(versionColumns) FROM version WHERE item = ? AND instr(record, ?) > 0",
+            .blob(item.bytes),
             .blob(writer.bytes)
         ).rows(version)
         let known = Set(found.map(\.id))
@@ -143,7 +144,7 @@ enum Query {
         return found + (try others.sorted().compactMap { try version($0, database) }.filter { $0.item == item })
     }
 
-    /// The unresolved losers of an item, newest first; their index leaves the rest of its history unread.
+    /// The unresolved losers of an item, newest first; an index avoids reading the rest of its history.
     static func conflicts(of item: ItemID, _ database: Database) throws -> [Version] {
         try SQLStatement(
             database,
@@ -159,7 +160,7 @@ enum Query {
         ).rows(version)
     }
 
-    /// Calls `body` for each content that versions name, in the order of their ids, with those versions.
+    /// Calls `body` for each content with its versions, in the order of the contents' ids.
     static func forEachContent(_ database: Database, _ body: (ContentID, [VersionOfContent]) throws -> Void) throws {
         let rows = try SQLStatement(database, "SELECT content, id, kind, wall, logical FROM version ORDER BY content")
         var last: (content: ContentID, versions: [VersionOfContent])?
@@ -171,7 +172,8 @@ enum Query {
                 try body(group.content, group.versions)
                 last = nil
             }
-            let time = HybridTime(wall: Timestamp(nanoseconds: rows.integer(3)), logical: UInt32(truncatingIfNeeded: rows.integer(4)))
+            let time = HybridTime(
+                wall: Timestamp(nanoseconds: rows.integer(3)), logical: UInt32(truncatingIfNeeded: rows.integer(4)))
             last = (content, (last?.versions ?? []) + [(id, kind, time)])
         }
         if let last { try body(last.content, last.versions) }
@@ -179,7 +181,7 @@ enum Query {
 
     typealias VersionOfContent = (id: VersionID, kind: VersionKind, time: HybridTime)
 
-    /// Items whose current version's content is one of these.
+    /// Items whose current version has one of these contents.
     static func items(currentIn contents: Set<ContentID>, _ database: Database) throws -> [ItemID] {
         guard !contents.isEmpty else { return [] }
         return try SQLStatement(
@@ -197,7 +199,7 @@ enum Query {
         ).rows(version)
     }
 
-    /// Versions whose id lies in a range of bytes.
+    /// Versions with an id in a range of bytes.
     static func versions(
         from low: [UInt8], through high: [UInt8], limit: Int64 = -1, _ database: Database
     ) throws -> [Version] {
@@ -207,7 +209,7 @@ enum Query {
         ).rows(version)
     }
 
-    /// The next kept versions behind a row, with the last row read; empty at the end. For passes over all.
+    /// The next kept versions after a row, with the last row; empty at the end. For passes over all versions.
     static func keptVersions(
         after row: Int64, limit: Int64, _ database: Database
     ) throws -> (versions: [Version], last: Int64) {
@@ -230,8 +232,7 @@ enum Query {
 
     private static func version(_ row: SQLStatement) -> Version? { readVersion(row) }
 
-    /// The version in a row that begins with ``versionColumns``. A record that cannot be read is passed over; `check`
-    /// finds it.
+    /// The version in a row that starts with ``versionColumns``. Unreadable records are skipped; `check` finds them.
     static func readVersion(_ row: SQLStatement) -> Version? {
         var reader = ByteReader(row.blob(0))
         guard var version = try? reader.version() else { return nil }
@@ -308,10 +309,10 @@ enum Query {
         }
     }
 
-    /// The path of a directory; nil if one on the way to the root is not recorded.
+    /// The path of a directory; nil if a directory above it has no record.
     static func path(of id: FileID, _ database: Database) throws -> TreePath? {
         var (names, current): ([FileName], FileID) = ([], id)
-        // Rows that lead in a circle, which only damage can make, end the walk.
+        // Damaged rows may form a circle; the walk then ends.
         var seen: Set<FileID> = []
         while current != .root {
             guard seen.insert(current).inserted, let row = try directory(current, database) else { return nil }
@@ -325,7 +326,7 @@ enum Query {
         Set(try SQLStatement(database, "SELECT DISTINCT directory FROM place").rows { FileID($0.number(0)) })
     }
 
-    // MARK: The rest
+    // MARK: Other tables
 
     static func setting(_ key: String, _ database: Database) throws -> [UInt8]? {
         try SQLStatement(database, "SELECT value FROM setting WHERE key = ?", .text(key)).first { $0.blob(0) }
@@ -349,9 +350,9 @@ enum Query {
         }
     }
 
-    /// The first and the last sequence number that the feed holds; nil if it is empty.
+    /// The first and the last sequence number in the feed; nil if it is empty.
     static func changeRange(_ database: Database) throws -> ClosedRange<UInt64>? {
-        // Two queries: one with both would read the whole feed.
+        // Two queries, because one for both would read the whole feed.
         try SQLStatement(
             database, "SELECT (SELECT min(sequence) FROM change), (SELECT max(sequence) FROM change)"
         ).first { row in

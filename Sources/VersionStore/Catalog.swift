@@ -1,33 +1,34 @@
-// The catalog: one SQLite connection, its schema, and transactions that can be held open while the disk is full.
+// The catalog: one SQLite connection, its schema, and transactions that can stay open while the disk is full.
 
 internal import GRDB
 internal import GRDBSQLite
 import Synchronization
 import VersionModel
 
-/// The database. GRDB's queue serialises all access; one connection serves readers and the writer, so that readers
-/// see what is staged but could not be committed.
+/// The database. GRDB's queue serializes all access. One connection serves readers and the writer, so that readers see
+/// staged changes before their commit.
 final class Catalog: Sendable {
     typealias Calls = ArraySlice<[VersionStore.Mutation]>
     typealias Row = (sequence: UInt64, change: Change)
-    /// Rows of the change feed that are kept.
+    /// The number of rows in the change feed.
     static let feedLength: Int64 = 100_000
     static let schemaVersion: Int64 = 1
 
     private let queue: DatabaseQueue
-    /// The contents that have to be durable before the catalog is. Set once, at the opening; lock order: last, held for
-    /// a look.
+    /// The contents that must be durable before the catalog. Set once, at the opening; lock order: last, held for a
+    /// look.
     let settling = Mutex<Settling?>(nil)
-    /// Rows since the log was brought into the database last, where we do that ourselves; guarded by the queue's turn.
+    /// The number of rows since the last checkpoint, where the daemon makes checkpoints itself; guarded by the queue's
+    /// turn.
     private let unsettledRows = Atomic<Int>(0)
-    /// So many make a log of some megabytes.
+    /// This many rows make a log of some megabytes.
     private static let settledRows = 8_000
-    /// Innermost, and taken only with the queue's turn.
+    /// Innermost; taken only in the queue's turn.
     private let written = Mutex(WrittenParents())
 
     /// Opens or creates the database.
     ///
-    /// - Throws: SQLFailure; ``SQLFailure/isCorruption`` if it is not a catalog that can be used.
+    /// - Throws: SQLFailure; ``SQLFailure/isCorruption`` if the file is no usable catalog.
     init(path: String, readOnly: Bool) throws {
         var configuration = Configuration()
         configuration.label = "catalog"
@@ -38,8 +39,8 @@ final class Catalog: Sendable {
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY")
             guard !readOnly else { return }
-            // The lock on `format` keeps other processes out, so the log's index need not be shared memory. Staged
-            // rows must not spill to a full disk.
+            // The lock on `format` excludes other processes, so the log's index need not be shared memory. Staged rows
+            // must not spill to a full disk.
             try database.execute(
                 sql: """
                     PRAGMA locking_mode = EXCLUSIVE;
@@ -63,13 +64,13 @@ final class Catalog: Sendable {
         default: throw SQLFailure(code: SQLITE_NOTADB, message: "catalog version \(version)")
         }
         try addTimeOfChange(database, readOnly: readOnly)
-        // Reads the pages that every access needs, so that damage to them shows now.
+        // Reads the pages that every access needs, so that their damage shows now.
         for table in ["meta", "item", "place", "version", "deletion", "directory", "change", "setting"] {
             _ = try SQLStatement(database, "SELECT 1 FROM \(table) LIMIT 1").first { $0.integer(0) }
         }
     }
 
-    /// Catalogs of former releases have no time of change of the live files: it is not known there.
+    /// Catalogs of former releases have no ctime of the live files; it is unknown there.
     private static func addTimeOfChange(_ database: Database, readOnly: Bool) throws {
         let columns = try SQLStatement(database, "SELECT 1 FROM pragma_table_info('item') WHERE name = 'changed'")
         guard try columns.first({ $0.integer(0) }) == nil else { return }
@@ -79,7 +80,7 @@ final class Catalog: Sendable {
                 : "ALTER TABLE item ADD COLUMN changed INTEGER")
     }
 
-    /// What is searched for has a column; the rest of a record is in its binary form, the one that labels have. `kind`,
+    /// Searchable values have columns; the rest of a record is in its binary form, the same as in labels. `kind`,
     /// `flags` and `hash` change, so their columns count, not the record.
     private static let schema = """
         BEGIN IMMEDIATE;
@@ -116,8 +117,7 @@ final class Catalog: Sendable {
 
     // MARK: Writing
 
-    /// Applies calls in an open transaction, without committing: readers see them. On an error nothing of what was
-    /// staged is left.
+    /// Applies calls in an open transaction, without a commit: readers see them. After an error nothing staged is left.
     func stage(_ calls: Calls) throws -> [Row] {
         try access { database in
             do {
@@ -134,7 +134,7 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Commits what is staged. On an error nothing of it is left.
+    /// Commits the staged calls. After an error nothing staged is left.
     func commitStaged() throws {
         try access { database in
             guard database.isInsideTransaction else { return }
@@ -149,7 +149,7 @@ final class Catalog: Sendable {
 
     private func rollBack(_ database: Database) {
         written.withLock { $0.forget() }
-        // SQLite may have rolled back by itself.
+        // SQLite may have rolled back already.
         if database.isInsideTransaction { try? SQLStatement.run(database, "ROLLBACK") }
     }
 
@@ -159,7 +159,7 @@ final class Catalog: Sendable {
         try commitStaged()
     }
 
-    /// Has the change feed of an empty catalog go on behind a number.
+    /// Continues the change feed of an empty catalog after a number.
     func beginFeed(after sequence: UInt64) throws {
         try access { database in
             try SQLStatement.run(
@@ -174,7 +174,7 @@ final class Catalog: Sendable {
         do { return try queue.writeWithoutTransaction(body) } catch { throw Self.failure(error) }
     }
 
-    /// Answers a reader in the store's words.
+    /// Answers a reader; errors are the store's.
     func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         do { return try access(body) } catch {
             let failure = Self.failure(error)
@@ -202,20 +202,20 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Brings the log into the database, which synchronises both.
+    /// Writes the log into the database, which synchronizes both.
     func makeDurable() {
         settling.withLock(\.self)?.settle()
         try? access { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
     }
 
-    /// SQLite would synchronize the log when it is long, and with it rows that name files which are not durable: where
-    /// the file system does not make those durable first, the daemon synchronizes the log here, behind them.
+    /// SQLite would synchronize a long log, and with it rows that name files without durable content. Where the file
+    /// system does not order these, the daemon synchronizes the log itself, after the files.
     func takeOverCheckpoints() {
         guard settling.withLock(\.self)?.isNeeded == true else { return }
         try? access { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
     }
 
-    /// Brings a long log into the database; called by the writer, between transactions.
+    /// Writes a long log into the database; called by the writer, between transactions.
     func settleLog(_ rows: Int) {
         guard settling.withLock(\.self)?.isNeeded == true else { return }
         guard unsettledRows.add(rows, ordering: .relaxed).newValue > Self.settledRows else { return }
@@ -223,11 +223,11 @@ final class Catalog: Sendable {
         makeDurable()
     }
 
-    /// Brings the log into the database and closes it.
+    /// Writes the log into the database and closes it.
     func close() {
         try? access { database in
             try SQLStatement.run(database, "PRAGMA wal_checkpoint(TRUNCATE)")
-            // Without a log it can be read where nothing can be written, not even the log's index.
+            // A catalog without a log can be read even if the log's index cannot be written.
             try SQLStatement.run(database, "PRAGMA journal_mode = DELETE")
         }
         try? queue.close()

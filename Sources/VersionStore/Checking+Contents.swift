@@ -1,4 +1,4 @@
-// Where the check finds a version's bytes, and whether they are what was saved.
+// Finds the bytes of a version for the check, and verifies them.
 
 import Crypto
 import Glibc
@@ -6,14 +6,14 @@ import SystemPackage
 import VersionModel
 
 extension StoreCheck {
-    /// What is wrong with a kept content; nil if nothing. Of a content that several versions name, because one was
-    /// appended to the other, each has the first bytes.
+    /// The error in a kept content; nil if it is sound. Several versions of one content, with appends between them,
+    /// each have the first bytes.
     func problem(_ version: Version) throws -> String? {
         guard let file = try open(version) else { return "the content is missing" }
         defer { System.close(file) }
         guard let status = try? System.status(file) else { return "the content cannot be read" }
         let length = UInt64(clamping: status.st_size)
-        // What was appended may have been a version of an item that is forgotten: then the hash has to tell.
+        // The appended bytes may have been a version of a forgotten item; then the hash decides.
         let mayBeLonger =
             try version.hash != nil || store.versions(sharing: version.content).contains { $0.size > version.size }
         guard length == version.size || length > version.size && mayBeLonger else {
@@ -25,7 +25,7 @@ extension StoreCheck {
         } catch { return "the content cannot be read: \(error)" }
     }
 
-    /// The content among the objects; else the file of an item whose current version names it, live or deleted.
+    /// The content among the objects; else the file of a live or deleted item whose current version has this content.
     func open(_ version: Version) throws -> FileDescriptor? {
         if let file = try? store.contents.open(version.content) { return file }
         for other in try store.versions(sharing: version.content) {
@@ -40,7 +40,7 @@ extension StoreCheck {
         return try? store.contents.open(version.content)
     }
 
-    /// A file of the live tree. Anything else that has taken its name, such as a FIFO, is not it.
+    /// A file of the live tree. Another type of file under its name, such as a FIFO, does not count.
     private func openLive(_ path: TreePath) -> FileDescriptor? {
         guard let last = path.name,
             let directory = try? System.openDirectory(Array(path.names.dropLast()), in: store.root)

@@ -1,9 +1,9 @@
-// The check of the graph that versions make: none goes back to itself.
+// The check of the graph of versions: no version is its own ancestor.
 
 import VersionModel
 
 extension StoreCheck {
-    /// Looks for versions of one item that name as a parent what goes back to them.
+    /// Looks for versions of one item with a parent that is their descendant.
     func checkParents(_ versions: [Version]) throws {
         let found = Circles.parents(in: versions.map { HistoryNode($0) })
         if found.isEmpty { return }
@@ -23,7 +23,7 @@ extension StoreCheck {
         }
     }
 
-    /// A catalog made anew from labels must not have the circle again.
+    /// A catalog that is rebuilt from labels must not have the circle again.
     private func relabel(_ version: Version, _ parents: [VersionID]) {
         guard var labels = try? store.contents.labels(of: version.content),
             labels.contains(where: { $0.version.id == version.id })

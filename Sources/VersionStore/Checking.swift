@@ -1,4 +1,4 @@
-// The check of a container's state: every content is read, every reference followed, while the container is in use.
+// The check of a container's state: reads every content and follows every reference, while the container is in use.
 
 internal import GRDB
 import Glibc
@@ -6,12 +6,13 @@ import SystemPackage
 import VersionModel
 
 extension VersionStore {
-    /// Reads every content and follows every reference, while the container may be in use. A repair never removes
-    /// content: what nobody knows is recorded again from its label, or entered in ``lostObjects()``.
+    /// Reads every content and follows every reference; the container may be in use. A repair never removes content:
+    /// unknown content gets its record back from its label, or is entered in ``lostObjects()``.
     ///
     /// - Parameters:
-    ///   - isAtRest: nobody is at work in the container: what no record names will not get one in a moment either.
-    ///   - progress: called now and then with the objects done and their number.
+    ///   - isAtRest: whether no program uses the container: an object without a record will then not get one in a
+    ///     moment.
+    ///   - progress: called now and then with the number of checked objects and the total.
     public func check(
         repair: Bool, isAtRest: Bool = false, progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }
     ) throws(StoreError) -> [Finding] {
@@ -28,7 +29,7 @@ extension VersionStore {
         }
     }
 
-    /// Objects and deleted entries that no record names and that do not say what they are: kept, and listed here by
+    /// Objects and deleted entries without a record and without a readable label. They are kept, and listed here by
     /// their names in the state (`objects/xx/ID`, `deleted/xx/ID`).
     public func lostObjects() throws(StoreError) -> [String] {
         let bytes = try setting(StoreCheck.lostKey) ?? []
@@ -37,18 +38,18 @@ extension VersionStore {
 }
 
 extension Catalog {
-    /// What SQLite finds wrong with the file; empty if nothing.
+    /// The errors that SQLite finds in the file; empty if there are none.
     func damage() throws -> [String] {
         try access { try String.fetchAll($0, sql: "PRAGMA integrity_check(20)") }.filter { $0 != "ok" }
     }
 }
 
-/// One run of the check; used by one thread.
+/// One run of the check, for one thread.
 final class StoreCheck {
     static let lostKey = "lost-objects"
-    /// Rows that are read at a time.
+    /// The number of rows per read.
     private static let portion: Int64 = 500
-    /// What is younger may be kept already and recorded in a moment.
+    /// A younger object may be kept already and get its record in a moment.
     private static let settledNanoseconds: Int64 = 5_000_000_000
 
     let store: VersionStore
@@ -118,7 +119,7 @@ final class StoreCheck {
     }
 
     private func check(_ snapshot: Item) throws {
-        // The container goes on meanwhile: what looks wrong in the snapshot is looked at again.
+        // The container is in use: an error in the snapshot is checked again with present values.
         let known = try store.versions(of: snapshot.id)
         try checkParents(known)
         guard !isSound(snapshot, known), let item = try store.item(snapshot.id) else { return }
@@ -152,7 +153,7 @@ final class StoreCheck {
         return item.places.isEmpty || ((try? store.path(of: item)) ?? nil) != nil
     }
 
-    /// The item made whole from its rows and from the labels of its contents.
+    /// The item, restored from its rows and the labels of its contents.
     private func resettled(_ id: ItemID) throws -> [VersionStore.Mutation] {
         let versions = try store.versions(of: id)
         let labels = versions.flatMap { version in
@@ -193,7 +194,7 @@ final class StoreCheck {
         ) { [.flags(version.id, again.flags.union(.contentLost))] }
     }
 
-    /// Where a version's document is, or was when it was deleted, or when the version was kept.
+    /// The path of a version's document, now, at its deletion, or at the time when the version was kept.
     func path(of version: Version) throws -> TreePath? {
         if let path = try store.item(version.item).flatMap({ try store.path(of: $0) }) { return path }
         let deletions = try store.catalog.access { try Query.deletions(item: version.item, $0) }
@@ -254,7 +255,7 @@ final class StoreCheck {
         if repairs { lost.insert(name) }
     }
 
-    /// Whether an entry is still there and has been so for a while.
+    /// Whether an entry still exists and has existed for a while.
     private func isSettled(_ entry: (directory: FileDescriptor, name: String)) -> Bool {
         guard let status = try? System.extendedStatus(entry.name, in: entry.directory) else { return false }
         if isAtRest { return true }

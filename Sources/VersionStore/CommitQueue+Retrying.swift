@@ -1,18 +1,19 @@
-// The writer while the catalog cannot be written: committed rows wait in memory, and more changes are refused in time.
+// The writer while the catalog cannot be written: committed rows wait in memory, and further changes are refused in
+// time.
 
 import Glibc
 import Logging
 import Synchronization
 
 extension CommitQueue {
-    /// Keeps everything staged in an open transaction, in memory, and tries to commit it until that succeeds.
+    /// Keeps all staged rows in an open transaction, in memory, and repeats the commit until it succeeds.
     func retry(_ first: Calls, _ error: any Error) {
         let begun = MonotonicTime.now()
         var (calls, failure) = (Array(first), error)
         var (seen, pause) = (0, Self.firstPauseNanoseconds)
         locked {
             isUncommitted = true
-            // A thread that waits for the backlog to become smaller goes on.
+            // Wakes threads that wait for a smaller backlog.
             pthread_cond_broadcast(progress)
         }
         while true {
@@ -26,7 +27,7 @@ extension CommitQueue {
                     calls += more
                     continue
                 }
-                // A failure here rolls back all: the next round stages it anew.
+                // A failure here rolls everything back; the next round stages it again.
                 if let added = try? catalog.stage(more) {
                     rows += added
                     staged = rows
@@ -37,7 +38,7 @@ extension CommitQueue {
                 seen = show(calls.count, seen, isStaged: staged != nil)
                 refuseIfHopeless(failure, since: begun)
             }
-            // Held back for the labels of removed files; the last resort before changes are refused, and at the end.
+            // Reserved for the labels of removed files; used last, before changes are refused and at the end.
             let isLast = locked { isStopping || backlog >= Self.backlogLimit / 2 }
             if isLast, ballast?.release() == true, staged == nil {
                 staged = try? catalog.stage(calls[...])
@@ -63,8 +64,7 @@ extension CommitQueue {
         }
     }
 
-    /// Tells waiting readers how far they can see now, or that they cannot; returns the number of calls that are now
-    /// seen.
+    /// Tells waiting readers how many calls they can see, or that they cannot; returns the number of visible calls.
     func show(_ staged: Int, _ seen: Int, isStaged: Bool) -> Int {
         locked {
             isFailing = !isStaged
@@ -74,7 +74,7 @@ extension CommitQueue {
         }
     }
 
-    /// Calls that came while the disk was full; nil when it is time to try again, or to stop.
+    /// The calls that came while the disk was full; nil when it is time for another try, or for the end.
     func moreWork(until deadline: Int) -> Calls? {
         if taking.isEmpty {
             let taken: [[VersionStore.Mutation]]? = locked {
@@ -93,8 +93,8 @@ extension CommitQueue {
         return take()
     }
 
-    /// Has changes refused once too many wait in memory; or once the catalog has failed for a while for a reason that
-    /// no removal of files can mend.
+    /// Refuses changes when too many wait in memory, or when the catalog has failed for a while for a reason that the
+    /// removal of files cannot cure.
     func refuseIfHopeless(_ failure: any Error, since begun: Int) {
         let isFull = (failure as? SQLFailure).map { $0.code & 0xff } == Self.fullCode
         let isOver = !isFull && MonotonicTime.now() - begun >= Self.patienceNanoseconds

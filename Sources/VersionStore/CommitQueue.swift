@@ -1,4 +1,4 @@
-// Write-behind: calls wait in order until the writer thread puts them, many at once, into one transaction.
+// Write-behind: calls wait in order until the writer thread puts many of them into one transaction.
 
 import CLinux
 import Glibc
@@ -7,42 +7,41 @@ import Synchronization
 import SystemPackage
 import VersionModel
 
-/// The queue and its thread. A commit costs an append; the thread gathers for 100 ms, so that a busy file system makes
-/// few transactions; a reader's flush cuts that short. If the disk is full or fails, nothing is dropped: what cannot be
-/// committed stays staged (readers see it) and is tried again with growing pauses.
+/// The queue and its thread. A commit costs one append. The thread gathers for 100 ms, so that a busy file system needs
+/// few transactions; a reader's flush ends that early. If the disk is full or fails, no call is dropped: uncommitted
+/// calls stay staged (readers see them), and the commit is repeated with growing pauses.
 final class CommitQueue: @unchecked Sendable {
-    // Sendable because every variable is guarded by `mutex`. A pthread mutex, because Synchronization's has no
-    // condition to wait on. Nothing else is locked while it is held.
+    // Sendable because `mutex` guards every variable. A pthread mutex, because Synchronization's has no condition
+    // variable. No other lock is taken under it.
     typealias Calls = ArraySlice<[VersionStore.Mutation]>
 
-    /// Rows that may wait before a commit blocks.
+    /// The number of waiting rows at which a commit blocks.
     static let backlogLimit = 50_000
-    /// Rows of one transaction, about.
+    /// The approximate number of rows of one transaction.
     static let batchLimit = 4_000
-    /// How many of the last calls are looked at for the row that a mark goes to.
+    /// The number of last calls that are searched for the row of a mark.
     private static let recentCalls = 8
     /// SQLITE_FULL
     static let fullCode: Int32 = 13
     private static let gatheringNanoseconds = 100_000_000
     static let firstPauseNanoseconds = 100_000_000
     static let longestPauseNanoseconds = 10_000_000_000
-    /// How long the catalog may fail for another reason than a full disk before nothing more is taken on trust.
+    /// The time after which changes are refused, if the catalog fails for another reason than a full disk.
     static let patienceNanoseconds = 2_000_000_000
 
     let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    /// Signalled for the writer: there is work, or haste, or the end.
+    /// Signaled for the writer: there is work, or a hurry, or the end.
     let work = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    /// Signalled for everyone who waits for the writer.
+    /// Signaled for all threads that wait for the writer.
     let progress = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     /// Calls that the writer has not taken.
     var pending: [[VersionStore.Mutation]] = []
-    /// Calls that the writer has taken out, to put them into transactions one batch at a time; touched by its thread
-    /// alone.
+    /// Calls that the writer has taken and puts into transactions one batch at a time; used by its thread alone.
     var taking: Calls = []
-    /// Rows of `pending` and of what is taken but not committed.
+    /// The rows of `pending` and of taken, uncommitted calls.
     var backlog = 0
-    /// Counts of calls: given, seen by readers, committed.
+    /// Counts of calls: submitted, visible to readers, committed.
     private var submitted: UInt64 = 0
     var visible: UInt64 = 0
     var isWriterWaiting = false
@@ -55,12 +54,12 @@ final class CommitQueue: @unchecked Sendable {
     let catalog: Catalog
     let logger: Logger
     private let publish: @Sendable ([Catalog.Row]) -> Void
-    /// Room for the last that is written: until then it waits in memory and in the redo log.
+    /// Room for the last rows: until then they wait in memory and in the redo log.
     let ballast: Ballast?
 
-    /// Guarded by `mutex`; nil where it cannot be written, which makes a kill lose what the writer has not committed.
+    /// Guarded by `mutex`; nil if it cannot be written. Without it a kill loses the uncommitted calls.
     private let redo: RedoLog?
-    /// The number of the last call taken by the writer, whose thread alone touches it.
+    /// The number of the last call that the writer has taken; used by its thread alone.
     private var taken: UInt64
 
     init(
@@ -88,7 +87,7 @@ final class CommitQueue: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    // MARK: For everyone
+    // MARK: For all threads
 
     /// Starts the writer. It keeps the queue alive until ``stop()``.
     func start() {
@@ -116,7 +115,7 @@ final class CommitQueue: @unchecked Sendable {
         let record = RedoLog.encode(call)
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        // While nothing can be written, this wait would be one with locks held: ``isRefusing`` tells before.
+        // While the catalog cannot be written, this wait would hold locks: ``isRefusing`` prevents that.
         while backlog >= Self.backlogLimit, !isStopping, !isUncommitted, !isOnWriter {
             pthread_cond_wait(progress, mutex)
         }
@@ -128,8 +127,8 @@ final class CommitQueue: @unchecked Sendable {
         wakeWriter()
     }
 
-    /// Queues flags of a version without a record of their own: they say what any opening can tell by itself. Most
-    /// often the version has not been written yet, and takes them along.
+    /// Queues flags of a version without a record of their own: every opening can find them out again. Usually the
+    /// version is not written yet, and takes them along.
     func mark(_ version: VersionID, _ flags: Version.Flags) {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -156,8 +155,8 @@ final class CommitQueue: @unchecked Sendable {
         pthread_cond_signal(work)
     }
 
-    /// Waits until readers see every call that was queued before. On the writer's own thread, and while the database
-    /// cannot even be staged to, returns at once.
+    /// Waits until readers see every call queued before. Returns at once on the writer's own thread, and while the
+    /// database cannot even stage.
     func flush() {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -168,7 +167,7 @@ final class CommitQueue: @unchecked Sendable {
         while visible < target, !isFailing, !hasStopped { pthread_cond_wait(progress, mutex) }
     }
 
-    /// Waits until everything is committed, tries once more what failed, and ends the thread.
+    /// Waits until all calls are committed, repeats failed ones once, and ends the thread.
     func stop() {
         let thread = locked { () -> pthread_t? in
             defer { self.thread = nil }
@@ -185,12 +184,12 @@ final class CommitQueue: @unchecked Sendable {
     var isStuck: Bool { locked { isUncommitted } }
     var isUncommitted = false
 
-    /// No more changes can be recorded: they are to be refused before they are made. Rows of changes that are under way
-    /// are still taken.
+    /// Whether no more changes can be recorded, so that they must be refused before they are made. Rows of running
+    /// changes are still accepted.
     var isRefusing: Bool { refuses.load(ordering: .relaxed) }
     let refuses = Atomic<Bool>(false)
 
-    /// Why nothing can be recorded; nil unless changes are refused.
+    /// The reason of the refusal; nil while changes are accepted.
     var failure: String? { locked { reason } }
     var reason: String?
 
@@ -213,7 +212,7 @@ final class CommitQueue: @unchecked Sendable {
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_SETMASK, &signals, nil)
-        // Whoever saves goes first: what waits here is in the redo log.
+        // Saving threads have precedence: the waiting calls are in the redo log.
         linux_be_batch()
         while let batch = next() { write(batch) }
         locked {
@@ -222,7 +221,7 @@ final class CommitQueue: @unchecked Sendable {
         }
     }
 
-    /// The next calls to write, at most about a batch; nil at the end.
+    /// The next calls to write, about one batch; nil at the end.
     private func next() -> Calls? {
         if taking.isEmpty {
             let taken: [[VersionStore.Mutation]]? = locked {
@@ -241,7 +240,7 @@ final class CommitQueue: @unchecked Sendable {
         return take()
     }
 
-    /// Called with `mutex` held: no longer than it takes to change hands, because every save waits for it meanwhile.
+    /// Called with `mutex` held, very briefly, because every save waits for it meanwhile.
     func takeAll() -> [[VersionStore.Mutation]] {
         defer {
             pending = []
@@ -250,7 +249,7 @@ final class CommitQueue: @unchecked Sendable {
         return pending
     }
 
-    /// A batch of what was taken out.
+    /// A batch of the taken calls.
     func take() -> Calls {
         var (rows, count) = (0, 0)
         while count < taking.count, rows < Self.batchLimit {
@@ -279,20 +278,20 @@ final class CommitQueue: @unchecked Sendable {
         finished(batch, rows)
     }
 
-    /// Goes into the transaction of the calls it counts.
+    /// Belongs to the transaction of the calls that it counts.
     private var applied: VersionStore.Mutation {
         var writer = ByteWriter(capacity: 8)
         writer.fixed(taken)
         return .setting(key: RedoLog.appliedKey, value: writer.bytes)
     }
 
-    /// What the catalog has durably need not be in the log.
+    /// Drops calls from the log that the catalog has durably.
     private func trimRedo() {
         guard let redo, locked({ redo.length > RedoLog.limit || redo.isBroken }) else { return }
         catalog.makeDurable()
         do throws(Errno) {
             let fresh = try redo.fresh()
-            // Dropped, and so closed, without the lock.
+            // Released, and so closed, without the lock.
             let former = redo.current
             let taken = taken
             let failure: Errno? = locked {
@@ -306,7 +305,7 @@ final class CommitQueue: @unchecked Sendable {
         } catch { logger.warning("the redo log cannot be shortened: \(error)") }
     }
 
-    /// Sees to it that whoever commits need not wait for the disk.
+    /// Allocates room in advance, so that commits need not wait for the disk.
     private func makeRoom() {
         guard let (file, range) = locked({ redo?.roomToMake }) else { return }
         if (try? file.makeRoom(range)) != nil { locked { file.hasRoom(range) } }

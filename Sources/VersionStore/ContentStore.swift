@@ -6,14 +6,14 @@ import Synchronization
 import SystemPackage
 import VersionModel
 
-/// Keeps contents. Thread-safe; every operation is a few system calls relative to descriptors, none takes a lock
-/// across them.
+/// Keeps contents. Thread-safe: each operation is a few system calls relative to descriptors, without a lock across
+/// them.
 public final class ContentStore: Sendable {
-    /// What an object says of itself.
+    /// An object's description of itself.
     public struct Label: Hashable, Sendable {
-        /// The whole record, as it is once the content is kept (its kind is not `current` any more).
+        /// The whole record as of when the content is kept (its kind is no longer `current`).
         public var version: Version
-        /// The document's path, for finding its place if the catalog is lost.
+        /// The document's path, which locates it if the catalog is lost.
         public var path: TreePath
         public var place: Place
 
@@ -24,7 +24,7 @@ public final class ContentStore: Sendable {
         }
     }
 
-    /// How a content was taken.
+    /// The way of the copy.
     public enum Copying: Sendable {
         case reflinked, copied
     }
@@ -32,7 +32,7 @@ public final class ContentStore: Sendable {
     let shelf: Shelf
     private let arrivals = Arrivals()
     private let ordering: linux_ordering
-    /// Whether the file system of the state can reflink; probed when the store was opened.
+    /// Whether the state's file system can reflink; tested when the store opens.
     public let canReflink: Bool
 
     init(shelf: Shelf, readOnly: Bool) {
@@ -41,10 +41,10 @@ public final class ContentStore: Sendable {
         canReflink = readOnly ? false : Self.probeReflink(in: shelf.staging)
     }
 
-    /// Gives a file a second name as an object, which keeps its content if the file is then unlinked or replaced.
-    /// `also`: the other versions that share the content.
+    /// Gives a file a second name as an object, which keeps its content when the file is unlinked or replaced. `also`:
+    /// the other versions that share the content.
     ///
-    /// - Throws: what linkat(2) gives: EPERM, EMLINK, EXDEV…; nothing was changed then.
+    /// - Throws: the error of linkat(2): EPERM, EMLINK, EXDEV and others; nothing was changed then.
     public func keep(
         linking name: FileName, in directory: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = []
     ) throws(Errno) {
@@ -55,9 +55,9 @@ public final class ContentStore: Sendable {
         }
     }
 
-    /// Moves a file to the objects: its name is gone, its content kept.
+    /// Moves a file to the objects: its name is gone, its content is kept.
     ///
-    /// - Throws: what renameat(2) gives; nothing was changed then.
+    /// - Throws: the error of renameat(2); nothing was changed then.
     public func keep(
         moving name: FileName, in directory: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = []
     ) throws(Errno) {
@@ -68,14 +68,14 @@ public final class ContentStore: Sendable {
         }
     }
 
-    /// Keeps a copy of an open file as it is now, with owner, mode, ACL, attributes and times of the file. The copy
-    /// shares blocks where the file system can, and has holes where the file has them.
+    /// Keeps a copy of an open file's present state: content, owner, mode, ACL, attributes and times. The copy shares
+    /// blocks if the file system can, and has the same holes.
     ///
     /// - Parameters:
     ///   - file: open for reading.
-    ///   - isDurable: a copy is synchronised, because the file is about to be written to in place, which nothing
-    ///   orders.
-    ///   - limit: how much of it is the content; the bytes behind were appended since.
+    ///   - isDurable: whether to synchronize the copy, because an in-place write follows, and no journal orders the
+    ///     two.
+    ///   - limit: the length of the content; later bytes were appended since.
     public func keep(
         copying file: FileDescriptor, as id: ContentID, _ label: Label, also: [Label] = [], isDurable: Bool = false,
         upTo limit: UInt64 = .max
@@ -86,7 +86,7 @@ public final class ContentStore: Sendable {
         defer { System.close(copy) }
         do throws(Errno) {
             let copying = try FileCopy.copy(file, to: copy, reflink: canReflink, upTo: limit)
-            // The next thing may be a truncation that the file system makes durable before this copy
+            // The next change may be a truncation that the file system makes durable before this copy
             // (docs/decisions/0003).
             if copying == .copied, !isDurable { try FileCopy.order(copy, ordering, arrivals) }
             let bytes = LabelCoding.encode([label] + also)
@@ -103,54 +103,54 @@ public final class ContentStore: Sendable {
         }
     }
 
-    /// Runs what makes files durable, fsync(2) and the like, not before what was kept of them.
+    /// Runs a call that makes files durable, such as fsync(2), but not before their kept contents.
     public func synchronizing<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
         try shelf.settling.synchronizing { () throws(Errno) in try arrivals.synchronizing(body) }
     }
 
-    /// Whether fsync(2) of a file makes nothing else durable, not even the copy of its older content.
+    /// Whether fsync(2) of a file makes no other file durable, not even the copy of its older content.
     public var synchronizesOneFile: Bool { shelf.settling.isNeeded }
 
-    /// Makes kept contents durable, where nothing orders them and the files that they were kept of.
+    /// Makes kept contents durable, if the file system does not order them before later changes of their files.
     public func settle() { shelf.settling.settle() }
 
-    /// The same for a file that a program may synchronize without asking the daemon.
+    /// The same for a file that a program may synchronize without a request to the daemon.
     public func settleUnseen() {
         shelf.settling.settle()
         shelf.settling.noteUnseen()
     }
 
-    /// Whether a truncation may be durable before the copy that was made for it, if somebody has the file system make
-    /// everything durable just then.
+    /// Whether a truncation may become durable before the copy made for it, if a program synchronizes the whole file
+    /// system at that moment.
     public var mayBeOvertaken: Bool { ordering == linux_ordering_journal && !canReflink }
 
-    /// How many copies nobody has waited for.
+    /// The number of copies that no thread has waited for.
     var unawaited: Int { arrivals.unawaited }
 
-    /// Has files that are on their way to the disk, and were removed meanwhile, give their room back at once.
+    /// Frees the room of files at once that were removed on their way to the disk.
     public func letGoOfRemoved() { arrivals.letGoOfRemoved() }
 
-    /// Whether a rename over a file begins to write what comes, if nobody has yet, and waits for the disk to take the request.
+    /// Whether a rename over a file starts the write of the new file, if it has not started, and waits for the disk to
+    /// accept the request.
     public var renamingOverWrites: Bool { ordering == linux_ordering_journal }
 
-    /// ext4 has whoever closes a file that was truncated begin to write it, and wait for the disk to take the request.
-    /// Called right after the truncation, this takes the duty over, for ``hasten(_:)``.
+    /// On ext4, the process that closes a truncated file starts its write and waits for the disk to accept the request.
+    /// Called right after the truncation, this takes over that duty for ``hasten(_:)``.
     public func takeOverWriting(of file: FileDescriptor) {
         guard ordering == linux_ordering_journal,
             let again = try? System.open("/proc/self/fd/\(file.rawValue)", in: file, O_WRONLY)
         else { return }
-        // The first close after the truncation has it; there is nothing to write yet.
+        // The first close after the truncation has the duty; there is no data to write yet.
         System.close(again)
     }
 
-    /// Has what was written to a file that was truncated, or took another's name, begun to be written to the disk soon;
-    /// nobody waits for it.
-    /// - Parameter number: tells the file apart from others.
+    /// Starts the write of a file soon that was truncated or has replaced another one; no thread waits for it.
+    /// - Parameter number: identifies the file.
     public func hasten(_ file: FileDescriptor, number: UInt64) {
         if ordering == linux_ordering_journal { arrivals.hasten(file, number: number) }
     }
 
-    /// What was begun is done; a copy that comes later waits for its own data.
+    /// Finishes the started writes; a later copy waits for its own data.
     func close() { arrivals.end() }
 
     /// Opens a content for reading; the caller closes it.
@@ -158,13 +158,13 @@ public final class ContentStore: Sendable {
         try shelf.open(Shelf.name(id))
     }
 
-    /// Whether the content is here.
+    /// Whether the store has the content.
     public func contains(_ id: ContentID) -> Bool { (try? shelf.status(of: Shelf.name(id))) != nil }
 
-    /// Where the object is, for `…at` calls: a descriptor that stays open as long as the store, and a name in it.
+    /// The place of the object, for `…at` calls: a descriptor that is open as long as the store, and a name in it.
     public func place(of id: ContentID) -> (directory: FileDescriptor, name: String) { shelf.whereabouts(of: id) }
 
-    /// The same as a path from `objects`, for people.
+    /// The same as a path from `objects`, for users.
     public func name(of id: ContentID) -> (directory: FileDescriptor, name: String) {
         let hex = id.hex
         return (shelf.directory, "\(hex.prefix(2))/\(hex)")

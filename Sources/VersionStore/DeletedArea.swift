@@ -1,16 +1,16 @@
-// The deleted area: deleted/xx/<deletion id>, the thing itself with a label that holds its whole record.
+// The deleted area: deleted/xx/<deletion id>, the deleted file itself with a label that holds its whole record.
 
 import CLinux
 import Glibc
 import SystemPackage
 import VersionModel
 
-/// Holds what was deleted. Thread-safe in the same way as ``ContentStore``.
+/// Holds deleted entries. Thread-safe in the same way as ``ContentStore``.
 public final class DeletedArea: Sendable {
     let shelf: Shelf
     private let contents: Shelf
 
-    /// For what is made to be moved in.
+    /// For new files that are moved in afterwards.
     var staging: FileDescriptor { shelf.staging }
 
     init(shelf: Shelf, contents: Shelf) {
@@ -20,10 +20,10 @@ public final class DeletedArea: Sendable {
 
     /// Moves an entry here under `label.id`. A directory must be empty, as for rmdir(2).
     ///
-    /// - Throws: what renameat(2) gives (ENOTEMPTY is not checked); nothing was changed then.
+    /// - Throws: the error of renameat(2) (ENOTEMPTY is not checked); nothing was changed then.
     public func moveIn(_ name: FileName, of directory: FileDescriptor, _ label: Deletion) throws(Errno) {
         let (source, entry) = (name.cName, Shelf.name(label.id))
-        // Only files and directories can carry user attributes (xattr(7)); for the rest the call would be in vain.
+        // Only files and directories can have user attributes (xattr(7)); for other types the call would fail.
         let labelsInode = label.type == .file || label.type == .directory
         try shelf.put(
             source, of: directory, as: entry, label: LabelCoding.encode(label), labelsInode: labelsInode
@@ -32,14 +32,14 @@ public final class DeletedArea: Sendable {
         }
     }
 
-    /// Notes that one of several names of a file goes: an empty file with the name's label, owner and mode stands for
-    /// it. The name itself is left to the caller.
+    /// Records the removal of one of several names of a file: an empty file with the name's label, owner and mode
+    /// represents it. The caller removes the name itself.
     public func note(_ label: Deletion) throws(Errno) {
         let (temporary, entry) = (Shelf.temporaryName(), Shelf.name(label.id))
         let file = try System.open(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         defer { System.close(file) }
         do throws(Errno) {
-            // Who may not give it away keeps it himself, as with copies.
+            // A daemon that may not change the owner stays the owner, as with copies.
             _ = fchown(file.rawValue, label.attributes.owner, label.attributes.group)
             try System.call { fchmod(file.rawValue, mode_t(label.attributes.mode & 0o777)) }
             try shelf.put(temporary, of: shelf.staging, as: entry, label: LabelCoding.encode(label)) {
@@ -52,7 +52,7 @@ public final class DeletedArea: Sendable {
         }
     }
 
-    /// The file of one entry becomes that of another one of its names, whose note it replaces.
+    /// Moves the file of one entry to the entry of another of its names, and replaces that one's placeholder.
     public func hand(_ id: DeletionID, to label: Deletion) throws(Errno) {
         let (source, entry) = (Shelf.name(id), Shelf.name(label.id))
         let (moved, replaced) = (shelf.allocated(source), shelf.allocated(entry))
@@ -66,12 +66,12 @@ public final class DeletedArea: Sendable {
         shelf.space.added(entry, allocated: moved - replaced)
     }
 
-    /// The file of an entry is replaced by another one, which gets the entry's label.
+    /// Replaces the file of an entry; the new file gets the entry's label.
     public func replace(_ label: Deletion, moving name: FileName, in directory: FileDescriptor) throws(Errno) {
         let (source, entry) = (name.cName, Shelf.name(label.id))
         let replaced = shelf.allocated(entry)
         let bytes = LabelCoding.encode(label)
-        // One in a sidecar is read only where the file has none.
+        // A label in a sidecar is read only if the file has none.
         let attached = try shelf.attach(bytes, to: source, in: directory)
         if !attached { try shelf.writeSidecar(bytes, for: entry) }
         try shelf.take(source, of: directory, as: entry)
@@ -100,7 +100,8 @@ public final class DeletedArea: Sendable {
         let (place, leaf) = (try shelf.place(of: entry), Shelf.leaf(entry))
         let status = try System.status(leaf, in: place)
         if status.st_mode & S_IFMT == S_IFDIR {
-            // rename(2) of a directory replaces only an empty one; so make that one ourselves, which fails if taken.
+            // rename(2) of a directory replaces only an empty one. So an empty one is made first, which fails if the
+            // name is taken.
             try System.call { mkdirat(directory.rawValue, target, 0o700) }
             try System.rename(leaf, in: place, to: target, in: directory)
         } else {
@@ -115,12 +116,14 @@ public final class DeletedArea: Sendable {
         shelf.space.removed(entry, allocated: allocated)
     }
 
-    /// Makes a deleted file a kept content, when its name came back and it is a version of what has the name now.
+    /// Turns a deleted file into a kept content, when its name has come back and it is a version of the new file's
+    /// document.
     public func moveToContents(
         _ id: DeletionID, as content: ContentID, _ label: ContentStore.Label, also: [ContentStore.Label] = []
     ) throws(Errno) {
         let (entry, object) = (Shelf.name(id), Shelf.name(content))
-        // Kept by a later version that shares the content, of an item that goes on from this one: it begins with this.
+        // The content may be kept already, for a later version of an item that continues this one: it starts with these
+        // bytes.
         if let kept = try? contents.status(of: object), kept.st_size > (try shelf.status(of: entry)).st_size
         {
             return try remove(id)
@@ -136,7 +139,7 @@ public final class DeletedArea: Sendable {
         shelf.space.removed(entry, allocated: allocated)
     }
 
-    /// Makes a kept content a deleted file: what is left of a document whose file somebody else removed.
+    /// Turns a kept content into a deleted file: the rest of a document whose file was removed outside the mount.
     public func moveFromContents(_ content: ContentID, _ label: Deletion) throws(Errno) {
         let (object, entry) = (Shelf.name(content), Shelf.name(label.id))
         let (allocated, former) = (contents.allocated(object), try contents.label(of: object))
@@ -159,10 +162,10 @@ public final class DeletedArea: Sendable {
         try shelf.open(Shelf.name(id))
     }
 
-    /// Where the entry is, for `…at` calls: a descriptor that stays open as long as the store, and a name in it.
+    /// The place of the entry, for `…at` calls: a descriptor that is open as long as the store, and a name in it.
     public func place(of id: DeletionID) -> (directory: FileDescriptor, name: String) { shelf.whereabouts(of: id) }
 
-    /// The same as a path from `deleted`, for people.
+    /// The same as a path from `deleted`, for users.
     public func name(of id: DeletionID) -> (directory: FileDescriptor, name: String) {
         let hex = id.hex
         return (shelf.directory, "\(hex.prefix(2))/\(hex)")

@@ -1,4 +1,4 @@
-// Copies a file whole: data with its holes, owner, mode, attributes with the ACL, times.
+// Copies a whole file: data with its holes, owner, mode, attributes with the ACL, times.
 
 import CLinux
 import Glibc
@@ -6,19 +6,20 @@ import SystemPackage
 import VersionModel
 
 enum FileCopy {
-    /// Up to this size a file is copied in one call, without looking for holes.
+    /// Up to this size a file is copied in one call, without a search for holes.
     private static let smallSize: off_t = 65_536
 
-    /// Up to this size it is read and written: copying in the kernel goes through a pipe that has to be made first.
+    /// Up to this size it is read and written: a copy in the kernel first has to make a pipe.
     private static let tinySize: off_t = 16_384
 
-    /// Copies everything of `source` to the empty file `target`, or only its first bytes with all the rest.
+    /// Copies all of `source` to the empty file `target`, or only its first bytes with all metadata.
     static func copy(
         _ source: FileDescriptor, to target: FileDescriptor, reflink: Bool, upTo limit: UInt64 = .max
     ) throws(Errno) -> ContentStore.Copying {
         let status = try System.status(source)
         let size = off_t(clamping: min(UInt64(clamping: status.st_size), limit))
-        // A description of our own: the seeks below move its offset, and copying leaves no trace in the access time.
+        // A separate open file description: the seeks below move its offset, and the copy does not change the access
+        // time.
         let flags = O_RDONLY | linux_O_NOATIME
         let isQuiet = fcntl(source.rawValue, F_GETFL) & linux_O_NOATIME != 0 && status.st_size <= smallSize
         let own = isQuiet ? nil : try? System.open("/proc/self/fd/\(source.rawValue)", in: source, flags)
@@ -34,11 +35,11 @@ enum FileCopy {
         return isReflinked ? .reflinked : .copied
     }
 
-    /// Sees to it that a copy's data is durable no later than whatever is done to the original next.
+    /// Makes a copy's data durable no later than the next change of the original.
     ///
-    /// ext4 makes a truncation durable with the next transaction that anyone has committed. A copy's data belongs to it
-    /// once it was written, which is begun behind this, and which whoever synchronises waits for. Elsewhere it takes
-    /// waiting here; on tmpfs that costs nothing.
+    /// ext4 makes a truncation durable with the next transaction that any program commits. A copy's data belongs to
+    /// that transaction once it is written; the write starts after this call, and a thread that synchronizes waits for
+    /// it. Other file systems need a wait here; on tmpfs it is free.
     static func order(_ copy: FileDescriptor, _ ordering: linux_ordering, _ arrivals: Arrivals) throws(Errno) {
         if ordering == linux_ordering_none || ordering == linux_ordering_single { return }
         if ordering == linux_ordering_journal { return arrivals.began(copy) }
@@ -49,11 +50,11 @@ enum FileCopy {
     private static let (ownUser, ownGroup) = (geteuid(), getegid())
 
     private static func copyData(_ source: FileDescriptor, to target: FileDescriptor, size: off_t) throws(Errno) {
-        // Most files are small and have no holes: one call, no looking for them.
+        // Most files are small and have no holes: one call, without a search.
         if size > 0, size <= tinySize, copyAtOnce(source, to: target, size: Int(size)) { return }
         if size > 0, size <= smallSize { return try copyRange(source, to: target, from: 0, to: size) }
         try System.call { ftruncate(target.rawValue, size) }
-        // The seeks move a file offset: on a description of our own, not on the caller's.
+        // The seeks move a file offset: on a separate description, not on the caller's.
         var position: off_t = 0
         guard let own = try? System.open("/proc/self/fd/\(source.rawValue)", in: source, O_RDONLY) else {
             return try copyRange(source, to: target, from: 0, to: size)
@@ -120,8 +121,8 @@ enum FileCopy {
         }
     }
 
-    /// Owner first (it clears set-id bits), then mode, attributes and times. Who may not give a file away keeps it
-    /// himself: the version's record has the owner.
+    /// Owner first (it clears set-id bits), then mode, attributes and times. A daemon that may not change the owner
+    /// stays the owner: the version's record has the right one.
     private static func copyMetadata(
         _ source: FileDescriptor, _ status: stat, to target: FileDescriptor
     ) throws(Errno) {
@@ -140,9 +141,9 @@ enum FileCopy {
         }
     }
 
-    /// All attributes that may be read and set; the label of another object is not one of the file's.
+    /// All readable attributes, except the label of another object, which is not the file's own.
     private static func copyAttributes(_ source: FileDescriptor, to target: FileDescriptor) {
-        // Most files have none: asked without room for an answer first.
+        // Most files have none: the first call asks only for the length.
         guard linux_flistxattr(source.rawValue, nil, 0) > 0 else { return }
         var list = [CChar](repeating: 0, count: 65_536)
         let length = linux_flistxattr(source.rawValue, &list, list.count)

@@ -1,4 +1,4 @@
-// Our st_ino: a number for each file that outlives mounts and is not reused when the file system reuses its inode.
+// The mount's st_ino: a number for each file that is stable across mounts and not reused with the inode.
 
 import VersionModel
 
@@ -8,15 +8,15 @@ public struct FileIdentity: Sendable {
     private let key: (UInt64, UInt64)
     private let rootDevice: UInt64?
 
-    /// - Parameter rootDevice: the root's `st_dev`. It counts as 0, because the number of a device may differ from one
-    ///   boot to the next; other devices count as they are.
+    /// - Parameter rootDevice: the root's `st_dev`. It counts as 0, because a device's number may differ after a
+    ///   reboot; other devices count unchanged.
     public init(container: ContainerID, rootDevice: UInt64? = nil) {
         key = (container.high, container.low)
         self.rootDevice = rootDevice
     }
 
-    /// The identity of the file with this inode number on this device (`st_dev`), born then (0 where the file system
-    /// does not tell). Never 0 nor the root's.
+    /// The identity of the file with this inode number on this device (`st_dev`) and birth time (0 if the file system
+    /// has none). Never 0 nor the root's.
     public func id(device: UInt64, inode: UInt64, born: Timestamp) -> FileID {
         let device = device == rootDevice ? 0 : device
         var state = (

@@ -1,10 +1,10 @@
-// What a check finds.
+// The findings of a check.
 
 import VersionModel
 
-/// One thing that ``VersionStore/check(repair:progress:)`` found.
+/// One error that ``VersionStore/check(repair:progress:)`` found.
 public struct Finding: Hashable, Sendable {
-    /// What is wrong, in a word that scripts can compare.
+    /// The kind of the error, as a word for scripts.
     public enum Kind: String, Sendable, CaseIterable {
         case catalogDamaged = "catalog-damaged"
         case contentMissing = "content-missing"
@@ -21,13 +21,13 @@ public struct Finding: Hashable, Sendable {
     }
 
     public var kind: Kind
-    /// The id of the thing, in hex.
+    /// The id of the affected object, in hex.
     public var subject: String
-    /// The document's path, where it is known.
+    /// The document's path, if it is known.
     public var path: TreePath?
-    /// What is wrong, as a sentence.
+    /// A sentence about the error.
     public var text: String
-    /// What a repair does about it; nil if nothing can be done.
+    /// The effect of a repair; nil if the error cannot be repaired.
     public var repair: String?
     public var isRepaired = false
 }

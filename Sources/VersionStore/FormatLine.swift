@@ -1,27 +1,27 @@
-// The `format` file: one line that says what this directory is, whose it is, and where it was made.
+// The `format` file: one line with the directory's format, its owner, and the place of its creation.
 
 import VersionModel
 
-/// `versionsfs 1 container=HEX device=HEX epoch=N at=FSID:INODE:BORN`. Fields behind the number may be added; those not
-/// known are passed over.
+/// `versionsfs 1 container=HEX device=HEX epoch=N at=FSID:INODE:BORN`. Later versions may add fields after the number;
+/// unknown ones are ignored.
 struct FormatLine: Hashable {
     static let current = "1"
-    /// It grows by one with each catalog that is lost: more is no number of ours.
+    /// It grows by one with each lost catalog; a larger number is invalid.
     private static let mostEpochs: UInt64 = 1 << 23
 
     var container: ContainerID
     var device: DeviceID
     var epoch: UInt64
-    /// File system id, inode number and birth time of `.versionsfs`: differ in a copy.
+    /// File system id, inode number and birth time of `.versionsfs`; different in a copy.
     var location: String
 
     enum Reading {
         case known(FormatLine)
-        /// Another number.
+        /// Another format number.
         case unknown
-        /// Nothing that any version writes.
+        /// Text that no version writes.
         case foreign
-        /// Our number, but fields are missing: damaged.
+        /// This format number, but fields are missing: damaged.
         case damaged
     }
 

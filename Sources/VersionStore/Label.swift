@@ -1,8 +1,8 @@
-// Labels: what an object or a deleted entry says of itself, so that a lost catalog can be rebuilt by a scan.
+// Labels: the descriptions of objects and deleted entries, from which a scan can rebuild a lost catalog.
 
 import VersionModel
 
-/// The binary form of labels: version, what is labelled, how many, the records, a checksum.
+/// The binary form of labels: format version, kind, number of records, the records, a checksum.
 ///
 ///     byte  0      format version (1)
 ///     byte  1      1: contents, 2: a deletion
@@ -37,7 +37,7 @@ enum LabelCoding {
         return sealed(writer)
     }
 
-    /// The versions that an object's label names; throws for anything but a whole label of contents.
+    /// The versions in an object's label; throws for all but a complete label of contents.
     static func contents(_ bytes: [UInt8]) throws(CodingError) -> [ContentStore.Label] {
         var reader = try opened(bytes, tag: contentsTag)
         var labels: [ContentStore.Label] = []

@@ -1,10 +1,10 @@
-// The live tree as recovery looks at it: which paths exist, and which FileIDs they have.
+// The live tree for recovery: existing paths and their FileIDs.
 
 import CLinux
 import SystemPackage
 import VersionModel
 
-/// Looks below the root without following symbolic links. Remembers directories; made for one pass.
+/// Looks below the root without following symbolic links. Caches directories, for one pass.
 final class LiveTree {
     let root: FileDescriptor
     let identity: FileIdentity
@@ -15,7 +15,7 @@ final class LiveTree {
         self.identity = identity
     }
 
-    /// What is at a path; nil if nothing is, or a part of the way is not a directory.
+    /// The status of a path; nil if it does not exist, or a part of the way is no directory.
     func status(_ path: TreePath) -> linux_stat? {
         guard path.names.first?.bytes != Array(StateDirectory.name.utf8) else { return nil }
         if let parent = path.parent, directory(parent) == nil { return nil }
@@ -26,7 +26,7 @@ final class LiveTree {
         identity.id(device: status.device, inode: status.inode, born: status.birth)
     }
 
-    /// The FileID of a directory that exists.
+    /// The FileID of an existing directory.
     func directory(_ path: TreePath) -> FileID? {
         if path.bytes.isEmpty { return .root }
         if let known = directories[path] { return known }
@@ -35,7 +35,7 @@ final class LiveTree {
         return id
     }
 
-    /// The rows that give a directory its path, the root's excepted.
+    /// The rows for a directory's path, without the root's.
     func rows(for path: TreePath) -> [Directory] {
         var rows: [Directory] = []
         var current = path
@@ -47,13 +47,13 @@ final class LiveTree {
         return rows
     }
 
-    /// The place of a path whose directory exists.
+    /// The place of a path in an existing directory.
     func place(_ path: TreePath) -> Place? {
         guard let name = path.name, let parent = path.parent, let id = directory(parent) else { return nil }
         return Place(directory: id, name: name)
     }
 
-    /// A regular file at the path, as the catalog records it.
+    /// A regular file at the path, in the catalog's form.
     func file(_ path: TreePath) -> (file: Item.LiveFile, status: linux_stat)? {
         guard let status = status(path), status.isRegular else { return nil }
         return (Item.LiveFile(id: id(of: status), size: status.size, modified: status.modification), status)

@@ -1,4 +1,4 @@
-// Waiting on pthread conditions until a time of a clock that nobody sets.
+// Waits on pthread conditions until a time of a clock that no program sets.
 
 import CLinux
 import Glibc
@@ -11,7 +11,7 @@ enum MonotonicTime {
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
-    /// Makes a condition whose timed waits are by this clock.
+    /// Makes a condition whose timed waits use this clock.
     static func initialize(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)

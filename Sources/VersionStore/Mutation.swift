@@ -1,35 +1,35 @@
-// The changes that the catalog records; a list of them given to one `commit` is one transaction.
+// The changes of the catalog; one `commit` makes a list of them one transaction.
 
 import VersionModel
 
 extension VersionStore {
     /// One change of the catalog.
     public indirect enum Mutation: Sendable {
-        /// Inserts or replaces; another item that holds one of its places loses that place.
+        /// Inserts or replaces. Another item at one of its places loses that place.
         case item(Item)
         /// Removes an item and the rows of all its versions.
         case forgetItem(ItemID)
-        /// Inserts or replaces; of a version that is there already, parents that went meanwhile stay what they were
-        /// replaced by, and none is added that goes back to it.
+        /// Inserts or replaces. For an existing version, the replacements of removed parents stay, and no descendant of
+        /// the version becomes its parent.
         case version(Version)
         case kind(VersionID, VersionKind)
         case flags(VersionID, Version.Flags)
         case hash(VersionID, [UInt8])
-        /// A version's bytes are in another content.
+        /// Moves a version's bytes to another content.
         case content(VersionID, ContentID)
-        /// Replaces what a version names as its parents, which ``version(_:)`` only adds to; for repairs.
+        /// Replaces a version's parents, which ``version(_:)`` only extends; for repairs.
         case parents(VersionID, [VersionID])
-        /// What went back to it goes back to what it went back to (``Splice``).
+        /// The children of the version get its parents (``Splice``).
         case removeVersion(VersionID)
         /// Inserts or replaces.
         case deletion(Deletion)
         case removeDeletion(DeletionID)
-        /// Inserts or replaces; another directory recorded at its place loses its row.
+        /// Inserts or replaces. Another directory at its place loses its row.
         case directory(Directory)
         case removeDirectory(FileID)
-        /// A row of the change feed; it gets the next sequence number.
+        /// A row of the change feed, which gets the next sequence number.
         case change(Change)
-        /// A small value that outlives the daemon; nil removes it.
+        /// A small value that survives the daemon; nil removes it.
         case setting(key: String, value: [UInt8]?)
     }
 }

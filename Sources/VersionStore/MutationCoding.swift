@@ -1,4 +1,4 @@
-// The binary form of changes of the catalog, for the redo log. The numbers are part of the format.
+// The binary form of the catalog's changes, for the redo log. The numbers are part of the format.
 
 import VersionModel
 

@@ -1,4 +1,4 @@
-// The binary form of the model's values, shared by labels and catalog records.
+// The binary form of the model's values, for labels and catalog records.
 
 import VersionModel
 
@@ -117,7 +117,7 @@ extension ByteReader {
             accessList: try optional { (reader) throws(CodingError) in try reader.string() })
     }
 
-    /// A size that a file can have.
+    /// A valid size of a file.
     mutating func size() throws(CodingError) -> UInt64 {
         let size = try count()
         guard size <= UInt64(Int64.max) else { throw CodingError() }
@@ -183,7 +183,7 @@ extension ByteReader {
     }
 }
 
-// The numbers that stand for cases on disk. They are part of the container's format: never change or reuse one.
+// The numbers of cases on disk. They are part of the container's format: never change or reuse one.
 
 extension VersionKind {
     var code: UInt8 {
@@ -220,11 +220,11 @@ extension EntryType {
 }
 
 extension ChangeEvent {
-    /// Set beside the code of a change that has an origin.
+    /// Set in the code of a change with an origin.
     static let originFollows: UInt8 = 0x80
-    /// Set beside the code of a change that says which directory it happened in.
+    /// Set in the code of a change with known directories.
     static let directoriesFollow: UInt8 = 0x40
-    /// The same for one that has a detail.
+    /// Set in the code of a change with a detail.
     static let detailFollows: UInt8 = 0x20
 
     var code: UInt8 {

@@ -1,4 +1,4 @@
-// What the catalog has to be told when the container was copied: its files have other identities.
+// The catalog after a copy of the container: its files have other identities.
 
 import VersionModel
 

@@ -1,4 +1,4 @@
-// Renames over a file that a kill cut short between their two system calls.
+// Renames over a file that a kill interrupted between their two system calls.
 
 import CLinux
 import Glibc
@@ -7,12 +7,12 @@ import SystemPackage
 import VersionModel
 
 extension Recovery {
-    /// What may lie between the times of two files that changed places in one system call, in nanoseconds.
+    /// The largest difference between the times of two files that one system call exchanged, in nanoseconds.
     private static let leeway: Int64 = 10_000_000
 
-    /// A rename over a file may be two calls: the files change places, then the old name of the one that came goes. Between
-    /// them what was displaced, an object by then, has that name. What comes after this takes names for what users
-    /// have made of them, and what is written to a live file must not change an object.
+    /// A rename over a file may be two calls: the files exchange names, then the old name of the new file is removed.
+    /// In between, the displaced file, already an object, has that name. The next steps of recovery take all names for
+    /// users' names, and a write to a live file must not change an object.
     func finishRenames() throws(Errno) {
         // A backup of the whole container may have a link to each object.
         let horizon = lastChange?.advanced(byNanoseconds: -VersionStore.dirtyNanoseconds)
@@ -48,7 +48,7 @@ extension Recovery {
         _ = try contents.keep(copying: file, as: id, label, also: Array(labels.dropFirst()), isDurable: true)
     }
 
-    /// - Returns: the name that was removed.
+    /// - Returns: the removed name.
     private func removeOtherName(
         of object: linux_stat, than name: FileName, in parent: TreePath
     ) throws(Errno) -> FileName? {

@@ -1,14 +1,14 @@
-// What becomes of items whose files are elsewhere than the catalog says: after a crash between a rename and its record,
-// or after somebody renamed them while the container was not mounted.
+// Items whose files are not at their recorded places: after a crash between a rename and its record, or after renames
+// while the container was not mounted.
 
 import Logging
 import SystemPackage
 import VersionModel
 
 extension Recovery {
-    /// Items follow their files to names that nobody else has; identity follows the name otherwise (DESIGN 5.1).
+    /// Items follow their files to names without another item; otherwise the identity follows the name (DESIGN 5.1).
     ///
-    /// - Returns: this recovery, knowing where directories are now.
+    /// - Returns: this recovery, with the present places of directories.
     func relocated(now: Timestamp) throws -> Recovery {
         var relocation = try Relocation(root: tree.root, identity: tree.identity, catalog: catalog)
         var directories: [FileID: [VersionStore.Mutation]] = [:]
@@ -26,29 +26,28 @@ extension Recovery {
         return recovery
     }
 
-    /// - Parameter isOrderly: nobody looks at the live files next; what was edited is noticed when it is touched.
+    /// - Parameter isOrderly: whether no pass over the live files follows; an edit is then noticed at the next access.
     func settle(
         _ displaced: Relocation.Displaced, _ strays: [Relocation.Stray], _ now: Timestamp, isOrderly: Bool = false
     ) throws -> [VersionStore.Mutation] {
-        // Another item may have gone first, and have taken the place or given it up.
+        // An earlier item may have gone, and taken or released the place.
         guard var item = try catalog.access({ try Query.item(displaced.item.id, $0) }),
             let current = try catalog.access({ try Query.version(item.current, $0) })
         else { return [] }
         let isWhole = strays.allSatisfy { $0.file.size == item.file.size && $0.file.modified == item.file.modified }
         let (free, taken) = (strays.filter { $0.occupant == nil }, strays.filter { $0.occupant != nil })
         var mutations: [VersionStore.Mutation] = []
-        // What is not what was saved is the container's to judge: it looks at the item that had the name
-        // (CrashRecovery).
+        // The container judges changed content: it checks the item that had the name (CrashRecovery).
         for stray in taken where isWhole {
             guard let id = stray.occupant?.id, id != item.id, var other = try catalog.access({ try Query.item(id, $0) })
             else { continue }
             mutations += try takeOver(&other, stray, current, now)
         }
         if !displaced.replaced.isEmpty {
-            // The name has another file by now, as after a save by way of a backup: the one it had is a document of its
-            // own, whose first version is the current one of this.
+            // The name has another file, as after a save with a backup: its former file is a separate document. The
+            // first version of that document is the item's current one.
             guard isWhole, !free.isEmpty || !taken.isEmpty else { return mutations }
-            // A copy of it is it.
+            // A copy of the file is as good.
             if isOrderly, try displaced.replaced.contains(where: { try has(item.file, at: $0) }) { return mutations }
             if let stray = free.first { mutations += parted(current, at: free.map(\.place), stray.file, isWhole: true) }
             item.places.removeAll { displaced.absent.contains($0) }
@@ -69,7 +68,7 @@ extension Recovery {
         return live.size == file.size && live.modified == file.modified
     }
 
-    /// A file was renamed over another item's: a save of that one, with the content of the one that came.
+    /// Handles a rename of a file over another item's: a save of that item with the new file's content.
     private func takeOver(
         _ other: inout Item, _ stray: Relocation.Stray, _ source: Version, _ now: Timestamp
     ) throws -> [VersionStore.Mutation] {
@@ -103,7 +102,8 @@ extension Recovery {
             .contains { $0.kind == .current && $0.item != version.item }
     }
 
-    /// What was renamed over another: an item that had just begun goes, a longer history stays without a name.
+    /// Handles the item of a file that was renamed over another: a new item goes, a longer history stays without a
+    /// name.
     private func absorbed(_ item: Item, _ current: Version, isWhole: Bool) throws -> [VersionStore.Mutation] {
         let versions = try catalog.access { try Query.versions(of: item.id, $0) }
         if versions.count == 1, current.parents.isEmpty { return [.forgetItem(item.id)] }
@@ -113,7 +113,7 @@ extension Recovery {
         return [.version(last), .item(item)]
     }
 
-    /// An item of its own for a file that still holds a version of an item that is elsewhere now (DESIGN 5.1).
+    /// A separate item for a file that still holds a version of an item that is elsewhere now (DESIGN 5.1).
     func parted(
         _ recorded: Version, at places: [Place], _ file: Item.LiveFile, isWhole: Bool
     ) -> [VersionStore.Mutation] {
@@ -130,13 +130,13 @@ extension Recovery {
         return [.version(version), .item(Item(id: version.item, places: places, current: version.id, file: file))]
     }
 
-    /// Where an item is: its recorded places that exist; without any, and unless it was deleted, the newest of its
-    /// labels' paths that exists.
+    /// The present paths of an item: its recorded places that exist. If there are none, and it was not deleted, the
+    /// newest existing path of its labels.
     ///
-    /// A name whose file nobody has touched since the item's last version was saved, under another name or none, is not
-    /// it: the item had gone from there to where that was saved, and has left the file behind (DESIGN 5.1). Had it come
-    /// back since, that would have changed the file's ctime. Nor is one that the catalog knows somebody else to have, if
-    /// it knows a later version of the item (`known`), or the label tells of a save beside the name.
+    /// A name is excluded if its file is unchanged since the save of the item's last version, under this or another
+    /// name: the item had moved to the place of that save and left the file behind (DESIGN 5.1). A later move back
+    /// would have changed the file's ctime. A name is also excluded if the catalog knows another item there and a later
+    /// version of this item (`known`), or if the label is from a save beside the name.
     func livePaths(
         _ row: Item?, _ labels: [ContentStore.Label], last: Version?, known: HybridTime?, isDeleted: Bool
     ) throws -> ([TreePath], [Place]) {
@@ -149,7 +149,10 @@ extension Recovery {
             found.1.append(place)
         }
         guard found.0.isEmpty, !isDeleted else { return found }
-        for label in labels.sorted(by: { ($0.isBeside ? 1 : 0, $1.version.time) < ($1.isBeside ? 1 : 0, $0.version.time) }) {
+        let ordered = labels.sorted {
+            ($0.isBeside ? 1 : 0, $1.version.time) < ($1.isBeside ? 1 : 0, $0.version.time)
+        }
+        for label in ordered {
             guard let file = tree.file(label.path), let place = tree.place(label.path) else { continue }
             let isOlder = known.map { label.version.time < $0 } ?? false
             if isOlder || label.isBeside, let other = try catalog.access({ try Query.item(at: place, $0) }),

@@ -1,5 +1,5 @@
-// What was renamed or removed below while the container was not mounted: histories follow their files, and those whose
-// files are gone go to the deleted area (docs/decisions/0009).
+// Renames and removals in the tree while the container was not mounted: histories follow their files, and histories of
+// removed files go to the deleted area (docs/decisions/0009).
 
 import CLinux
 import Glibc
@@ -8,12 +8,12 @@ import SystemPackage
 import VersionModel
 
 extension Recovery {
-    /// Looks where recorded directories have changed since the container was closed; only if a recorded name is missing
-    /// there, or has another file, the tree is walked.
+    /// Checks the recorded directories that have changed since the container was closed. Only if a recorded name is
+    /// missing there, or has another file, it walks the tree.
     ///
-    /// - Parameter begin: is called before anything is changed; a crash from then on is one.
+    /// - Parameter begin: called before the first change; a later crash counts as one.
     func follow(since closed: Timestamp?, now: Timestamp, begin: () throws -> Void) throws {
-        // A clock that was set back says nothing of what came later.
+        // A clock that was set back gives no information about later changes.
         let since = closed.flatMap { $0 <= SystemClock().now() ? $0 : nil } ?? Timestamp(nanoseconds: .min)
         let paths = RecordedPaths(try catalog.access { try Query.allDirectories($0) })
         guard try isAnythingElsewhere(since: since, paths) else { return }
@@ -60,8 +60,8 @@ extension Recovery {
         return false
     }
 
-    /// Where an item still is whose file is nowhere else. A directory that was removed may have one of its name in its
-    /// place, as after the tree was copied away and back: identity follows the name.
+    /// The present place of an item whose file is nowhere else. A removed directory may have a new one under its name,
+    /// as after a copy of the tree away and back: identity follows the name.
     private func remaining(
         _ displaced: Relocation.Displaced, _ paths: RecordedPaths, _ isGone: (Item, Place) -> Void
     ) throws -> [VersionStore.Mutation] {
@@ -82,7 +82,7 @@ extension Recovery {
     }
 }
 
-/// The paths of directories as they were when the container was closed.
+/// The paths of directories at the time when the container was closed.
 struct RecordedPaths {
     private let places: [FileID: Place]
 
@@ -90,11 +90,11 @@ struct RecordedPaths {
         places = Dictionary(directories.map { ($0.id, $0.place) }, uniquingKeysWith: { $1 })
     }
 
-    /// nil if one on the way to the root is not recorded.
+    /// nil if a directory above it has no record.
     func path(of directory: FileID) -> TreePath? {
         var (names, current): ([FileName], FileID) = ([], directory)
         while current != .root {
-            // Rows that lead in a circle, which only damage can make, end the walk.
+            // Damaged rows may form a circle; the walk then ends.
             guard let place = places[current], names.count <= places.count else { return nil }
             names.append(place.name)
             current = place.directory
@@ -105,8 +105,8 @@ struct RecordedPaths {
     func path(at place: Place) -> TreePath? { path(of: place.directory)?.appending(place.name) }
 }
 
-/// Moves what was kept of documents whose files are gone to the deleted area, with directories that they can come back
-/// into. All of one opening is one group.
+/// Moves the kept contents of removed documents to the deleted area, with directories for their restoration. All
+/// entries of one opening form one group.
 private struct UnseenRemoval {
     private typealias Home = (directory: FileID, path: TreePath)
 
@@ -125,7 +125,7 @@ private struct UnseenRemoval {
         (self.recovery, self.now, self.livePath, self.recorded) = (recovery, now, livePath, recorded)
     }
 
-    /// The newest version that was kept is what can come back; an item without one goes.
+    /// The newest kept version is the one to restore; an item without one is forgotten.
     mutating func remove(_ item: Item, at place: Place) throws -> [VersionStore.Mutation] {
         let path = livePath(place.directory)?.appending(place.name) ?? recorded(place) ?? TreePath(names: [place.name])
         let event = VersionStore.Mutation.change(Change(event: .deleted, path: path, item: item.id, time: now))
@@ -158,7 +158,7 @@ private struct UnseenRemoval {
         return rows + [.item(left), .deletion(deletion), event]
     }
 
-    /// The version that was in the file: where another one holds the same bytes, with that one's content.
+    /// The version of the missing file. If another version holds the same bytes, with that one's content.
     private func sharing(_ version: Version, with all: [Version]) -> Version {
         guard !recovery.contents.contains(version.content),
             let equal = all.first(where: { $0.isEqual(to: version) && isWhole($0) })
@@ -174,7 +174,7 @@ private struct UnseenRemoval {
         return (try? System.extendedStatus(object.name, in: object.directory)).map { $0.size >= version.size } ?? false
     }
 
-    /// Versions of others whose content was in the file that is gone.
+    /// Versions of other items with the content of the missing file.
     private func withoutContent(_ gone: Version) throws -> [VersionStore.Mutation] {
         if recovery.contents.contains(gone.content) { return [] }
         return try catalog.access { try Query.versions(sharing: gone.content, $0) }
@@ -182,7 +182,7 @@ private struct UnseenRemoval {
             .map { .flags($0.id, $0.flags.union(.contentLost)) }
     }
 
-    /// The object itself, unless it goes on behind the version: then a copy of its beginning.
+    /// Moves the object itself; if its content is longer than the version, a copy of its beginning.
     private func moveIn(_ version: Version, _ status: linux_stat, _ deletion: Deletion) throws {
         if status.size == version.size {
             return try recovery.deletedArea.moveFromContents(version.content, deletion)
@@ -193,7 +193,7 @@ private struct UnseenRemoval {
         try recovery.deletedArea.moveIn(name, of: staging, deletion)
     }
 
-    /// The directory that something is deleted from: as it is now, another of its path, or one made for it.
+    /// The directory of a deletion: the present one, another one at its path, or a new one.
     private mutating func home(
         of place: Place, _ path: TreePath, owner: Attributes, _ rows: inout [VersionStore.Mutation]
     ) throws -> FileID {
@@ -227,6 +227,7 @@ private struct UnseenRemoval {
     ) -> Deletion {
         Deletion(
             id: id, place: place, path: path, type: type, file: file, item: item, size: size, deleted: now,
-            author: recovery.users.owner(attributes.owner), group: group, parentAccessed: now, parentModified: now, attributes: attributes)
+            author: recovery.users.owner(attributes.owner), group: group, parentAccessed: now, parentModified: now,
+            attributes: attributes)
     }
 }

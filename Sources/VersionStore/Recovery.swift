@@ -1,4 +1,4 @@
-// Brings the catalog in line with what lies in the state: after a crash, a copy, or the loss of the catalog.
+// Makes the catalog consistent with the state's files: after a crash, a copy, or the loss of the catalog.
 
 import CLinux
 import Glibc
@@ -6,8 +6,8 @@ import Logging
 import SystemPackage
 import VersionModel
 
-/// One pass over labels. What labels say and the catalog does not know is recorded; what the catalog knows stays,
-/// except where a label proves that its end was lost.
+/// One pass over labels. Recovery records labels that the catalog does not know. The catalog's own records stay, unless
+/// a label proves that its end was lost.
 struct Recovery {
     let contents: ContentStore
     let deletedArea: DeletedArea
@@ -16,13 +16,13 @@ struct Recovery {
     let device: VersionModel.DeviceID
     let logger: Logger
     let users = UserNames()
-    /// Before the container is in use.
+    /// Whether the container is not yet in use.
     let isOpening: Bool
-    /// The catalog is there, and the container itself looks at the live files next.
+    /// Whether the catalog exists and the container checks the live files next.
     let isAfterCrash: Bool
-    /// When the catalog last heard of anything; nil if that is not known.
+    /// The time of the last change in the catalog; nil if it is unknown.
     let lastChange: Timestamp?
-    /// Where a directory is now; without this, labels' paths are believed.
+    /// The present path of a directory; without it, the paths in labels count.
     var directories: ((FileID) -> TreePath?)?
 
     init(opening: StoreOpening) {
@@ -51,7 +51,7 @@ struct Recovery {
 
     // MARK: After a crash or the loss of the catalog
 
-    /// Records what labels say and the catalog does not know.
+    /// Records the labels that the catalog does not know.
     func readLabels() throws {
         let labels = try unknownLabels()
         var entries: Set<DeletionID> = []
@@ -63,7 +63,7 @@ struct Recovery {
             if let item = deletion.item { items.insert(item) }
         }
         items.formUnion(try forgetVanishedDeletions(entries))
-        // Two items may claim one path, when one was renamed away and another came: the one seen there last has it.
+        // Two items may claim one path, if one was renamed away and another came: the last one seen there gets it.
         let ordered = items.map { id in (id, labels[id] ?? []) }
             .sorted { ($0.1.lastSeen, $0.1.newest) > ($1.1.lastSeen, $1.1.newest) }
         var claimed: Set<TreePath> = []
@@ -75,14 +75,14 @@ struct Recovery {
         }
     }
 
-    /// Labels of versions that the catalog does not know. An object of a current version says nothing by itself: it was
-    /// kept because a save might follow. Whether one did, the container finds out from the live file
+    /// Labels of versions that the catalog does not know. An object of a current version alone proves no save: it was
+    /// kept because a save might follow. The container finds out from the live file whether one did
     /// (``VersionStore/keptCurrents()``).
     private func unknownLabels() throws -> [ItemID: [ContentStore.Label]] {
         var ids: [ContentID] = []
         try contents.forEach { ids.append($0) }
         ids.sort()
-        // Both are in one order: one pass over the catalog, however many objects there are.
+        // Both are in the same order: one pass over the catalog is enough for any number of objects.
         var next = 0
         var unknown: [ItemID: [ContentStore.Label]] = [:]
         let horizon = lastChange?.advanced(byNanoseconds: -VersionStore.dirtyNanoseconds)
@@ -93,7 +93,7 @@ struct Recovery {
                     next += 1
                 }
                 guard next < ids.count, ids[next] == content else { return }
-                // Where one of its versions is older, it may have been kept for another that shares it.
+                // If one of its versions is older, it may have been kept for another version that shares it.
                 if known.contains(where: { $0.kind == .current }) || isKept(content, since: horizon) {
                     read(content, known: known, &unknown)
                 }
@@ -104,7 +104,7 @@ struct Recovery {
         return unknown
     }
 
-    /// Whether an object was put where it is after that time.
+    /// Whether an object was put in its place after that time.
     private func isKept(_ id: ContentID, since horizon: Timestamp?) -> Bool {
         guard let horizon else { return true }
         let (directory, name) = contents.place(of: id)
@@ -118,11 +118,11 @@ struct Recovery {
             return logger.warning("an object without a readable label", metadata: ["object": "\(id)"])
         }
         for var label in labels {
-            // A known version may have been amended since the catalog's end.
+            // A known version may have been amended after the catalog's end.
             if known.contains(where: { $0.id == label.version.id && $0.time >= label.version.time }) { continue }
-            // Synchronised while it was current, and among the objects now.
+            // Synchronized while it was current, and now among the objects.
             if label.version.kind == .current { label.version.kind = .history }
-            // Directories may have been renamed since. Nothing is at the root's path.
+            // Directories may have been renamed since. The root's path never has a document.
             if let directories { label.path = directories(label.place.directory)?.appending(label.place.name) ?? .root }
             unknown[label.version.item, default: []].append(label)
         }
@@ -139,7 +139,7 @@ struct Recovery {
         }
     }
 
-    /// A deletion's FileIDs as they are in this container: a label from before a copy has others.
+    /// A deletion's FileIDs in this container: a label from before a copy has others.
     func corrected(_ label: Deletion) -> Deletion {
         var deletion = label
         if let path = directories?(label.place.directory) {
@@ -147,7 +147,7 @@ struct Recovery {
         } else if directories == nil, let parent = label.path.parent, let id = tree.directory(parent) {
             deletion.place.directory = id
         }
-        // A name's entry is not the file itself.
+        // The entry of a name is not the file itself.
         guard label.type != .link else { return deletion }
         let (directory, name) = deletedArea.place(of: label.id)
         if let status = try? System.extendedStatus(name, in: directory) { deletion.file = tree.id(of: status) }
@@ -158,7 +158,7 @@ struct Recovery {
         try catalog.applyNow(rows(for: deletion.path.parent ?? .root) + [.deletion(deletion)])
     }
 
-    /// Deletions whose entry is gone (undeleted or purged, and the end of the catalog lost) lose their row.
+    /// Deletes the rows of deletions without an entry (undeleted or purged, with the end of the catalog lost).
     private func forgetVanishedDeletions(_ entries: Set<DeletionID>) throws -> Set<ItemID> {
         var items: Set<ItemID> = []
         for id in try catalog.access({ try Query.deletionIDs($0) }).subtracting(entries).sorted() {
@@ -168,7 +168,7 @@ struct Recovery {
                 var item = try catalog.access({ try Query.item(id, $0) }), let place = tree.place(deletion.path)
             else { continue }
             // Undeleted: the file itself is back. Or the name came back with another file, and the entry became the
-            // content of the version that was current.
+            // content of the former current version.
             let isUndeleted = file.file.id == deletion.file
             guard try isUndeleted || hasReturned(item, to: place) else { continue }
             item.places = Array(Set(item.places).union([place]))
@@ -181,7 +181,7 @@ struct Recovery {
         return items
     }
 
-    /// Whether an item's current version lies among the objects, and nobody else has the place.
+    /// Whether an item's current version is among the objects, and no other item has the place.
     private func hasReturned(_ item: Item, to place: Place) throws -> Bool {
         guard let current = try catalog.access({ try Query.version(item.current, $0) }),
             contents.contains(current.content)
@@ -191,21 +191,22 @@ struct Recovery {
 
     func rows(for path: TreePath) -> [VersionStore.Mutation] { tree.rows(for: path).map { .directory($0) } }
 
-    // MARK: Settling one item
+    // MARK: One item
 
-    /// The changes that make an item whole: rows for the labels, places that exist, one current version.
-    /// `claimed`: paths that labels of other items have taken in this pass.
+    /// The changes that complete an item: rows for the labels, existing places, one current version. `claimed`: paths
+    /// that labels of other items have taken in this pass.
     func settle(
         _ id: ItemID, _ labels: [ContentStore.Label], _ claimed: inout Set<TreePath>
     ) throws -> [VersionStore.Mutation] {
         let row = try catalog.access { try Query.item(id, $0) }
         var versions: [VersionID: Version] = [:]
         for version in try catalog.access({ try Query.versions(of: id, $0) }) { versions[version.id] = version }
-        let recorded = row.flatMap { versions[$0.current] }.flatMap { $0.kind == .current ? $0.amended(by: labels) : nil }
+        let recorded = row.flatMap { versions[$0.current] }
+            .flatMap { $0.kind == .current ? $0.amended(by: labels) : nil }
         let known = row.flatMap { _ in versions.values.map(\.time).max() }
         var mutations: [VersionStore.Mutation] = []
-        // What was synchronised before more was appended is on its content's label, too: an earlier state of one
-        // version.
+        // The label of a content also has the state that was synchronized before a later append: an earlier state of
+        // the same version.
         for label in labels.sorted(by: { $0.version.time < $1.version.time }) {
             versions[label.version.id] = label.version
             mutations.append(.version(label.version))
@@ -216,8 +217,8 @@ struct Recovery {
         }
         let deletion = try catalog.access { try Query.deletions(item: id, $0) }.first { $0.type != .link }
         guard let newest = versions.values.max(by: { $0.time < $1.time }) else { return mutations }
-        // Of an item that the catalog does not know, or not to have a name, the newest version kept is the last one
-        // known to be whole: its name may have come back, and a save was about to replace that version.
+        // For an item that the catalog does not know, or knows without a name, the newest kept version is the last one
+        // known to be complete: its name may have come back, and a save was about to replace that version.
         let isUnknown = recorded == nil && deletion == nil && isAfterCrash
         let lost = recorded.map { successor(of: $0, among: labels) } ?? (isUnknown ? labels.lastWhole : nil)
         var (paths, places) = try livePaths(
@@ -225,7 +226,7 @@ struct Recovery {
             isDeleted: deletion != nil)
         var isReplaced = lost != nil
         if let recorded, isAway(recorded, labels, deletion, from: paths) {
-            // The item had been renamed, and was back at its name before the end: what is at the other name stays
+            // The item had been renamed, and was back at its name before the end: the file at the other name stays
             // there.
             let parted = try parted(recorded, at: zip(paths, places))
             if !parted.isEmpty {
@@ -253,7 +254,7 @@ struct Recovery {
         return mutations + [.item(item)]
     }
 
-    /// The end of the catalog is lost. What came after this version is the live file, which the container looks at
+    /// Handles a lost end of the catalog. The successor of this version is the live file, which the container checks
     /// next.
     private func goOn(with lost: Version, _ item: inout Item, _ mutations: inout [VersionStore.Mutation]) {
         var successor = lost
@@ -263,7 +264,7 @@ struct Recovery {
         item.file = Item.LiveFile(id: FileID(0), size: successor.size, modified: successor.modified)
     }
 
-    /// An item without a current version gets one for what is in its file.
+    /// Gives an item without a current version one for the content of its file.
     private func beginAnew(
         after newest: Version, at path: TreePath?, _ deletion: Deletion?, _ item: inout Item,
         _ mutations: inout [VersionStore.Mutation]
@@ -279,8 +280,8 @@ struct Recovery {
         }
     }
 
-    /// Whether an item was elsewhere after the catalog's end: a later version was kept, or it was deleted, at a path
-    /// that is none of these.
+    /// Whether an item was elsewhere after the catalog's end: a later version was kept, or the item was deleted, at
+    /// none of these paths.
     private func isAway(
         _ recorded: Version, _ labels: [ContentStore.Label], _ deletion: Deletion?, from paths: [TreePath]
     ) -> Bool {
@@ -290,7 +291,7 @@ struct Recovery {
         return labels.contains { $0.version.id == successor?.id && !paths.contains($0.path) }
     }
 
-    /// Items of their own for files that still hold a version of an item that is elsewhere now (DESIGN 5.1).
+    /// Separate items for files that still hold a version of an item that is elsewhere now (DESIGN 5.1).
     private func parted(
         _ recorded: Version, at spots: Zip2Sequence<[TreePath], [Place]>
     ) throws -> [VersionStore.Mutation] {
@@ -301,8 +302,8 @@ struct Recovery {
         }
     }
 
-    /// The newest version that only labels know and that was the item's after `recorded`; nil if the catalog knew the
-    /// end. Only while opening: later the container itself knows what is current.
+    /// The newest version after `recorded` that only labels know; nil if the catalog has the end. Only during the
+    /// opening: later the container itself knows the current version.
     private func successor(of recorded: Version, among labels: [ContentStore.Label]) -> Version? {
         guard isOpening else { return nil }
         return labels.lastWhole.flatMap { $0.time > recorded.time ? $0 : nil }
@@ -339,8 +340,8 @@ struct Recovery {
 }
 
 extension Version {
-    /// A current version as what was kept of it tells it: it may have been amended after the catalog's end. That it was
-    /// kept does not make it history: what came of the save that it was kept for, the live file tells.
+    /// A current version according to its labels: it may have been amended after the catalog's end. A kept content
+    /// alone does not make it history: the live file shows whether the save that it was kept for happened.
     fileprivate func amended(by labels: [ContentStore.Label]) -> Version {
         var version = labels.map(\.version).filter { $0.id == id && $0.time > time }.max { $0.time < $1.time } ?? self
         version.kind = .current
@@ -353,18 +354,21 @@ extension [ContentStore.Label] {
 
     var newest: HybridTime { map(\.version.time).max() ?? Self.never }
 
-    /// When the item was last known to have the name that its labels tell: what was saved beside it says nothing of that.
+    /// The time when the item was last known to have the name in its labels; saves beside the name do not count.
     var lastSeen: HybridTime { filter { !$0.isBeside }.newest }
 
-    /// The newest whole version that the file itself had.
+    /// The newest complete version that was the file's own content.
     var lastWhole: Version? {
-        map(\.version).filter { $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]) }.max {
+        let whole = map(\.version).filter {
+            $0.kind == .history && $0.flags.isDisjoint(with: [.unfinished, .contentLost, .beside])
+        }
+        return whole.max {
             $0.time < $1.time
         }
     }
 }
 
 extension ContentStore.Label {
-    /// Of a save to a file that had lost its name.
+    /// Whether it is from a save to a file that had lost its name.
     var isBeside: Bool { version.flags.contains(.beside) }
 }

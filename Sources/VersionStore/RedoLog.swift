@@ -1,5 +1,5 @@
-// What was committed and may not be in the catalog yet: written before commit returns, so that a killed daemon loses
-// nothing of it. It is not synchronised: after a power cut, labels say what is missing (docs/decisions/0003).
+// The committed calls that may not be in the catalog yet. They are written before commit returns, so that a killed
+// daemon loses none. The log is not synchronized: after a power cut, labels replace it (docs/decisions/0003).
 
 import Glibc
 import Logging
@@ -13,36 +13,36 @@ import VersionModel
 ///     count n      mutations
 ///     4 bytes      checksum of number and mutations
 ///
-/// Zeros follow the last one. Used under the commit queue's lock.
+/// Zeros follow the last record. Used under the commit queue's lock.
 final class RedoLog {
     static let name = "redo"
-    /// The setting that says which calls the catalog has; written in the same transaction as they.
+    /// The setting with the number of the catalog's last call; written in the same transaction as the call.
     static let appliedKey = "redo-applied"
-    /// From this length on, what the catalog has is dropped from the log.
+    /// At this length, calls that the catalog has are dropped from the log.
     static let limit = 8 << 20
-    /// Every number is less.
+    /// An upper bound for all numbers.
     static let mostNumber: UInt64 = 1 << 62
 
     private let state: FileDescriptor
     private var file: AppendedFile
-    /// The file that is written now, for whoever wants to be the last to hold it.
+    /// The present file, for a caller that wants to release it last.
     var current: AppendedFile { file }
 
-    /// Nothing is recorded afterwards.
+    /// Ends the log: no record follows.
     func end() { file.end() }
 
-    /// Bytes written, and whether some could not be: then it is to be begun anew.
+    /// The written bytes, and whether a write has failed: then a new log must be started.
     var length: Int { file.length }
     var isBroken: Bool { file.isBroken }
 
-    /// Opens the log, empty: what was in it has been read before.
+    /// Opens the log and empties it: its content has been read before.
     init(in state: FileDescriptor) throws(Errno) {
         self.state = state
         file = AppendedFile(
             try System.openRegular(Self.name, in: state, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, mode: 0o600))
     }
 
-    /// The mutations of a record; the rest it gets when it is its turn.
+    /// The mutations of a record; the rest follows in its turn.
     static func encode(_ call: [VersionStore.Mutation]) -> ByteWriter {
         var writer = ByteWriter(capacity: 1000)
         writer.count(UInt64(call.count))
@@ -50,7 +50,7 @@ final class RedoLog {
         return writer
     }
 
-    /// Room that is to be made for what comes, by whoever has time; nil if there is enough.
+    /// The next range to allocate, by a background thread; nil if there is enough room.
     var roomToMake: (file: AppendedFile, range: Range<Int>)? { file.roomToMake.map { (file, $0) } }
 
     func append(_ record: borrowing ByteWriter, number: UInt64) throws(Errno) {
@@ -68,7 +68,7 @@ final class RedoLog {
         if let failure { throw failure }
     }
 
-    /// Eight bytes at a time, by multiplications as in FNV-1a: it is computed while others wait for the lock.
+    /// Eight bytes at a time, by multiplications like FNV-1a, because other threads wait for the lock meanwhile.
     private static func checksum(_ bytes: UnsafeRawBufferPointer, number: UInt64) -> UInt32 {
         var sum: UInt64 = 0xcbf2_9ce4_8422_2325
         func add(_ word: UInt64) {
@@ -89,7 +89,7 @@ final class RedoLog {
 
     private static let successor = name + ".new"
 
-    /// A file to begin anew with, made without the lock.
+    /// A file for a new log, made without the lock.
     func fresh() throws(Errno) -> AppendedFile {
         let flags = O_RDWR | O_CREAT | O_TRUNC | O_APPEND
         let new = AppendedFile(try System.openRegular(Self.successor, in: state, flags, mode: 0o600))
@@ -100,7 +100,7 @@ final class RedoLog {
         return new
     }
 
-    /// Drops everything but these calls.
+    /// Drops all calls except these.
     func restart(
         in new: AppendedFile, with calls: ArraySlice<[VersionStore.Mutation]>, from number: UInt64
     ) throws(Errno) {
@@ -111,8 +111,8 @@ final class RedoLog {
         file = new
     }
 
-    /// The calls behind `applied` that a log holds, in order, and the number of the last; ends before the first record
-    /// that is not whole.
+    /// The calls after `applied` in a log, in order, and the number of the last one. Ends before the first incomplete
+    /// record.
     static func calls(
         in state: FileDescriptor, after applied: UInt64
     ) -> (calls: [[VersionStore.Mutation]], last: UInt64) {
@@ -120,7 +120,7 @@ final class RedoLog {
         var (calls, last): ([[VersionStore.Mutation]], UInt64) = ([], applied)
         var position = 0
         while let (number, call, next) = try? record(bytes, at: position) {
-            // No daemon counts to higher numbers than that.
+            // No daemon reaches higher numbers.
             guard number < mostNumber else { break }
             if number > applied {
                 calls.append(call)

@@ -1,5 +1,5 @@
-// Finds where files and directories are whose renaming the catalog has not heard of: after a disorderly end, or after
-// the tree was changed while nobody had it mounted.
+// Finds files and directories after renames that are not in the catalog: after a disorderly end, or after changes of
+// the tree while it was not mounted.
 
 import CLinux
 import Glibc
@@ -7,24 +7,24 @@ import Logging
 import SystemPackage
 import VersionModel
 
-/// One walk over the live tree. A file is known again by its ``FileID``, wherever it is. All directories are listed;
-/// the files of one are looked at only if it has changed since the catalog last heard of anything.
+/// One walk over the live tree. A file is recognized by its ``FileID`` at any place. The walk lists all directories,
+/// but looks at a directory's files only if it has changed since the catalog's last change.
 struct Relocation {
-    /// A file that is not where, or not what, the catalog says.
+    /// A file whose place or content differs from the catalog.
     struct Stray {
         var place: Place
         var path: TreePath
         var file: Item.LiveFile
-        /// Who is recorded there, with another file.
+        /// The item recorded there, with another file.
         var occupant: Item?
     }
 
-    /// An item that has not its own file at some of its places.
+    /// An item whose own file is missing from some of its places.
     struct Displaced {
         var item: Item
-        /// Where there is no file at all.
+        /// Places without a file.
         var absent: Set<Place> = []
-        /// Where there is another.
+        /// Places with another file.
         var replaced: Set<Place> = []
     }
 
@@ -34,7 +34,7 @@ struct Relocation {
         var id = FileID(0)
     }
 
-    /// Changes are recorded a moment after they were made.
+    /// Changes are recorded a moment after they happen.
     private static let slackNanoseconds: Int64 = 60_000_000_000
 
     private let root: FileDescriptor
@@ -46,10 +46,10 @@ struct Relocation {
     private var known: [FileID: Int] = [:]
     private var strays: [FileID: [Stray]] = [:]
     private var displaced: [ItemID: Displaced] = [:]
-    /// What is beneath these is not seen: another file system is mounted there, or they may not be read. Nobody can
-    /// tell that anything has left them.
+    /// Directories with unknown contents: another file system is mounted there, or they are unreadable. A file below
+    /// them cannot be reported as gone.
     private var hidden: [TreePath] = []
-    /// Before this nothing happened that the catalog has not heard of; nil if that is to be told from what it knows.
+    /// Before this time the catalog knows all changes; nil if the time has to be derived from the catalog.
     private let since: Timestamp?
 
     init(root: FileDescriptor, identity: FileIdentity, catalog: Catalog, since: Timestamp? = nil) throws(Errno) {
@@ -60,14 +60,14 @@ struct Relocation {
         device = try System.extendedStatus("", in: root).device
     }
 
-    /// Brings items and directories to where their files are.
-    /// - Returns: how many of either had to be.
+    /// Moves items and directories to the present places of their files.
+    /// - Returns: the number of moved items and directories.
     mutating func run(
         now: Timestamp,
         _ settle: (Displaced, [Stray], (FileID) -> [VersionStore.Mutation]) throws -> [VersionStore.Mutation]
     ) throws -> Int {
         let recorded = try catalog.access { try Query.recordedDirectories($0) }
-        // A clock that was set back says nothing of what came later.
+        // A clock that was set back gives no information about later changes.
         if let since {
             horizon = since
         } else if let last = try catalog.access({ try Query.lastChange($0) }), last.time <= now {
@@ -87,7 +87,7 @@ struct Relocation {
         return directories.count + displaced.count
     }
 
-    /// Where a directory is now; nil if it is not in the tree.
+    /// The present path of a directory; nil if it is not in the tree.
     func path(of directory: FileID) -> TreePath? { known[directory].map { path($0) } }
 
     /// The rows that give a directory its path.
@@ -101,7 +101,7 @@ struct Relocation {
         return rows
     }
 
-    // MARK: Walking
+    // MARK: The walk
 
     private mutating func walk(_ recorded: Set<FileID>) throws {
         folders = [Folder(parent: -1, name: nil)]
@@ -113,7 +113,7 @@ struct Relocation {
     }
 
     private mutating func visit(_ index: Int, _ recorded: Set<FileID>) throws {
-        // What cannot be opened any more is not there as it was listed.
+        // A directory that cannot be opened has changed since it was listed.
         let directory: FileDescriptor
         do throws(Errno) { directory = try open(index) } catch {
             if error != .noSuchFileOrDirectory { hidden.append(path(index)) }
@@ -141,7 +141,7 @@ struct Relocation {
         if status.change >= horizon { try compare(directory, index, files, isRecorded: recorded.contains(id)) }
     }
 
-    /// Notes where the catalog and a directory do not agree.
+    /// Notes the differences between the catalog and a directory.
     private mutating func compare(
         _ directory: FileDescriptor, _ index: Int, _ files: [FileName], isRecorded: Bool
     ) throws {
@@ -152,7 +152,7 @@ struct Relocation {
         }
         for name in files {
             let item = items.removeValue(forKey: name)
-            // Of some it was not known which file they have.
+            // The file of some items was unknown.
             if let item, item.file.id == FileID(0) { continue }
             guard let status = try? System.extendedStatus(name.cName, in: directory) else { continue }
             let file = identity.id(device: status.device, inode: status.inode, born: status.birth)
@@ -176,7 +176,7 @@ struct Relocation {
         body(&displaced[item.id, default: Displaced(item: item)])
     }
 
-    /// Where an item's file is now, outside of its places.
+    /// The present places of an item's file other than its recorded ones.
     private func found(_ item: Item) -> [Stray] {
         if item.file.id != FileID(0) { return strays[item.file.id] ?? [] }
         guard !item.isReturning else { return [] }
@@ -187,7 +187,7 @@ struct Relocation {
 
     // MARK: Directories
 
-    /// Rows for the recorded directories that are elsewhere now.
+    /// Rows for the recorded directories with a new place.
     private func directoryRows() throws -> [VersionStore.Mutation] {
         let rows = try catalog.access { try Query.allDirectories($0) }
         let places = Dictionary(rows.map { ($0.id, $0.place) }, uniquingKeysWith: { $1 })

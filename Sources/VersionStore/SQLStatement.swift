@@ -12,7 +12,7 @@ struct SQLFailure: Error {
     var isCorruption: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xff) }
 }
 
-/// Values are bound without the conversions of GRDB's arguments: the writer binds a dozen for each row.
+/// Binds values without the conversions of GRDB's arguments, because the writer binds a dozen per row.
 struct SQLStatement {
     /// A value to bind.
     enum Value {
@@ -27,7 +27,7 @@ struct SQLStatement {
 
     private let pointer: OpaquePointer?
     private let connection: OpaquePointer?
-    /// Keeps the statement from being finalized while it is used.
+    /// Keeps the statement from being finalized during its use.
     private let statement: Statement
 
     /// A cached statement, ready to be stepped.
@@ -39,7 +39,7 @@ struct SQLStatement {
         for (index, value) in values.enumerated() { try bind(Int32(index + 1), value) }
     }
 
-    /// Runs a statement that gives no rows.
+    /// Runs a statement without result rows.
     static func run(_ database: Database, _ sql: String, _ values: Value...) throws {
         let statement = try SQLStatement(database, sql)
         for (index, value) in values.enumerated() { try statement.bind(Int32(index + 1), value) }
@@ -64,7 +64,7 @@ struct SQLStatement {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Goes to the next row; false behind the last one, after which the statement is reset.
+    /// Goes to the next row; false after the last one, and the statement is then reset.
     func step() throws -> Bool {
         let code = sqlite3_step(pointer)
         switch code {

@@ -1,12 +1,12 @@
-// Lets SQLite open a file below a descriptor, so that the catalog stays reachable when DIR is mounted over.
+// Lets SQLite open a file below a descriptor, so that the catalog stays reachable under a mount over DIR.
 
 import CLinux
 internal import GRDBSQLite
 import Glibc
 import SystemPackage
 
-/// SQLite takes paths only, and resolves symbolic links in them: `/proc/self/fd/N` would become the path of DIR again,
-/// which is the mount's after mounting. So its `lstat` is replaced by one to which nothing in `/proc` is a link.
+/// SQLite takes only paths, and resolves symbolic links in them: `/proc/self/fd/N` would become the path of DIR, which
+/// is the mount's after mounting. So its `lstat` is replaced by one that reports no links in `/proc`.
 enum SQLitePath {
     /// The path of a file in a directory, for SQLite.
     static func path(of name: String, in directory: FileDescriptor) -> String {
@@ -14,8 +14,8 @@ enum SQLitePath {
         return "/proc/self/fd/\(directory.rawValue)/\(name)"
     }
 
-    /// SQLite opens and removes below a descriptor a regular file there of that very name, or nothing: a name in the
-    /// state may be a link by now, and a journal may name any file as one to remove.
+    /// Below a descriptor SQLite opens and removes only a regular file of exactly that name: a name in the state may be
+    /// a link by now, and a journal may name any file for removal.
     private static let installed: Bool = {
         guard let vfs = sqlite3_vfs_find(nil), let set = vfs.pointee.xSetSystemCall else { return false }
         typealias Lstat = @convention(c) (UnsafePointer<CChar>?, UnsafeMutablePointer<stat>?) -> Int32
@@ -56,7 +56,7 @@ enum SQLitePath {
             && set(vfs, "unlink", unsafeBitCast(remove, to: sqlite3_syscall_ptr.self)) == SQLITE_OK
     }()
 
-    /// The descriptor in a path of ours, and the one name behind it; nil for other paths.
+    /// The descriptor in a path of this form, and the one name after it; nil for other paths.
     private static func place(_ path: UnsafePointer<CChar>) -> (directory: Int32, name: UnsafePointer<CChar>?)? {
         let prefix = "/proc/self/fd/"
         let length = strlen(prefix)

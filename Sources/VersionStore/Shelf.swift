@@ -6,17 +6,17 @@ import Synchronization
 import SystemPackage
 import VersionModel
 
-/// One of the two places where files are put away. Thread-safe: it holds nothing but descriptors and a hint.
+/// One of the two directories for kept files. Thread-safe: it holds only descriptors and a hint.
 final class Shelf: Sendable {
     /// `objects` or `deleted`, open as long as the store.
     let directory: FileDescriptor
-    /// For half-written sidecars and copies.
+    /// For incomplete sidecars and copies.
     let staging: FileDescriptor
     let space: SpaceMeter
-    /// Cleared when the file system turns out to have no user attributes, to save the vain call.
+    /// Cleared when the file system has no user attributes, to save useless calls.
     private let hasAttributes = Atomic<Bool>(true)
     private let subdirectories: Subdirectories
-    /// Hears of all that gets a name here.
+    /// Notes each new name here.
     let settling: Settling
 
     init(directory: FileDescriptor, staging: FileDescriptor, space: SpaceMeter, settling: Settling) {
@@ -36,7 +36,7 @@ final class Shelf: Sendable {
         return name
     }
 
-    /// The 32 digits of an identity and a NUL, behind so many bytes that are to be filled in.
+    /// The 32 digits of an identity and a NUL, after this many bytes for the caller to fill in.
     private static func digits<Subject>(_ id: Identifier<Subject>, behind room: Int) -> CName {
         CName(unsafeUninitializedCapacity: room + 33) { name, count in
             for index in 0..<room { name[index] = 0 }
@@ -57,7 +57,7 @@ final class Shelf: Sendable {
     /// The name of the sidecar file beside an entry.
     static func sidecar(_ name: CName) -> CName { name.dropLast() + [46, 108, 97, 98, 101, 108, 0] }
 
-    /// The directory that an entry lies in, open as long as the store; its name there is ``leaf(_:)``.
+    /// The directory of an entry, open as long as the store; its name there is ``leaf(_:)``.
     func place(of entry: CName, making: Bool = false) throws(Errno) -> FileDescriptor {
         try subdirectories.descriptor(of: entry, making: making)
     }
@@ -65,7 +65,7 @@ final class Shelf: Sendable {
     /// The name of an entry in its subdirectory.
     static func leaf(_ entry: CName) -> CName { Array(entry.dropFirst(3)) }
 
-    /// Where an entry is, for `…at` calls; a name that is nowhere if its subdirectory is not there, or is none.
+    /// The place of an entry, for `…at` calls. If its subdirectory is missing or invalid, a name that does not exist.
     func whereabouts<Subject>(of id: Identifier<Subject>) -> (directory: FileDescriptor, name: String) {
         let place = try? place(of: Self.name(id))
         return (place ?? directory, id.hex)
@@ -76,12 +76,12 @@ final class Shelf: Sendable {
         try System.status(Self.leaf(entry), in: place(of: entry))
     }
 
-    /// Opens a file that is here for reading; anything but a regular file is EILSEQ.
+    /// Opens a file of this shelf for reading; another type of file is EILSEQ.
     func open(_ entry: CName) throws(Errno) -> FileDescriptor {
         try System.openRegular(Self.leaf(entry), in: place(of: entry), O_RDONLY)
     }
 
-    /// Puts a file or directory of that name here, in the place of one that may be here already.
+    /// Moves a file or directory here; it replaces an existing entry.
     func take(_ name: CName, of source: FileDescriptor, as entry: CName) throws(Errno) {
         try System.rename(name, in: source, to: Self.leaf(entry), in: place(of: entry, making: true))
         settling.noteArrival()
@@ -89,8 +89,8 @@ final class Shelf: Sendable {
 
     // MARK: Labels
 
-    /// Labels the file of that name wherever it is now; `false` if its file system or type has no user attributes (or
-    /// they are full, or its mode forbids it) and the label must go into a sidecar.
+    /// Labels the file of that name at its present place. `false` if its file system or type has no user attributes (or
+    /// they are full, or its mode forbids it); the label then goes into a sidecar.
     func attach(_ label: [UInt8], to name: CName, in directory: FileDescriptor) throws(Errno) -> Bool {
         guard hasAttributes.load(ordering: .relaxed) else { return false }
         let code = linux_setxattrat(directory.rawValue, name, LabelCoding.attribute, label, label.count)
@@ -109,7 +109,7 @@ final class Shelf: Sendable {
         linux_fsetxattr(file.rawValue, LabelCoding.attribute, label, label.count, 0) == 0
     }
 
-    /// Takes the label off the file of that name; says nothing if it has none.
+    /// Removes the label of the file of that name, if it has one.
     func detach(from name: CName, in directory: FileDescriptor) {
         _ = linux_lremovexattr(System.path(name, in: directory), LabelCoding.attribute)
     }
@@ -133,7 +133,7 @@ final class Shelf: Sendable {
         _ = unlinkat(place.rawValue, Self.leaf(Self.sidecar(name)), 0)
     }
 
-    /// Replaces the label of an entry that is here.
+    /// Replaces the label of an entry.
     func relabel(_ name: CName, _ label: [UInt8]) throws(Errno) {
         let place = try place(of: name)
         if try attach(label, to: Self.leaf(name), in: place) {
@@ -164,8 +164,8 @@ final class Shelf: Sendable {
 
     // MARK: Entries
 
-    /// Puts a labelled file or directory here under its new name. The label goes first, so that nothing here is ever
-    /// without one; `move` does the rest.
+    /// Puts a labeled file or directory here under its new name. The label goes first, so that every entry always has
+    /// one; `move` does the rest.
     func put(
         _ name: CName, of source: FileDescriptor, as entry: CName, label: [UInt8], labelsInode: Bool = true,
         _ move: (_ place: FileDescriptor, _ leaf: CName) throws(Errno) -> Void
@@ -193,7 +193,7 @@ final class Shelf: Sendable {
         space.removed(name, allocated: allocated)
     }
 
-    /// Bytes that an entry takes on the disk; 0 if it is not there.
+    /// The bytes of an entry on the disk; 0 if it does not exist.
     func allocated(_ name: CName) -> Int64 {
         (try? Occupied.bytes(Self.leaf(name), in: place(of: name))) ?? 0
     }
@@ -218,7 +218,7 @@ final class Shelf: Sendable {
     }
 
     static func temporaryName() -> CName {
-        // Without the two digits and the slash that it has as an entry.
+        // Without the two digits and the slash of an entry's name.
         digits(ContentID.random(), behind: 0)
     }
 }

@@ -1,4 +1,4 @@
-// Opens `.versionsfs`: makes it if it may, checks the format, takes the lock, tells whether it is a copy.
+// Opens `.versionsfs`: makes it if allowed, checks the format, takes the lock, recognizes a copy.
 
 import CLinux
 import Glibc
@@ -17,7 +17,7 @@ struct StateDirectory {
     let staging: FileDescriptor
     /// nil: the format file is new or damaged.
     var line: FormatLine?
-    /// What `line.location` should be.
+    /// The right value of `line.location`.
     let location: String
     let wasCreated: Bool
 
@@ -29,7 +29,7 @@ struct StateDirectory {
             try inspection.inspect(in: root)
             (state, wasCreated) = try Self.openState(root, readOnly: readOnly)
             opened.append(state)
-            // It may have been swapped since.
+            // It may have been replaced since.
             try inspection.vouch(for: state, Self.name)
             format = try Self.lockFormat(state, readOnly: readOnly)
             opened.append(format)
@@ -47,8 +47,8 @@ struct StateDirectory {
     }
 
     func close() {
-        // A process that is just being started has copies of our descriptors until it runs its own program: closing
-        // them here would not unlock yet.
+        // A process that is being started has copies of the daemon's descriptors until it runs its own program, so
+        // closing them here would not unlock yet.
         _ = linux_flock(format.rawValue, LOCK_UN)
         for descriptor in [staging, deleted, objects, format, state] { System.close(descriptor) }
     }
@@ -56,7 +56,7 @@ struct StateDirectory {
     /// Whether the state was made elsewhere: copied with its directory, or restored from a backup.
     var isCopy: Bool { line.map { $0.location != location } ?? false }
 
-    /// Writes a new format line; the lock goes over to the new file before it is seen.
+    /// Writes a new format line. The new file is locked before it becomes visible.
     mutating func write(_ line: FormatLine) throws(StoreError) {
         do throws(Errno) {
             let temporary = "format.new"
@@ -77,7 +77,7 @@ struct StateDirectory {
         } catch { throw .io(error, "writing \(Self.name)/format") }
     }
 
-    /// Removes what an interrupted operation left.
+    /// Removes the remains of interrupted operations.
     func emptyStaging() {
         for name in (try? System.names(in: staging)) ?? [] {
             if (try? System.unlink(name.cName, in: staging)) == nil {
@@ -105,8 +105,8 @@ struct StateDirectory {
                 } catch .fileExists {}
             }
             let state = try System.openBeneath(name, in: root, O_RDONLY | O_DIRECTORY)
-            // Copies are made away from the tree: without a journal, ext4 passes over every inode that was freed nearby
-            // within the last minutes, one by one, for each file that is made.
+            // Copies are made away from the tree: without a journal, ext4 skips every inode that was freed nearby
+            // within the last minutes, one by one, for each new file.
             if wasCreated { linux_spread_directories(state.rawValue) }
             return (state, wasCreated)
         } catch .noSuchFileOrDirectory { throw .notAContainer } catch {
@@ -130,7 +130,7 @@ struct StateDirectory {
         return directory
     }
 
-    /// Locks the file that is called `format` when the lock is held: it may be replaced between open and lock.
+    /// Locks the file that has the name `format` when the lock is held: it may be replaced between open and lock.
     private static func lockFormat(_ state: FileDescriptor, readOnly: Bool) throws(StoreError) -> FileDescriptor {
         do throws(Errno) {
             while true {
@@ -158,7 +158,7 @@ struct StateDirectory {
         do throws(Errno) {
             bytes = try System.contents(of: format, limit: 4096)
         } catch { throw .io(error, "reading \(name)/format") }
-        // Empty: made, but not written before a crash.
+        // Empty: created, but not written before a crash.
         guard !bytes.isEmpty else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
         switch FormatLine.read(text) {
@@ -174,7 +174,7 @@ struct StateDirectory {
             var system = statvfs()
             try System.call { fstatvfs(state.rawValue, &system) }
             let status = try System.extendedStatus("", in: state)
-            // xfs gives the number of its device, which may be another after a reboot.
+            // xfs gives the number of its device, which may change at a reboot.
             let fileSystem = UInt64(system.f_fsid) == status.device ? 0 : UInt64(system.f_fsid)
             return [fileSystem, status.inode, UInt64(bitPattern: status.birth.nanoseconds)]
                 .map { String($0, radix: 16) }.joined(separator: ":")

@@ -1,12 +1,12 @@
-// Whether a state directory may be used at all: looked at before anything in it is opened for use, or written.
+// Whether a state directory may be used at all: checked before any part of it is opened for use, or written.
 
 import CLinux
 import Glibc
 import SystemPackage
 import VersionModel
 
-/// A state directory is not trusted because it is there: another user may have planted it, or a part of it, for the
-/// daemon (root's above all) to read, write or run into. Nothing is changed here, and nothing is waited for.
+/// A state directory is not trusted only because it exists: another user may have planted it, or a part of it, to make
+/// the daemon (especially root's) read, write or wait for other files. The inspection changes nothing and never waits.
 struct StateInspection {
     /// Files that are opened by their names.
     private static let files = [
@@ -26,7 +26,7 @@ struct StateInspection {
         } catch { throw .io(error, "looking at the directory") }
     }
 
-    /// Looks at all that is opened by its name; says nothing if there is no state yet.
+    /// Checks everything that is opened by name; succeeds if there is no state yet.
     func inspect(in root: FileDescriptor) throws(StoreError) {
         let name = StateDirectory.name
         let state: FileDescriptor
@@ -58,8 +58,8 @@ struct StateInspection {
         }
     }
 
-    /// Requires that an open directory belongs to one of the owners, and that the state's own directory is open to its
-    /// owner alone.
+    /// Requires that an open directory belongs to one of the owners, and that only its owner can open the state's own
+    /// directory.
     func vouch(for directory: FileDescriptor, _ path: String) throws(StoreError) {
         let status: stat
         do throws(Errno) { status = try System.status(directory) } catch { throw .io(error, "looking at \(path)") }
@@ -94,15 +94,15 @@ struct StateInspection {
             throw Self.wrong(path, expected == S_IFDIR ? "a directory" : "a file", is: Self.word(status.st_mode))
         }
         try check(owner: status.st_uid, path)
-        // None of these files is ever linked by this program. A second name may mean that another user has linked a file
-        // of a trusted user here, for the daemon to write to.
+        // No hard link to these files is ever made here. A second name may mean that another user has linked a trusted
+        // user's file here, for the daemon to write to.
         guard expected == S_IFREG, status.st_nlink > 1 else { return }
         throw .untrusted(
             "\(path) has \(status.st_nlink) names",
             advice: "see where the others are; a copy of the file in its place will do if you know what is in it")
     }
 
-    /// SQLite would remove the file that a journal names as the one that it belongs to, whichever file that is.
+    /// SQLite would remove any file that a journal names as its master journal.
     private func lookIntoJournal(_ state: FileDescriptor, _ path: String) throws(StoreError) {
         do throws(Errno) {
             let journal = try System.openRegular("catalog.sqlite-journal", in: state, O_RDONLY)
@@ -122,7 +122,7 @@ struct StateInspection {
         } catch { throw .io(error, "reading \(path)") }
     }
 
-    /// The error for a part of the state that could not be opened for use.
+    /// The error for a part of the state that cannot be opened.
     static func failure(_ error: Errno, _ path: String, _ expected: String) -> StoreError {
         switch error {
         case .tooManySymbolicLinkLevels, .notDirectory, .illegalByteSequence, .isDirectory:

@@ -1,42 +1,42 @@
-// How much disk the kept contents and the deleted area take, kept up to date without scanning.
+// The disk usage of the kept contents and the deleted area, kept current without scans.
 
 import Glibc
 import Synchronization
 import SystemPackage
 import VersionModel
 
-/// Bytes on the disk of what the state keeps.
+/// The state's bytes on the disk.
 public struct StateSpace: Hashable, Sendable {
     /// Contents of versions other than the current ones.
     public var history: Int64
     /// The deleted area.
     public var deleted: Int64
-    /// Whether the numbers are known, or only what was added since the last mount ended unorderly.
+    /// Whether the numbers are known; otherwise they count only additions since the last disorderly end.
     public var isComplete: Bool
 }
 
-/// The sum for one shelf. Adding and removing correct it; a scan replaces it, subdirectory by subdirectory, while
-/// both go on.
+/// The sum for one shelf. Additions and removals correct it. A scan replaces it, one subdirectory at a time, while both
+/// continue.
 final class SpaceMeter: Sendable {
     private struct State {
         var bytes: Int64 = 0
         var isComplete = false
-        /// A scan's sums; nil when none runs.
+        /// A scan's sums; nil without a scan.
         var scan: Scan?
     }
 
     private struct Scan {
-        /// Of the subdirectories that are done, with the changes to them since.
+        /// The sum of the finished subdirectories, with later changes to them.
         var bytes: Int64 = 0
         var done: Set<ArraySlice<CChar>> = []
-        /// The one being read, and whether something in it changed meanwhile (it is then read again).
+        /// The subdirectory in progress, and whether it has changed meanwhile (it is then read again).
         var current: ArraySlice<CChar> = []
         var changed = false
 
         mutating func add(_ more: Int64) { bytes = SpaceMeter.sum(bytes, more) }
     }
 
-    /// Lets one scan go on at a time; held while it reads the directories, and before `state`.
+    /// Allows one scan at a time; held while it reads the directories, and before `state`.
     private let turn = Mutex(())
     /// Guards the sums; held for a few additions, never during a system call.
     private let state = Mutex(State())
@@ -60,14 +60,14 @@ final class SpaceMeter: Sendable {
 
     func restore(_ bytes: Int64) {
         state.withLock { state in
-            // Another program may have written the record: sums stay far from the end of the numbers.
+            // Another program may have written the record, so sums stay far from overflow.
             state.bytes = min(max(0, bytes), 1 << 60)
             state.isComplete = true
         }
     }
 
-    /// Adds up all entries below `directory`; while another thread does, it waits for that first.
-    /// - Parameter onlyIfUnknown: not if the sum is known by then.
+    /// Adds up all entries below `directory`; waits for a running scan first.
+    /// - Parameter onlyIfUnknown: whether to skip the scan if the sum is known by then.
     func scan(_ directory: FileDescriptor, onlyIfUnknown: Bool = false) throws(Errno) {
         try turn.withLock { _ throws(Errno) in
             if !onlyIfUnknown || !value.isComplete { try scanAll(directory) }
@@ -94,7 +94,7 @@ final class SpaceMeter: Sendable {
     }
 
     private func scan(subdirectory name: ArraySlice<CChar>, of directory: FileDescriptor) throws(Errno) {
-        // A subdirectory that changes all the time is taken as it was the last time.
+        // A subdirectory that changes all the time counts as last read.
         for attempt in 1...8 {
             state.withLock { state in
                 state.scan?.current = name
@@ -112,7 +112,7 @@ final class SpaceMeter: Sendable {
         }
     }
 
-    /// Sparse files may have any size: the sum ends where the numbers do.
+    /// Sparse files may have any size, so the sum saturates.
     private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
         let (sum, over) = one.addingReportingOverflow(other)
         return over ? (other < 0 ? .min : .max) : sum

@@ -1,22 +1,22 @@
-// What can go wrong with a container's state, in the words of the store.
+// The errors of a container's state, with the store's messages.
 
 import SystemPackage
 
-/// Why the store could not be opened, or could not answer.
+/// The reason why the store could not be opened, or could not answer.
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another process has the container open.
     case inUse
-    /// The `format` file names a format that this version does not know; its line.
+    /// The `format` file has a format that this version does not know; its line.
     case unknownFormat(String)
-    /// The `format` file holds nothing that any version writes.
+    /// The `format` file has text that no version writes.
     case damagedFormat
     /// The directory has no state, and none may be made.
     case notAContainer
-    /// The directory has an entry called `.versions`, which the mount needs for itself.
+    /// The directory has an entry named `.versions`, which the mount needs itself.
     case reservedName
-    /// The state, or a part of it, is of the wrong kind, or not the right user's; with a sentence on that, and advice.
+    /// The state, or a part of it, has the wrong type or owner; with a sentence about it, and advice.
     case untrusted(String, advice: String)
-    /// A system call on the state failed; what was being done.
+    /// A system call on the state failed; with the name of the operation.
     case io(Errno, String)
     /// The catalog could not answer: SQLite's result code and message.
     case catalog(code: Int32, String)

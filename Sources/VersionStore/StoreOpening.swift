@@ -1,4 +1,4 @@
-// The steps of opening a container: lock, identity, catalog (set aside and rebuilt if it is lost), recovery.
+// The steps of opening a container: lock, identity, catalog (moved aside and rebuilt if it is lost), recovery.
 
 import Glibc
 import Logging
@@ -8,19 +8,18 @@ import VersionModel
 
 struct StoreOpening {
     static let cleanKey = "clean"
-    /// Set from a disorderly end until the container has settled its live files (``VersionStore/settled()``).
+    /// Set from a disorderly end until the container has checked its live files (``VersionStore/settled()``).
     static let unsettledKey = "unsettled"
-    /// When the catalog last heard of anything before that end. What recovery itself does, perhaps much later, is no
-    /// news.
+    /// The time of the catalog's last change before that end. Changes by recovery, possibly much later, do not count.
     private static let lastChangeKey = "unsettled-since"
     static let spaceKey = "occupied"
-    /// When the container was last closed in order, by the clock of its files: what changed later, changed unseen.
+    /// The time of the last orderly close, by the clock of the container's files: later changes were not seen.
     static let closedKey = "closed"
-    /// So many events an epoch has at most; with 13 bits of epochs the numbers are whole ones in JavaScript, too.
+    /// The largest number of events of an epoch; with 13 bits of epochs the numbers are exact in JavaScript, too.
     private static let epochBits: UInt64 = 40
     private static let containerKey = "container"
     private static let catalogName = "catalog.sqlite"
-    /// Left when damage is noticed while the catalog is in use.
+    /// The mark of damage that was noticed while the catalog was in use.
     private static let damageMark = "catalog.damaged"
 
     let root: FileDescriptor
@@ -31,13 +30,13 @@ struct StoreOpening {
     let deletedArea: DeletedArea
     private(set) var identity: VersionStore.Identity
     private(set) var fileIdentity: FileIdentity
-    /// The number of the last call that the catalog has.
+    /// The number of the catalog's last call.
     private(set) var applied: UInt64 = 0
-    /// When the catalog last heard of anything before a disorderly end; nil if that is not known.
+    /// The time of the catalog's last change before a disorderly end; nil if it is unknown.
     private(set) var lastChange: Timestamp?
-    /// When it was closed in order; nil if it was not, if its files are a copy, or if the clock was set back.
+    /// The time of the orderly close; nil after a disorderly end, for a copy, or if the clock was set back.
     let closed: Timestamp?
-    /// The identities before the copy, whose FileIDs the catalog still has.
+    /// The identities before the copy, whose FileIDs are still in the catalog.
     private let previous: FormatLine?
 
     init(root: FileDescriptor, options: VersionStore.Options) throws(StoreError) {
@@ -81,7 +80,7 @@ struct StoreOpening {
         }
     }
 
-    /// Recovers what has to be, and notes that the container is open.
+    /// Runs the necessary recovery, and notes that the container is open.
     mutating func run() throws(StoreError) {
         do throws(StoreError) { try recover() } catch {
             catalog.close()
@@ -96,7 +95,8 @@ struct StoreOpening {
         do {
             if !identity.cleanShutdown, !identity.rebuilt { try redo() }
             if identity.isUnsettled { try noteLastChange() }
-            // Its numbers are in the lost one: above all that it can have given, whoever names one of those is told.
+            // The lost catalog has its numbers. The feed continues above all possible ones, so that a client with such
+            // a number hears of the loss.
             if identity.rebuilt { try catalog.beginFeed(after: (max(1, identity.epoch) - 1) << Self.epochBits) }
             var recovery = Recovery(opening: self)
             applied = number(RedoLog.appliedKey)
@@ -115,7 +115,7 @@ struct StoreOpening {
             try catalog.setMeta(Self.containerKey, identity.container.bytes)
             if identity.isUnsettled { try catalog.setMeta(Self.unsettledKey, [1]) }
             try catalog.setMeta(Self.cleanKey, [0])
-            // Else a power cut a moment later would find an orderly end.
+            // Otherwise a power cut a moment later would leave an apparently orderly end.
             if identity.cleanShutdown { catalog.makeDurable() }
         } catch let error as StoreError { throw error } catch let error as Errno {
             throw .io(error, "recovering the container's state")
@@ -125,7 +125,7 @@ struct StoreOpening {
         directory.emptyStaging()
     }
 
-    /// What was committed before a kill and had not reached the catalog.
+    /// Applies calls that were committed before a kill and are not in the catalog.
     private func redo() throws {
         let (calls, last) = RedoLog.calls(in: directory.state, after: number(RedoLog.appliedKey))
         guard !calls.isEmpty else { return }
@@ -133,13 +133,13 @@ struct StoreOpening {
         writer.fixed(last)
         _ = try catalog.stage((calls + [[.setting(key: RedoLog.appliedKey, value: writer.bytes)]])[...])
         try catalog.commitStaged()
-        // Before the log is begun anew: the catalog alone has it then.
+        // Before a new log is started: from then on only the catalog has these calls.
         catalog.makeDurable()
         options.logger.notice(
             "brought the catalog up to date after a crash", metadata: ["transactions": "\(calls.count)"])
     }
 
-    /// Of a recovery that was cut short itself, the first time counts.
+    /// For an interrupted recovery, the first time counts.
     private mutating func noteLastChange() throws {
         if try catalog.meta(Self.unsettledKey) == [1], let bytes = try catalog.meta(Self.lastChangeKey) {
             var reader = ByteReader(bytes)
@@ -213,7 +213,7 @@ struct StoreOpening {
         } catch { throw .catalog(code: 1, "\(error)") }
     }
 
-    /// After a disorderly end, a catalog small enough to be read at once is checked whole.
+    /// Checks a catalog completely after a disorderly end, if it is small enough for one read.
     private static func isWhole(_ catalog: Catalog, _ directory: StateDirectory) throws -> Bool {
         if try catalog.meta(cleanKey) == [1] { return true }
         guard let status = try? System.status(catalogName, in: directory.state), status.st_size < 32 << 20 else {
@@ -240,7 +240,7 @@ struct StoreOpening {
         }
     }
 
-    /// Whether there is something that a lost catalog must have known.
+    /// Whether there is state that a lost catalog must have known.
     private static func hasState(_ directory: StateDirectory) -> Bool {
         if directory.line != nil { return true }
         return [directory.objects, directory.deleted].contains { !((try? System.names(in: $0)) ?? []).isEmpty }

@@ -1,17 +1,17 @@
-// The 256 subdirectories of a shelf, each opened once, so that no name leads anywhere else when one is swapped.
+// The 256 subdirectories of a shelf, each opened once, so that an exchanged directory cannot redirect a name.
 
 import CLinux
 import Glibc
 import Synchronization
 import SystemPackage
 
-/// Holds a descriptor of each subdirectory that was used. Thread-safe. A symlink in the place of one is never followed,
-/// and an opened descriptor stays that of the same directory, wherever that is moved.
+/// Holds a descriptor of each used subdirectory. Thread-safe. A symlink in place of one is never followed, and an open
+/// descriptor stays with its directory wherever that is moved.
 final class Subdirectories: Sendable {
     /// `objects` or `deleted`.
     private let shelf: FileDescriptor
-    /// By their numbers; -1 for those that were not used yet. Innermost; across one openat2(2), and mkdirat(2) and a
-    /// second one the first time.
+    /// By number; -1 for unused ones. Innermost; held across one openat2(2), and the first time also across mkdirat(2)
+    /// and a second openat2(2).
     private let opened = Mutex<[Int32]>([Int32](repeating: -1, count: 256))
 
     init(of shelf: FileDescriptor) { self.shelf = shelf }
@@ -20,8 +20,8 @@ final class Subdirectories: Sendable {
 
     /// The subdirectory of an entry.
     ///
-    /// - Parameter making: makes it if it is not there.
-    /// - Throws: ENOENT if there is none, EILSEQ for anything that is no directory.
+    /// - Parameter making: whether to make it if it is missing.
+    /// - Throws: ENOENT if it is missing, EILSEQ if it is no directory.
     func descriptor(of entry: CName, making: Bool = false) throws(Errno) -> FileDescriptor {
         guard let number = Self.number(entry) else { throw .noSuchFileOrDirectory }
         return try opened.withLock { opened throws(Errno) in

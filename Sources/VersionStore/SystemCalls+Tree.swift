@@ -1,4 +1,4 @@
-// Ways into the live tree: no symlink on the way, nothing outside of it.
+// Paths into the live tree: without symlinks, and never out of it.
 
 import CLinux
 import Glibc
@@ -6,7 +6,7 @@ import SystemPackage
 import VersionModel
 
 extension System {
-    /// A directory of the live tree, in steps that a system call takes: paths may be longer.
+    /// Opens a directory of the live tree in several steps, because paths may be longer than a system call allows.
     static func openDirectory(
         _ names: [FileName], in root: FileDescriptor, _ flags: Int32 = linux_O_PATH
     ) throws(Errno) -> FileDescriptor {

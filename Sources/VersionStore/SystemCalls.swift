@@ -1,11 +1,11 @@
-// System calls as the store uses them: names as C strings, failures as thrown errnos. Nothing here decides anything.
+// System calls for the store: names as C strings, failures as thrown errnos. Without decisions of their own.
 
 import CLinux
 import Glibc
 import SystemPackage
 import VersionModel
 
-/// A name or path as C wants it, NUL included.
+/// A name or path for C, including NUL.
 typealias CName = [CChar]
 
 extension FileName {
@@ -24,7 +24,7 @@ extension TreePath {
 }
 
 enum System {
-    /// Throws what `errno` says if the call failed; repeats it as long as a signal interrupts it.
+    /// Throws the `errno` of a failed call; repeats the call while a signal interrupts it.
     @discardableResult
     static func call<Value: SignedInteger>(_ body: () -> Value) throws(Errno) -> Value {
         while true {
@@ -41,25 +41,25 @@ enum System {
             rawValue: try call { linux_openat(directory.rawValue, name, flags | O_CLOEXEC, mode) })
     }
 
-    /// Opens a file or directory of a directory of the state: no symlink is followed, nothing outside is reached
-    /// (openat2(2)).
+    /// Opens a file or directory of a state directory: follows no symlink and never leaves the directory (openat2(2)).
     static func openBeneath(
         _ name: UnsafePointer<CChar>, in directory: FileDescriptor, _ flags: Int32, mode: mode_t = 0
     ) throws(Errno) -> FileDescriptor {
         FileDescriptor(rawValue: try call { linux_open_beneath(directory.rawValue, name, flags, mode) })
     }
 
-    /// The same for a regular file: anything else is EILSEQ. No FIFO makes it wait.
+    /// The same for a regular file: another type is EILSEQ. A FIFO does not block it.
     static func openRegular(
         _ name: UnsafePointer<CChar>, in directory: FileDescriptor, _ flags: Int32, mode: mode_t = 0
     ) throws(Errno) -> FileDescriptor {
         let file: FileDescriptor
-        // Truncated once it is known to be a regular file.
+        // Truncated only after the check that it is a regular file.
         let opening = flags & ~O_TRUNC
         do throws(Errno) {
             file = try openBeneath(name, in: directory, opening | O_NONBLOCK, mode: mode)
         } catch .wouldBlock {
-            // A lease is to be given up first, which only files have: the very file is opened again, and waited for.
+            // A lease must be broken first, and only regular files have one: the same file is opened again, with a
+            // wait.
             let found = try openBeneath(name, in: directory, linux_O_PATH)
             defer { close(found) }
             guard try status(found).st_mode & S_IFMT == S_IFREG else { throw .illegalByteSequence }
@@ -104,7 +104,7 @@ enum System {
         return status
     }
 
-    /// What statx(2) tells of a name, not following a symlink; of the directory itself if the name is empty.
+    /// The statx(2) of a name, without following a symlink; of the directory itself if the name is empty.
     static func extendedStatus(_ name: UnsafePointer<CChar>, in directory: FileDescriptor) throws(Errno) -> linux_stat {
         var status = linux_stat()
         try call {
@@ -118,7 +118,7 @@ enum System {
         "/proc/self/fd/\(directory.rawValue)/".utf8.map { CChar(bitPattern: $0) } + name
     }
 
-    /// The names in a directory, `.` and `..` left out.
+    /// The names in a directory, without `.` and `..`.
     static func names(in directory: FileDescriptor) throws(Errno) -> [FileName] {
         try entries(in: directory).map(\.name)
     }
@@ -145,7 +145,7 @@ enum System {
         }
     }
 
-    /// Closes, where an error could not change anything any more.
+    /// Closes a file in a place where an error would have no consequence.
     static func close(_ file: FileDescriptor) { _ = Glibc.close(file.rawValue) }
 
     /// All bytes of a small file; throws `.fileTooLarge` beyond `limit`.
@@ -157,7 +157,7 @@ enum System {
         return try contents(of: file, limit: limit)
     }
 
-    /// All bytes of an open file from where it stands.
+    /// All bytes of an open file from its current offset.
     static func contents(of file: FileDescriptor, limit: Int) throws(Errno) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -181,10 +181,10 @@ enum System {
 }
 
 extension linux_stat {
-    /// `st_dev` of the file, as stat(2) has it.
+    /// The file's `st_dev`, as in stat(2).
     var device: UInt64 { linux_makedev(device_major, device_minor) }
 
-    /// When it was born; 0 where the file system does not tell.
+    /// The birth time; 0 if the file system has none.
     var birth: Timestamp {
         has_born == 0 ? Timestamp(nanoseconds: 0) : Timestamp(seconds: born.tv_sec, nanoseconds: born.tv_nsec)
     }
@@ -195,7 +195,7 @@ extension linux_stat {
     /// `st_ctim`.
     var change: Timestamp { Timestamp(seconds: changed.tv_sec, nanoseconds: changed.tv_nsec) }
 
-    /// Bytes that it takes on the disk.
+    /// The bytes on the disk.
     var allocated: Int64 { Int64(clamping: blocks).multipliedReportingOverflow(by: 512).partialValue }
 
     var isRegular: Bool { mode & S_IFMT == S_IFREG }

@@ -1,14 +1,14 @@
-// An undeletion of a directory that has begun: what it needs to go on after an error, a kill or a power cut.
+// An undeletion of a directory in progress, with the state to continue it after an error, a kill or a power cut.
 
 internal import GRDB
 import VersionModel
 
-/// A directory that came back before everything that was deleted with it. Kept as a setting until all is back.
+/// A directory that came back before all of its deleted contents. Kept as a setting until everything is back.
 public struct UnfinishedUndelete: Hashable, Sendable {
-    /// A directory that has its own mode and times again only when what was deleted from it is back.
+    /// A directory that gets its mode and times again after everything deleted from it is back.
     public struct OpenDirectory: Hashable, Sendable {
         public var file: FileID
-        /// nil where it did not have to be changed.
+        /// nil if it did not have to be changed.
         public var mode: UInt32?
         public var accessed: Timestamp
         public var modified: Timestamp
@@ -21,12 +21,12 @@ public struct UnfinishedUndelete: Hashable, Sendable {
         }
     }
 
-    /// The deletion of the directory itself, whose row is gone once it is back.
+    /// The deletion of the directory itself, whose row is gone after its return.
     public var id: DeletionID
     public var group: DeletionID
     /// The directory.
     public var file: FileID
-    /// Where it was when it was deleted, and whose undeletion it is.
+    /// Its path at the deletion, and the user that undeletes it.
     public var path: TreePath
     public var user: UInt32
     /// From the top down.
@@ -40,7 +40,7 @@ public struct UnfinishedUndelete: Hashable, Sendable {
     static let keyPrefix = "undelete:"
     private var key: String { Self.keyPrefix + id.hex }
 
-    /// Records it as it is now.
+    /// The mutation that records the present state.
     public var kept: VersionStore.Mutation {
         var writer = ByteWriter()
         writer.identity(id)
@@ -58,7 +58,7 @@ public struct UnfinishedUndelete: Hashable, Sendable {
         return .setting(key: key, value: writer.bytes)
     }
 
-    /// It is done.
+    /// The mutation that ends it.
     public var forgotten: VersionStore.Mutation { .setting(key: key, value: nil) }
 
     init(_ bytes: [UInt8]) throws(CodingError) {
@@ -78,7 +78,7 @@ public struct UnfinishedUndelete: Hashable, Sendable {
 }
 
 extension VersionStore {
-    /// The undeletions that have begun and not ended.
+    /// The undeletions in progress.
     public func unfinishedUndeletes() throws(StoreError) -> [UnfinishedUndelete] {
         try read { database in
             try SQLStatement(

@@ -1,4 +1,4 @@
-// From user numbers to names, asked once each.
+// The names of user numbers, looked up once each.
 
 import Glibc
 import Synchronization
@@ -6,7 +6,7 @@ import VersionModel
 
 /// The names of users; the number as text for one without a name.
 public final class UserNames: Sendable {
-    /// Guards the names that were asked for. Innermost; the user database is asked outside it.
+    /// Guards the known names. Innermost; the user database is queried without it.
     private let names = Mutex<[UInt32: String]>([:])
 
     public init() {}
@@ -22,7 +22,7 @@ public final class UserNames: Sendable {
         return name
     }
 
-    /// Whose a file is, where nobody knows which program made it.
+    /// The author of a file whose program is unknown.
     public func owner(_ user: UInt32) -> Author {
         Author(userID: user, user: name(of: user), program: "", process: 0)
     }

@@ -1,4 +1,4 @@
-// What a container needs from the store to put its live files in order after a crash, and to be ready for the next.
+// The store's part in checking a container's live files after a crash, and in the preparation for the next one.
 
 import CLinux
 import Glibc
@@ -6,7 +6,7 @@ import SystemPackage
 import VersionModel
 
 extension VersionStore {
-    /// The items whose current version's content lies among the objects too, or elsewhere because their name had just
+    /// The items whose current version's content is also among the objects, or is elsewhere because their name had just
     /// come back: a save may have been about to replace it.
     public func keptCurrents() throws(StoreError) -> [Item] {
         flush()
@@ -22,24 +22,24 @@ extension VersionStore {
         }
     }
 
-    /// The versions saved in the last minute of what the catalog knows: these may not have reached the disk.
+    /// The versions saved in the last minute before the catalog's last change: they may not have reached the disk.
     public func recentVersions() throws(StoreError) -> [Version] {
         let last = lastChange?.advanced(byNanoseconds: -Self.dirtyNanoseconds)
         return try read { try Query.versions(since: last ?? Timestamp(nanoseconds: .min), $0) }
     }
 
-    /// How long Linux keeps what was written from the disk at most, and some more.
+    /// The longest time that Linux keeps written data from the disk, with a margin.
     public static let dirtyNanoseconds: Int64 = 60_000_000_000
 
-    /// Looks at what was kept a moment before the end: a content that has not reached the disk whole is marked as
-    /// unfinished, one of which nothing has is marked as lost.
-    /// - Returns: how many were.
+    /// Checks the contents kept just before the end: an incomplete content on the disk is marked unfinished, a missing
+    /// one lost.
+    /// - Returns: the number of marked versions.
     public func settleContents(of recent: [Version]) throws(StoreError) -> Int {
         do {
             let check = StoreCheck(store: self, repairs: false)
             var ids = Set(recent.map(\.id))
             ids.formUnion(recent.flatMap(\.parents))
-            // What was renamed over a document left an item behind whose last content is the document's too.
+            // A rename over a document leaves an item behind whose last content is the document's too.
             for version in recent { ids.formUnion(try versions(sharing: version.content).map(\.id)) }
             var count = 0
             for id in ids.sorted() {
@@ -53,8 +53,8 @@ extension VersionStore {
         } catch let error as StoreError { throw error } catch { throw .catalog(code: 1, "\(error)") }
     }
 
-    /// A version as what there is of its content. Its label says so from now on: one that tells of more would make that
-    /// up again after the next crash.
+    /// A version, reduced to the available part of its content. Its label changes too: a label with more would restore
+    /// the larger version after the next crash.
     public func cutShort(_ version: Version) throws -> Version {
         if let whole = try cutToSynchronised(version) { return whole }
         let rest = try remainder(version)
@@ -62,9 +62,9 @@ extension VersionStore {
         return rest
     }
 
-    /// A kept version as it was synchronised before more was appended to it, if that is there: so it is whole. Its label
-    /// says so from now on.
-    /// - Returns: nil if it was not, or is not there.
+    /// A kept version in its state at a synchronization before a later append, if that is available: that state is
+    /// complete. Its label changes too.
+    /// - Returns: nil if there was no synchronization, or the state is gone.
     public func cutToSynchronised(_ version: Version) throws -> Version? {
         guard let whole = try synchronised(version) else { return nil }
         try? contents.relabel(whole)
@@ -104,9 +104,8 @@ extension VersionStore {
         return nil
     }
 
-    /// Sees to it that a version's content is among the objects; copies it from the file of another item if it is
-    /// there.
-    /// - Returns: false if it is not whole anywhere.
+    /// Puts a version's content among the objects, copied from the file of another item if necessary.
+    /// - Returns: false if no complete copy exists.
     public func keepWhole(_ version: Version, path: TreePath, place: Place) throws -> Bool {
         if isWhole(version) { return true }
         let check = StoreCheck(store: self, repairs: false)
@@ -120,7 +119,7 @@ extension VersionStore {
         return true
     }
 
-    /// Makes durable what was saved or deleted in the last minute, before the catalog says that all is in order.
+    /// Makes the saves and deletions of the last minute durable, before the catalog records an orderly end.
     func synchronizeRecent() throws {
         let since = options.clock.now().advanced(byNanoseconds: -Self.dirtyNanoseconds)
         let (versions, deletions) = try read { database in
@@ -148,10 +147,10 @@ extension VersionStore {
         }
     }
 
-    /// More are not worth to be looked for one by one.
+    /// With more files, single searches are not worthwhile.
     private static let manyFiles = 500
 
-    /// Whether a content is here, and is what a version of it was as far as its hash is known.
+    /// Whether a content exists and matches its version, as far as the hash is known.
     public func isWhole(_ version: Version) -> Bool {
         guard let file = try? contents.open(version.content) else { return false }
         defer { System.close(file) }
@@ -161,13 +160,14 @@ extension VersionStore {
         return (try? version.hash.map { try StoreCheck.hash(file, version.size) == $0 }) ?? true
     }
 
-    /// Another version of the same item whose content is among the objects and holds the same bytes, as its hash says.
+    /// Another version of the same item whose content is among the objects and has the same bytes, according to its
+    /// hash.
     public func equal(to version: Version) throws(StoreError) -> Version? {
         guard version.hash != nil else { return nil }
         return try versions(of: version.item).first { $0.isEqual(to: version) && isWhole($0) }
     }
 
-    /// The live files are in order again.
+    /// Notes that the live files are in order again.
     public func settled() {
         flush()
         try? catalog.setMeta(StoreOpening.unsettledKey, [0])
@@ -175,7 +175,7 @@ extension VersionStore {
 }
 
 extension Version {
-    /// Whether another version holds the same bytes, as far as their records tell.
+    /// Whether another version has the same bytes, according to their records.
     func isEqual(to other: Version) -> Bool {
         id != other.id && hash != nil && hash == other.hash && size == other.size
             && flags.isDisjoint(with: [.contentLost, .unfinished])
@@ -183,17 +183,17 @@ extension Version {
 }
 
 extension Item {
-    /// Its name came back with another file, which had not been saved when this was recorded.
+    /// Whether its name has come back with another file that was not yet saved at the time of this record.
     public var isReturning: Bool {
         !places.isEmpty && file == LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0))
     }
 }
 
 extension ContentStore {
-    /// Labels a live file with the version that it is, so that fsync(2) makes both durable together. What was
-    /// synchronised before and is its beginning stays on the label: the power may fail before this is durable.
+    /// Labels a live file with its version, so that fsync(2) makes both durable together. An earlier synchronized state
+    /// that is the file's beginning stays on the label: the power may fail before this state is durable.
     ///
-    /// - Returns: false if its file system or mode does not let it be labelled.
+    /// - Returns: false if its file system or mode does not allow a label.
     public func label(live file: FileDescriptor, _ label: Label) -> Bool {
         let before = labels(live: file).first {
             $0.version.content == label.version.content && $0.version.size < label.version.size
@@ -201,22 +201,22 @@ extension ContentStore {
         return shelf.attach(LabelCoding.encode([label] + (before.map { [$0] } ?? [])), to: file)
     }
 
-    /// Has a content's label tell what a version of it is now.
+    /// Updates the label of a content with the present record of one of its versions.
     ///
-    /// - Throws: as ``labels(of:)``, and what setting the label gives.
+    /// - Throws: the errors of ``labels(of:)``, and of setting the label.
     public func relabel(_ version: Version) throws(Errno) {
         var labels = try labels(of: version.content)
         guard let index = labels.firstIndex(where: { $0.version.id == version.id }) else { return }
         labels[index].version = version
         if version.kind == .current { labels[index].version.kind = .history }
-        // Whatever else it says of that version is an earlier state, or a later one that was lost.
+        // Other records of that version are an earlier state, or a later one that was lost.
         labels = labels.enumerated().filter { $0.offset == index || $0.element.version.id != version.id }.map(\.element)
         try relabel(version.content, labels[0], also: Array(labels.dropFirst()))
     }
 
-    /// The labels that a file carries; none if it has no readable ones.
+    /// The labels of a file; none without readable ones.
     public func labels(live file: FileDescriptor) -> [Label] {
-        // Most files have none: asked without room for an answer first.
+        // Most files have none: the first call asks only for the length.
         guard linux_fgetxattr(file.rawValue, LabelCoding.attribute, nil, 0) > 0 else { return [] }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = linux_fgetxattr(file.rawValue, LabelCoding.attribute, &buffer, buffer.count)
@@ -224,8 +224,8 @@ extension ContentStore {
         return (try? LabelCoding.contents(Array(buffer.prefix(count)))) ?? []
     }
 
-    /// Puts a copy of a version in the place of a file: content, owner, mode, ACL, attributes and times. The copy is
-    /// durable before it takes the name.
+    /// Replaces a file with a copy of a version: content, owner, mode, ACL, attributes and times. The copy is durable
+    /// before it takes the name.
     public func restore(_ version: Version, over name: FileName, in directory: FileDescriptor) throws(Errno) {
         let temporary = Shelf.temporaryName()
         let copy = try System.open(temporary, in: shelf.staging, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
@@ -239,7 +239,7 @@ extension ContentStore {
         }
     }
 
-    /// Puts a version into a file that has several names, in place.
+    /// Writes a version into a file with several names, in place.
     public func restore(_ version: Version, into file: FileDescriptor) throws(Errno) {
         try System.call { ftruncate(file.rawValue, 0) }
         try fill(file, with: version)

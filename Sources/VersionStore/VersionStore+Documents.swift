@@ -1,13 +1,13 @@
-// What a container in use reads once per directory and keeps in memory.
+// The part of the catalog that a container in use reads once per directory and keeps in memory.
 
 internal import GRDB
 import VersionModel
 
-/// A recorded document as the live container takes it up.
+/// A recorded document for the live container.
 public struct StoredDocument: Sendable {
     public var item: Item
     public var current: Version
-    /// Another version, of this item or another, names the same content.
+    /// Whether another version, of this item or another, has the same content.
     public var sharesContent: Bool
 }
 
@@ -23,7 +23,7 @@ extension VersionStore {
         }
     }
 
-    /// The recorded documents whose files, as they were recorded last, are among these. Reads all items.
+    /// The recorded documents whose last recorded files are among these. Reads all items.
     public func items(ofFiles files: Set<FileID>) throws(StoreError) -> [Item] {
         try read { try Query.items(ofFiles: files, $0) }
     }

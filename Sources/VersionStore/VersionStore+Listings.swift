@@ -1,15 +1,15 @@
-// The documents of a directory with what a listing shows of them, some names at a time.
+// The documents of a directory for a listing, a range of names at a time.
 
 internal import GRDB
 import VersionModel
 
-/// A recorded document as a listing shows it.
+/// A recorded document for a listing.
 public struct ListedDocument: Sendable {
     public var item: ItemID
     public var current: Version
-    /// All versions, the current one included.
+    /// The number of versions, including the current one.
     public var versions: Int
-    /// Unresolved losers.
+    /// The number of unresolved losers.
     public var conflicts: Int
 
     public init(item: ItemID, current: Version, versions: Int, conflicts: Int) {
@@ -21,7 +21,7 @@ public struct ListedDocument: Sendable {
 }
 
 extension VersionStore {
-    /// The recorded documents of a directory whose names lie in a range; histories are counted, not read.
+    /// The recorded documents of a directory in a range of names; histories are counted, not read.
     public func listing(
         of directory: FileID, names: ClosedRange<FileName>
     ) throws(StoreError) -> [FileName: ListedDocument] {

@@ -1,11 +1,11 @@
-// Portions of what the catalog has, for a log of it: whoever asks for the next portion holds nothing meanwhile.
+// Pages of the catalog for a log. Nothing is held between two pages.
 
 internal import GRDB
 import VersionModel
 
 extension VersionStore {
-    /// The next entries of the deleted area at a path or below, oldest first, behind a row.
-    /// - Returns: the row of the last one beside each; none behind the last.
+    /// The next entries of the deleted area at a path or below, oldest first, after a row.
+    /// - Returns: each entry with its row; empty at the end.
     public func deletions(
         within path: TreePath, afterRow row: Int64, limit: Int
     ) throws(StoreError) -> [(row: Int64, deletion: Deletion)] {
@@ -23,9 +23,9 @@ extension VersionStore {
         }
     }
 
-    /// The next items behind one, in the order of their ids, that have a version of a time or later.
-    /// - Parameter limit: how many items are looked at.
-    /// - Returns: those, and the last item that was looked at; nil behind the last.
+    /// The next items after one, in the order of their ids, that have a version at a time or later.
+    /// - Parameter limit: the number of items to examine.
+    /// - Returns: the items, and the last examined item; nil at the end.
     public func items(
         after item: ItemID?, savedSince time: Timestamp?, limit: Int
     ) throws(StoreError) -> (found: [ItemID], last: ItemID?) {
@@ -47,7 +47,7 @@ extension VersionStore {
     }
 
     /// The next versions of an item, newest first.
-    /// - Parameter time: only older ones.
+    /// - Parameter time: limits the result to older ones.
     public func versions(
         of item: ItemID, before time: HybridTime?, limit: Int
     ) throws(StoreError) -> [Version] {
@@ -57,7 +57,8 @@ extension VersionStore {
                 """
                 SELECT record, kind, flags, hash FROM version
                 WHERE item = ?1 AND (wall, logical) < (?2, ?3) ORDER BY wall DESC, logical DESC, row DESC LIMIT ?4
-                """, .blob(item.bytes), .integer(time?.wall.nanoseconds ?? .max), .integer(Int64(time?.logical ?? .max)),
+                """, .blob(item.bytes), .integer(time?.wall.nanoseconds ?? .max),
+                .integer(Int64(time?.logical ?? .max)),
                 .integer(Int64(limit))
             ).rows(Query.readVersion)
         }

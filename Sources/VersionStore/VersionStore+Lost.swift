@@ -1,4 +1,4 @@
-// What is known to be lost, for `status`.
+// The known losses, for `status`.
 
 import VersionModel
 
@@ -6,7 +6,7 @@ extension VersionStore {
     /// The versions whose content is gone.
     public struct LostContents: Hashable, Sendable {
         public var count: Int
-        /// Some of the documents that they are versions of.
+        /// Some of their documents.
         public var items: [ItemID]
     }
 

@@ -1,4 +1,4 @@
-// What operations on the whole of history ask: everything that is recorded, and where a deleted item went.
+// Queries for operations on the whole history: all records, and the deletions of an item.
 
 internal import GRDB
 import VersionModel
@@ -13,12 +13,12 @@ extension VersionStore {
         return try read { try Query.versions(from: low, through: high, $0) }
     }
 
-    /// The entries of the deleted area that an item went to, newest first.
+    /// The entries of a deleted item in the deleted area, newest first.
     public func deletions(of item: ItemID) throws(StoreError) -> [Deletion] {
         try read { try Query.deletions(item: item, $0) }
     }
 
-    /// The versions that name one of these as a parent, and are none of them.
+    /// The children of these versions, without these versions themselves.
     public func heirs(of versions: [Version]) throws(StoreError) -> [Version] {
         let gone = Set(versions.map(\.id))
         return try read { database in

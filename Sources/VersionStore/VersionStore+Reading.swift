@@ -1,4 +1,4 @@
-// What the catalog knows. Every reader sees everything committed before it was called.
+// Queries of the catalog. Every reader sees everything committed before its call.
 
 internal import GRDB
 import Logging
@@ -53,7 +53,7 @@ extension VersionStore {
         try read { try Query.versions(of: item, $0) }
     }
 
-    /// The versions whose id begins with these hex digits (at most 32, either case); none for anything else.
+    /// The versions whose id starts with these hex digits (at most 32, either case); none for other text.
     public func versions(withPrefix hex: String) throws(StoreError) -> [Version] {
         guard let range = IDRange(hex) else { return [] }
         return try read { try Query.versions(from: range.low, through: range.high, $0) }
@@ -73,7 +73,7 @@ extension VersionStore {
         try read { try Query.deletions(in: directory, $0) }
     }
 
-    /// Those of the path and below it; all for nil.
+    /// The deletions of the path and below it; all for nil.
     public func deletions(within path: TreePath?) throws(StoreError) -> [Deletion] {
         try read { try Query.deletions(within: path, $0) }
     }
@@ -88,44 +88,44 @@ extension VersionStore {
         try read { try Query.directory(id, $0) }
     }
 
-    /// nil if a directory on the way to the root is not recorded.
+    /// nil if a directory above it has no record.
     public func path(of directory: FileID) throws(StoreError) -> TreePath? {
         try read { try Query.path(of: directory, $0) }
     }
 
-    /// The path of the item's first place; nil if it has none, or its directory's path is not known.
+    /// The path of the item's first place; nil if it has none, or its directory's path is unknown.
     public func path(of item: Item) throws(StoreError) -> TreePath? {
         guard let place = item.places.first else { return nil }
         return try path(of: place.directory)?.appending(place.name)
     }
 
-    /// The directories that recorded documents are in.
+    /// The directories with recorded documents.
     public func recordedDirectories() throws(StoreError) -> Set<FileID> {
         try read { try Query.recordedDirectories($0) }
     }
 
-    // MARK: The rest
+    // MARK: Other queries
 
     public func setting(_ key: String) throws(StoreError) -> [UInt8]? { try read { try Query.setting(key, $0) } }
 
-    /// Rows of the change feed behind a sequence number, in order. The feed keeps the last 100,000 or so.
+    /// Rows of the change feed after a sequence number, in order. The feed keeps about the last 100,000.
     public func changes(after sequence: UInt64, limit: Int) throws(StoreError) -> [(sequence: UInt64, Change)] {
         try read { try Query.changes(after: sequence, limit: limit, $0).map { ($0.sequence, $0.change) } }
     }
 
-    /// The first and last sequence numbers that the feed holds; nil if it is empty.
+    /// The first and last sequence numbers in the feed; nil if it is empty.
     public func changeRange() throws(StoreError) -> ClosedRange<UInt64>? { try read { try Query.changeRange($0) } }
 
-    /// Counts of what the catalog knows.
+    /// Counts of the catalog's records.
     public struct Statistics: Hashable, Sendable {
         public var items = 0
         public var versions = 0
-        /// Unresolved losers of items that are not deleted.
+        /// The number of unresolved losers of items that are not deleted.
         public var conflicts = 0
         public var deletions = 0
-        /// Lengths of deleted files.
+        /// The total length of the deleted files.
         public var deletedBytes: UInt64 = 0
-        /// What the state takes on the disk.
+        /// The state's disk usage.
         public var space: StateSpace
     }
 
@@ -141,7 +141,7 @@ extension VersionStore {
         return statistics
     }
 
-    /// A damaged page found while reading has the catalog rebuilt at the next opening.
+    /// Damage that a read finds makes the next opening rebuild the catalog.
     private func noteDamage(_ error: StoreError) {
         guard case .catalog(let code, _) = error, SQLFailure(code: code, message: "").isCorruption else { return }
         options.logger.critical(

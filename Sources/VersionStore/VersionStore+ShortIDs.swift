@@ -1,15 +1,14 @@
-// The things that the first digits of an id stand for, and sums below a path: by indexes, whatever the catalog holds
-// besides.
+// Objects by the first digits of an id, and sums below a path, by indexes: fast with a catalog of any size.
 
 internal import GRDB
 import VersionModel
 
-/// The ids that begin with some digits, as the catalog orders them.
+/// The ids that start with some digits, in the catalog's order.
 struct IDRange {
     let low: [UInt8]
     let high: [UInt8]
 
-    /// Takes at most 32 hex digits of either case; nil for anything else.
+    /// Takes at most 32 hex digits of either case; nil for other text.
     init?(_ hex: String) {
         let digits = hex.lowercased()
         let padding = 32 - digits.utf8.count
@@ -20,7 +19,7 @@ struct IDRange {
     }
 }
 
-/// The thing that an id stands for, as far as the catalog knows.
+/// The object of an id, as far as the catalog knows it.
 public enum NamedByID: Sendable {
     case item(ItemID)
     case version(Version)
@@ -28,7 +27,7 @@ public enum NamedByID: Sendable {
 }
 
 extension VersionStore {
-    /// All things with an id that begins with these hex digits, at most so many of each kind.
+    /// All objects with an id that starts with these hex digits, at most this many of each kind.
     public func named(byDigits hex: String, limit: Int64) throws(StoreError) -> [NamedByID] {
         guard let range = IDRange(hex) else { return [] }
         return try read { database in
@@ -43,23 +42,23 @@ extension VersionStore {
         try read { try Query.deletions(at: path, $0) }
     }
 
-    /// The entries that were deleted from a directory under a name, newest first; the directory may have had another
-    /// name then.
+    /// The entries deleted from a directory under a name, newest first. The directory may have had another name then.
     public func deletions(in directory: FileID, named name: FileName) throws(StoreError) -> [Deletion] {
         try read { try Query.deletions(in: directory, named: name, $0) }
     }
 
-    /// The lengths of the entries that were deleted at a path and below it, added up.
+    /// The total length of the entries deleted at a path and below it.
     public func deletedBytes(within path: TreePath) throws(StoreError) -> UInt64 {
         try deletions(within: path).reduce(0) { $0 + min($1.size, .max - $0) }
     }
 
-    /// The recorded directories right in one.
+    /// The recorded directories directly in a directory.
     public func directories(in directory: FileID) throws(StoreError) -> [FileID] {
         try read { try Query.directories(in: directory, $0) }
     }
 
-    /// The kept contents of the documents right in a directory, or of one of them, with the longest version of each.
+    /// The kept contents of the documents directly in a directory, or of one of them, with the length of each content's
+    /// longest version.
     public func keptSizes(in directory: FileID, name: FileName?) throws(StoreError) -> [ContentID: UInt64] {
         try read { try Query.keptSizes(in: directory, name: name, $0) }
     }

@@ -1,4 +1,4 @@
-// A container's state: opens it, takes changes in, tells of them, closes it. Reading is in VersionStore+Reading.swift.
+// A container's state: opens it, takes changes, reports them, closes it. Queries are in VersionStore+Reading.swift.
 
 import CLinux
 import Glibc
@@ -7,17 +7,17 @@ import Synchronization
 import SystemPackage
 import VersionModel
 
-/// Where a container's state lives and what it knows. Thread-safe.
+/// The state of a container. Thread-safe.
 ///
-/// Changes are written behind: ``commit(_:)`` queues and returns, and readers see everything committed before, because
-/// they have the queue written first. What is lost with the process is the tail of an index; objects and deleted
-/// entries describe themselves, and the next opening reads them.
+/// Changes are written behind: ``commit(_:)`` queues and returns. Readers see everything committed before, because they
+/// let the queue be written first. The end of a process loses at most the end of an index; objects and deleted entries
+/// describe themselves, and the next opening reads them.
 public final class VersionStore: Sendable {
-    /// How to open.
+    /// The options of an opening.
     public struct Options: Sendable {
         public var clock: any WallClock
         public var logger: Logger
-        /// Changes nothing: no state is made, nothing recovered, commits are dropped.
+        /// Whether the store changes nothing: it makes no state, recovers nothing, and drops commits.
         public var readOnly: Bool
 
         public init(
@@ -30,41 +30,41 @@ public final class VersionStore: Sendable {
         }
     }
 
-    /// Which container this is, and what opening it found.
+    /// The container's identity, and the findings of its opening.
     public struct Identity: Hashable, Sendable {
         public var container: ContainerID
         public var device: VersionModel.DeviceID
-        /// Grows whenever the catalog's state was lost.
+        /// Grows with each loss of the catalog.
         public var epoch: UInt64
         /// The host's name, at most 32 letters, digits and `-`.
         public var deviceName: String
-        /// The state was made elsewhere; container and device ids are new.
+        /// Whether the state was made elsewhere; container and device ids are then new.
         public var wasCopied: Bool
         public var wasCreated: Bool
-        /// The catalog was lost and made anew from labels.
+        /// Whether the catalog was lost and rebuilt from labels.
         public var rebuilt: Bool
-        /// The last process that had the container open closed it.
+        /// Whether the last process closed the container in order.
         public var cleanShutdown: Bool
-        /// Since a disorderly end nobody has looked at the live files of saves that may have been cut short.
+        /// Whether the live files of interrupted saves have not been checked since a disorderly end.
         public var isUnsettled: Bool
     }
 
     public let identity: Identity
-    /// The directory whose state this is, as given to `init`.
+    /// The directory of the state, as given to `init`.
     public let root: FileDescriptor
     /// `.versionsfs`; stays open until ``close()``.
     public let state: FileDescriptor
     public let contents: ContentStore
     public let deletedArea: DeletedArea
-    /// Room for records when there is none.
+    /// Reserved space for records on a full disk.
     public let ballast: Ballast
     /// Gives the files of this container their ``FileID``.
     public let fileIdentity: FileIdentity
 
-    /// When the catalog last heard of anything before a disorderly end; nil if that is not known.
+    /// The time of the catalog's last change before a disorderly end; nil if it is unknown.
     let lastChange: Timestamp?
-    /// When it was closed in order the last time, a little early: a file with a later `st_ctim` changed since, or was
-    /// changed by us. nil if that is not known.
+    /// The time of the last orderly close, a little early: a file with a later `st_ctim` has changed since, or the
+    /// daemon itself changed it. nil if it is unknown.
     public let closed: Timestamp?
     let options: Options
     let catalog: Catalog
@@ -73,7 +73,7 @@ public final class VersionStore: Sendable {
     private let observers: Observers
     private let isClosed = Mutex(false)
 
-    /// Opens the state of `root`, making it if it is missing.
+    /// Opens the state of `root`, and makes it if it is missing.
     ///
     /// - Parameter root: an open descriptor of the directory, which must stay open as long as the store.
     public init(root: FileDescriptor, options: Options = Options()) throws(StoreError) {
@@ -104,11 +104,10 @@ public final class VersionStore: Sendable {
 
     deinit { close() }
 
-    /// Others can tell from now on that this process only writes down the changes that it has in hand, by a lock on
-    /// `staging`.
+    /// Marks, by a lock on `staging`, that this process only writes its last changes, for other processes.
     public func noteEnding() { _ = linux_flock(directory.staging.rawValue, LOCK_SH | LOCK_NB) }
 
-    /// Writes everything, marks an orderly end, unlocks. Nothing may be called afterwards; a second call does nothing.
+    /// Writes everything, marks an orderly end, and unlocks. No call may follow; a second call has no effect.
     public func close() {
         let isFirst = isClosed.withLock { closed in
             defer { closed = true }
@@ -127,7 +126,7 @@ public final class VersionStore: Sendable {
         directory.close()
     }
 
-    /// What changes in the tree from now on nobody here hears of. A file's clock runs a tick behind.
+    /// Records the time: later changes of the tree are not seen. A file's clock runs a tick behind.
     private func noteClosing() {
         var writer = ByteWriter(capacity: 8)
         writer.fixed(SystemClock().now().advanced(byNanoseconds: -100_000_000).nanoseconds)
@@ -136,15 +135,14 @@ public final class VersionStore: Sendable {
 
     // MARK: Writing
 
-    /// Records changes: one atomic transaction, in the order of the calls. Returns at once, unless so much waits that
-    /// memory must be bounded (50,000 rows).
+    /// Records changes: one atomic transaction, in the order of the calls. Returns at once, unless too much waits in
+    /// memory (50,000 rows).
     public func commit(_ mutations: [Mutation]) {
         guard !options.readOnly else { return options.logger.error("a change of a container open for reading") }
         queue.commit(mutations)
     }
 
-    /// Says that the current version will not be amended any more. Not in the redo log: after a kill nobody amends
-    /// anything.
+    /// Marks the current version as complete. Not in the redo log, because after a kill no process amends a version.
     public func seal(_ version: VersionID, _ flags: Version.Flags) {
         guard !options.readOnly else { return }
         queue.mark(version, flags.union(.sealed))
@@ -156,32 +154,32 @@ public final class VersionStore: Sendable {
     /// Whether the catalog cannot be written now (disk full, I/O error); changes wait in memory.
     public var isWritingStuck: Bool { queue.isStuck }
 
-    /// Nothing more may change, because it could not be recorded: asked before each change.
+    /// Whether no further change is allowed, because it could not be recorded: checked before each change.
     public var isWritingRefused: Bool { queue.isRefusing }
 
-    /// Why the catalog cannot be written; nil while it can, or may soon.
+    /// The reason why the catalog cannot be written; nil while it can, or may soon.
     public var writingFailure: String? { queue.failure }
 
     // MARK: The change feed
 
-    /// Calls `handler` with the change rows of each transaction, in order, on the writer's thread, once they are
-    /// committed. The handler may read, and may commit, but must not block.
+    /// Calls `handler` with the change rows of each transaction, in order, on the writer's thread, after the commit.
+    /// The handler may read and commit, but must not block.
     public func observe(_ handler: @escaping @Sendable ([(sequence: UInt64, Change)]) -> Void) -> Observation {
         observers.add { rows in handler(rows.map { ($0.sequence, $0.change) }) }
     }
 
     // MARK: Space
 
-    /// What the state takes on the disk.
+    /// The state's disk usage.
     public var space: StateSpace {
         let (history, deleted) = (contents.shelf.space.value, deletedArea.shelf.space.value)
         return StateSpace(
             history: history.bytes, deleted: deleted.bytes, isComplete: history.isComplete && deleted.isComplete)
     }
 
-    /// Adds up ``space`` anew.
-    /// - Parameter onlyIfUnknown: where it is not complete, as after a disorderly end. If another thread is at it, the
-    ///   call waits until it is done.
+    /// Computes ``space`` again.
+    /// - Parameter onlyIfUnknown: whether to do it only for incomplete numbers, as after a disorderly end. The call
+    ///   waits for another thread's scan.
     public func rescanSpace(onlyIfUnknown: Bool = false) throws(StoreError) {
         do throws(Errno) {
             try contents.shelf.space.scan(contents.shelf.directory, onlyIfUnknown: onlyIfUnknown)
@@ -192,7 +190,7 @@ public final class VersionStore: Sendable {
     private func saveSpace() {
         let space = space
         var writer = ByteWriter()
-        // If they are not known, those of an earlier end are no longer true either.
+        // With unknown numbers, those of an earlier end are no longer true either.
         if space.isComplete {
             writer.fixed(space.history)
             writer.fixed(space.deleted)
@@ -201,16 +199,16 @@ public final class VersionStore: Sendable {
     }
 }
 
-/// Ends an observation when cancelled or released.
+/// Ends an observation when it is cancelled or released.
 public final class Observation: Sendable {
     private let end: @Sendable () -> Void
     init(_ end: @escaping @Sendable () -> Void) { self.end = end }
     deinit { end() }
-    /// No call begins after this returned, except one that is running.
+    /// After this returns, no new call starts; one may still be running.
     public func cancel() { end() }
 }
 
-/// Who listens to the change feed.
+/// The observers of the change feed.
 final class Observers: Sendable {
     typealias Handler = @Sendable ([Catalog.Row]) -> Void
     private struct State {

@@ -1,16 +1,16 @@
-// Parents of the versions that were written to the catalog last.
+// The parents of the last versions written to the catalog.
 
 import VersionModel
 
-/// What the rows of versions name as their parents, as far as it is known without reading them: a save writes the version
-/// before it once more, which it had written itself.
+/// The parents in the rows of versions, as far as they are known without a read: a save writes the preceding version
+/// again, which the store wrote before.
 struct WrittenParents {
-    /// So few that to look at all of them, which the end of an item takes, costs less than to read a row.
+    /// So few that a pass over all of them, which the end of an item takes, costs less than to read a row.
     private static let most = 64
 
     private var parents: [VersionID: (item: ItemID, parents: [VersionID])] = [:]
 
-    /// nil: the row is to be read.
+    /// nil: the row must be read.
     subscript(_ version: VersionID) -> [VersionID]? { parents[version]?.parents }
 
     mutating func note(_ version: Version) {
