@@ -331,7 +331,7 @@ extension LiveContainer {
         return state.current != nil || file.node.writers.count > 1
     }
 
-    /// What a writer has synchronised before the others are done is amended by them, unless they only append to it:
+    /// What a writer has synchronized before the others are done is amended by them, unless they only append to it:
     /// then it is the beginning of the file still, and a version of its own.
     private func bequeath(_ file: OpenFile, to others: [OpenFile], _ state: Document.State) {
         guard let saved = file.state.withLock(\.saved), saved == state.current?.id, !state.isAppendedTo else { return }

@@ -15,7 +15,7 @@ extension LiveContainer {
     /// Keeps the current version's content by copying it out of the live file, which is about to change in place.
     ///
     /// - Parameter isDurable: the next thing is a write, not a truncation, which the file system orders by itself. (For
-    ///   what was synchronised, not well enough.)
+    ///   what was synchronized, not well enough.)
     /// - Parameter isNeverGivenUp: also if it is bigger than `max-file`.
     func keepCopy(
         _ state: inout Document.State, of node: Node, from descriptor: Int32, isDurable: Bool = false,
@@ -28,15 +28,15 @@ extension LiveContainer {
             return
         }
         let labels = labels(of: current, state, node, from: descriptor)
-        let isDurable = isDurable || store.contents.mayBeOvertaken && isSynchronised(current, descriptor)
+        let isDurable = isDurable || store.contents.mayBeOvertaken && isSynchronized(current, descriptor)
         let wanted = store.contents.canReflink ? 0 : current.size
         try retryingWhenFull(wanted: wanted, isRecord: wanted <= Self.copiedOnFull) { () throws(Errno) in
             _ = try store.contents.keep(
                 copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others,
                 isDurable: isDurable, upTo: state.isAppendedTo && !state.sharesContent ? current.size : .max)
         }
-        // A mapping, or a descriptor that synchronises each write, makes the next content durable without asking us.
-        if store.contents.synchronizesOneFile, isSynchronised(current, descriptor) { store.contents.settle() }
+        // A mapping, or a descriptor that synchronizes each write, makes the next content durable without asking us.
+        if store.contents.synchronizesOneFile, isSynchronized(current, descriptor) { store.contents.settle() }
         state.isKept = true
         // What was written while it was copied, or since it was hashed, is of
         // the version too: it is what was kept of it.
@@ -46,9 +46,9 @@ extension LiveContainer {
         if state.isRecorded { store.commit([.version(kept)]) }
     }
 
-    /// Whether the file says that it was synchronised as this version, or as the beginning of it, here or under the
+    /// Whether the file says that it was synchronized as this version, or as the beginning of it, here or under the
     /// name that it had then.
-    private func isSynchronised(_ current: Version, _ file: Int32) -> Bool {
+    private func isSynchronized(_ current: Version, _ file: Int32) -> Bool {
         store.contents.labels(live: FileDescriptor(rawValue: file)).map(\.version).contains { version in
             version.content == current.content
                 || version.size == current.size && version.modified == current.modified
@@ -77,7 +77,7 @@ extension LiveContainer {
         _ state: inout Document.State, of node: Node, _ name: FileName, in directory: SharedDescriptor, _ stat: FileStat
     ) throws(Errno) -> Bool {
         guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return false }
-        let live = state.hasGrownSinceLabelled ? try? Backing.openQuietly(name.bytes, in: directory.raw, stat.key) : nil
+        let live = state.hasGrownSinceLabeled ? try? Backing.openQuietly(name.bytes, in: directory.raw, stat.key) : nil
         defer { if let live { Glibc.close(live) } }
         let labels = labels(of: current, state, node, from: live ?? -1)
         if !node.hasWriters, stat.links == 1, !mayStillChange(node, name, in: directory) {
@@ -134,7 +134,7 @@ extension LiveContainer {
         of version: Version, _ state: Document.State, _ node: Node, from file: Int32
     ) -> (first: ContentStore.Label, others: [ContentStore.Label]) {
         let own = label(of: version, state, node)
-        let beginning = state.hasGrownSinceLabelled ? synchronised(version, own, file) : []
+        let beginning = state.hasGrownSinceLabeled ? synchronized(version, own, file) : []
         guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else {
             return (own, beginning)
         }
@@ -155,9 +155,9 @@ extension LiveContainer {
         ContentStore.Label(version: version, path: .root, place: Place(directory: .root, name: Self.nameless))
     }
 
-    /// What of a version was synchronised before more was appended to it: if
+    /// What of a version was synchronized before more was appended to it: if
     /// the rest does not reach the disk, it is that.
-    private func synchronised(_ version: Version, _ own: ContentStore.Label, _ file: Int32) -> [ContentStore.Label] {
+    private func synchronized(_ version: Version, _ own: ContentStore.Label, _ file: Int32) -> [ContentStore.Label] {
         store.contents.labels(live: FileDescriptor(rawValue: file)).filter {
             $0.version.id == version.id && $0.version.content == version.content && $0.version.size < version.size
         }.prefix(1).map { label in

@@ -1,5 +1,5 @@
 // Shared mappings that outlive close(2). The kernel tells of none of their stores, and no time moves at a store into a
-// page that waits to be written already: the file is kept, synchronised and compared until the mapping is gone.
+// page that waits to be written already: the file is kept, synchronized and compared until the mapping is gone.
 
 import CLinux
 import Glibc
@@ -67,7 +67,7 @@ extension LiveContainer {
         do {
             try capture(mapped: node, &look, isOver: isOver)
             // A store has begun the wait anew.
-            if look.synchronised != last.synchronised { look.unanswered = nil }
+            if look.synchronized != last.synchronized { look.unanswered = nil }
         } catch {
             let path = nodes.path(node) ?? .root
             logger.error("what was stored through a mapping could not be kept: \(error)", metadata: ["file": "\(path)"])
@@ -159,9 +159,9 @@ extension LiveContainer {
             look.isKept = true
         }
         // From now on the next store into each page moves the time.
-        if !isOver, look.synchronised != Stamp(stat) {
+        if !isOver, look.synchronized != Stamp(stat) {
             try synchronizeMapped(file)
-            look.synchronised = Stamp(stat)
+            look.synchronized = Stamp(stat)
         }
         var content: (hash: [UInt8], isCurrent: Bool)?
         if isFirst || isInMemory(file) {

@@ -212,7 +212,7 @@ extension LiveContainer {
             if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
             // A mapping may write unseen: keep the content before anyone can make one. Nothing orders such writes, and
-            // what they overwrite may have been synchronised: the copy is durable first,
+            // what they overwrite may have been synchronized: the copy is durable first,
             // which costs nothing where it is a reflink.
             if !state.contentDiffers(from: stat) {
                 do throws(Errno) {

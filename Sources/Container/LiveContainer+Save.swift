@@ -354,7 +354,7 @@ extension LiveContainer {
         return ContentHash.sha256(of: kept.rawValue, size: current.size)
     }
 
-    /// Brings what a kept content says of a version up to date; what is not kept yet is labelled when it is.
+    /// Brings what a kept content says of a version up to date; what is not kept yet is labeled when it is.
     func relabel(_ version: Version) {
         relabel(version.id, in: version.content) { $0 = version }
     }
@@ -367,7 +367,7 @@ extension LiveContainer {
         do {
             try store.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
         } catch {
-            logger.warning("a content could not be labelled: \(error)", metadata: ["version": "\(version)"])
+            logger.warning("a content could not be labeled: \(error)", metadata: ["version": "\(version)"])
         }
     }
 

@@ -14,17 +14,17 @@ struct RandomBits: RandomNumberGenerator {
     }
 
     private static let stock = Mutex(Stock())
-    private static let neighbours = Atomic<UInt64>(UInt64.random(in: 0...UInt64(UInt32.max)))
+    private static let neighbors = Atomic<UInt64>(UInt64.random(in: 0...UInt64(UInt32.max)))
 
     /// Sets the same numbers for the same seed: for tests that repeat a run, where the order of identities may matter.
     static func `repeat`(from seed: UInt64) {
         stock.withLock { $0 = Stock(repeated: seed) }
-        neighbours.store(seed, ordering: .relaxed)
+        neighbors.store(seed, ordering: .relaxed)
     }
 
     /// A byte that changes every 512 calls.
     static func neighborhood() -> UInt8 {
-        UInt8(truncatingIfNeeded: neighbours.add(1, ordering: .relaxed).newValue >> 9)
+        UInt8(truncatingIfNeeded: neighbors.add(1, ordering: .relaxed).newValue >> 9)
     }
 
     mutating func next() -> UInt64 {

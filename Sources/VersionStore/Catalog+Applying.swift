@@ -106,7 +106,7 @@ extension Catalog {
         let gone = Set(ids)
         let going = Dictionary(grouping: try ids.compactMap { try Query.version($0, database) }, by: \.item)
         for (item, versions) in going {
-            let versions = try Query.neighbours(of: versions.map(\.id), in: item, database)
+            let versions = try Query.neighbors(of: versions.map(\.id), in: item, database)
             let parents = Splice.parents(without: gone, in: versions.map { HistoryNode($0) })
             for var version in versions {
                 guard let named = parents[version.id] else { continue }

@@ -130,7 +130,7 @@ enum Query {
 
     /// The versions of an item that a removal from the graph needs. For one version of a long history: the versions
     /// that name it, and their other parents.
-    static func neighbours(of gone: [VersionID], in item: ItemID, _ database: Database) throws -> [Version] {
+    static func neighbors(of gone: [VersionID], in item: ItemID, _ database: Database) throws -> [Version] {
         guard gone.count == 1, let id = gone.first else { return try versions(of: item, database) }
         var writer = ByteWriter(capacity: 16)
         writer.identity(id)

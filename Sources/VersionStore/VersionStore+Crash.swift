@@ -56,7 +56,7 @@ extension VersionStore {
     /// A version, reduced to the available part of its content. Its label changes too: a label with more would restore
     /// the larger version after the next crash.
     public func cutShort(_ version: Version) throws -> Version {
-        if let whole = try cutToSynchronised(version) { return whole }
+        if let whole = try cutToSynchronized(version) { return whole }
         let rest = try remainder(version)
         if contents.contains(rest.content) { try? contents.relabel(rest) }
         return rest
@@ -65,8 +65,8 @@ extension VersionStore {
     /// A kept version in its state at a synchronization before a later append, if that is available: that state is
     /// complete. Its label changes too.
     /// - Returns: nil if there was no synchronization, or the state is gone.
-    public func cutToSynchronised(_ version: Version) throws -> Version? {
-        guard let whole = try synchronised(version) else { return nil }
+    public func cutToSynchronized(_ version: Version) throws -> Version? {
+        guard let whole = try synchronized(version) else { return nil }
         try? contents.relabel(whole)
         return whole
     }
@@ -89,7 +89,7 @@ extension VersionStore {
         return version
     }
 
-    private func synchronised(_ version: Version) throws -> Version? {
+    private func synchronized(_ version: Version) throws -> Version? {
         let labels = ((try? contents.labels(of: version.content)) ?? []).map(\.version)
         let check = StoreCheck(store: self, repairs: false)
         for var label in labels where label.id == version.id && label.size < version.size && label.hash != nil {

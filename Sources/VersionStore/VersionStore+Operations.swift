@@ -23,7 +23,7 @@ extension VersionStore {
         let gone = Set(versions.map(\.id))
         return try read { database in
             try Dictionary(grouping: versions, by: \.item).flatMap { item, versions in
-                try Query.neighbours(of: versions.map(\.id), in: item, database)
+                try Query.neighbors(of: versions.map(\.id), in: item, database)
             }.filter { !gone.contains($0.id) && !gone.isDisjoint(with: $0.parents) }
         }
     }

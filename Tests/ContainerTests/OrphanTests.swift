@@ -233,8 +233,8 @@ import VersionStore
         #expect(try tree.findings() == [])
     }
 
-    @Test("what one of two writers synchronises is amended by whoever of them closes last")
-    func synchronisedByOneOfTwo() throws {
+    @Test("what one of two writers synchronizes is amended by whoever of them closes last")
+    func synchronizedByOneOfTwo() throws {
         let tree = try BrowsedContainer()
         try tree.save("x", "content")
         let (one, two) = (try Writer(tree, "x", O_WRONLY), try Writer(tree, "x", O_WRONLY))

@@ -68,7 +68,7 @@ extension PowerCutTests {
     }
 
     @Test(
-        "what was synchronised is copied for good before it is truncated; what was not is not waited for",
+        "what was synchronized is copied for good before it is truncated; what was not is not waited for",
         arguments: [Truncation.opening, .inPlace, .appended, .elsewhere])
     func copiedForGood(_ truncation: Truncation) throws {
         let tree = try BrowsedContainer()
@@ -99,7 +99,7 @@ extension PowerCutTests {
         }
         #expect(contents.unawaited == 0)
         let file = truncation == .elsewhere ? "y" : "x"
-        // What came since is nothing that anybody has synchronised.
+        // What came since is nothing that anybody has synchronized.
         if truncation == .inPlace { try tree.save(file, "three") }
         try tree.save(file, "four")
         #expect(contents.unawaited >= (contents.mayBeOvertaken ? 1 : 0))

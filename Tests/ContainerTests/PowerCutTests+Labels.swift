@@ -66,7 +66,7 @@ extension PowerCutTests {
         try before.save("x", " more", flags: O_APPEND)
         let catalog = try snapshot(before)
         let current = try #require(try before.container.store.version(try before.item("x").current))
-        // Before this reaches the file its content is copied, and the power fails while the copy is synchronised.
+        // Before this reaches the file its content is copied, and the power fails while the copy is synchronized.
         try Writer(before, "x", O_WRONLY).write("BASE", at: 0)
         let object = ".versionsfs/objects/\(before.container.store.contents.name(of: current.content).name)"
         let tree = try cut(before, catalog, [object: "\0\0\0\0\0\0\0\0\0", "x": arrived])
@@ -77,9 +77,9 @@ extension PowerCutTests {
     }
 
     @Test(
-        "what was synchronised is not set aside if it was about to be displaced, and the rename has not arrived",
+        "what was synchronized is not set aside if it was about to be displaced, and the rename has not arrived",
         arguments: ["two", "t"])
-    func labelledToBeDisplaced(_ arrived: String) throws {
+    func labeledToBeDisplaced(_ arrived: String) throws {
         let before = try BrowsedContainer()
         try before.save("x", "one")
         let catalog = try snapshot(before)
@@ -212,14 +212,14 @@ extension PowerCutTests {
     @Test("what came in part is not taken for the older version that it was to be")
     func inPartAsAnOlderVersion() throws {
         let before = try BrowsedContainer()
-        for (name, text) in [("a", "one"), ("s", "s"), ("t", "unsynchronised")] { try before.save(name, text) }
+        for (name, text) in [("a", "one"), ("s", "s"), ("t", "unsynchronized")] { try before.save(name, text) }
         try move(before, "t", to: "a")
         try move(before, "a", to: "s")
-        try before.save("a", "synchronised")
+        try before.save("a", "synchronized")
         try synchronize(before, "a")
         try move(before, "s", to: "a")
         let tree = try cut(before, snapshot(before), ["a": "unsync"])
-        #expect(try tree.live("a") == "synchronised")
+        #expect(try tree.live("a") == "synchronized")
         #expect(try tree.texts().contains("unsync"))
         #expect(try tree.findings() == [])
         tree.close()
@@ -245,7 +245,7 @@ extension PowerCutTests {
         // However coarse the clock of the file system is.
         let later = timespec(tv_sec: time(nil) + 1, tv_nsec: 0)
         #expect(utimensat(AT_FDCWD, "\(before.path)/b", [later, later], 0) == 0)
-        // The block in which the file had ended when it was synchronised is the one that is missing.
+        // The block in which the file had ended when it was synchronized is the one that is missing.
         let whole = Array("base\(more)on".utf8)
         let torn = whole.indices.map { $0 < 4 || $0 >= LostBlocks.size ? whole[$0] : 0 }
         let tree = try cut(before, catalog, ["b": String(decoding: torn, as: UTF8.self)], later: seconds)
@@ -258,7 +258,7 @@ extension PowerCutTests {
     }
 
     @Test(
-        "what was appended and synchronised stays, though recovery keeps its beginning, which is another item's content",
+        "what was appended and synchronized stays, though recovery keeps its beginning, which is another item's content",
         arguments: ["", " and on"])
     func beginningKeptForAnother(_ unheard: String) throws {
         let before = try BrowsedContainer()
@@ -290,8 +290,8 @@ extension PowerCutTests {
         tree.close()
     }
 
-    @Test("zeros that were synchronised have not been lost, though the catalog knows that version as it was before")
-    func synchronisedZeros() throws {
+    @Test("zeros that were synchronized have not been lost, though the catalog knows that version as it was before")
+    func synchronizedZeros() throws {
         let before = try BrowsedContainer()
         // What is changed within a minute of the save counts: as the file system tells it.
         let seconds = Int64(time(nil)) - before.clock.now().nanoseconds / 1_000_000_000

@@ -151,7 +151,7 @@ import VersionModel
     }
 
     @Test(
-        "what was appended to, was moved over another file and has lost its end is what its item says, and what was synchronised is there"
+        "what was appended to, was moved over another file and has lost its end is what its item says, and what was synchronized is there"
     )
     func appendedAndMovedOver() throws {
         let before = try BrowsedContainer()
@@ -208,7 +208,7 @@ import VersionModel
     }
 
     @Test(
-        "what was synchronised of a file that was appended to and then replaced is there, though the rest has not arrived",
+        "what was synchronized of a file that was appended to and then replaced is there, though the rest has not arrived",
         arguments: [
         true, false,
     ])
@@ -336,7 +336,7 @@ import VersionModel
         tree.close()
     }
 
-    @Test("what was synchronised counts, though the power fails while what was appended to it is synchronised")
+    @Test("what was synchronized counts, though the power fails while what was appended to it is synchronized")
     func withinTheNextSync() throws {
         let before = try BrowsedContainer()
         try before.save("x", "zero")

@@ -9,8 +9,8 @@ import Testing
 
 @Suite("Finding the container")
 struct ContainerPlaceTests {
-    /// A tree whose root and directories are labelled as the mount would label them.
-    private func labelledTree() throws -> String {
+    /// A tree whose root and directories are labeled as the mount would label them.
+    private func labeledTree() throws -> String {
         let directory = try temporaryDirectory()
         for path in ["/root", "/root/a", "/root/a/b", "/plain"] { mkdir(directory + path, 0o755) }
         for path in ["/root", "/root/a", "/root/a/b"] { try label(directory + path, socket: "/run/x.sock") }
@@ -19,7 +19,7 @@ struct ContainerPlaceTests {
 
     @Test("by the attributes of the nearest ancestor that exists")
     func attributes() throws {
-        let directory = try labelledTree()
+        let directory = try labeledTree()
         defer { remove(directory) }
         let place = try ContainerPlace.find(Path(directory + "/root/a/b/gone/also gone.txt"))
         #expect(place.root == Path(directory + "/root"))
@@ -30,7 +30,7 @@ struct ContainerPlaceTests {
 
     @Test("links are followed, the last one only if asked; dots are resolved")
     func links() throws {
-        let directory = try labelledTree()
+        let directory = try labeledTree()
         defer { remove(directory) }
         symlink("root/a", directory + "/link")
         symlink("nowhere", directory + "/root/dangling")
@@ -44,7 +44,7 @@ struct ContainerPlaceTests {
 
     @Test("names that are not UTF-8 are kept")
     func bytes() throws {
-        let directory = try labelledTree()
+        let directory = try labeledTree()
         defer { remove(directory) }
         let name: [UInt8] = [0xFF, 0x20, 0xC3]
         let place = try ContainerPlace.find(Path(bytes: Array((directory + "/root/a/").utf8) + name))
@@ -53,7 +53,7 @@ struct ContainerPlaceTests {
 
     @Test("a container that is not mounted is known by its state")
     func unmounted() throws {
-        let directory = try labelledTree()
+        let directory = try labeledTree()
         defer { remove(directory) }
         mkdir(directory + "/plain/.versionsfs", 0o700)
         mkdir(directory + "/plain/.versionsfs/objects", 0o700)
@@ -66,7 +66,7 @@ struct ContainerPlaceTests {
 
     @Test("anything else is in no container")
     func none() throws {
-        let directory = try labelledTree()
+        let directory = try labeledTree()
         defer { remove(directory) }
         do {
             let place = try ContainerPlace.find(Path(directory + "/plain"))

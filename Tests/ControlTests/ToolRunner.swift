@@ -88,7 +88,7 @@ final class ToolProcess {
     }
 }
 
-/// `tree/doc.txt` with a loser and a base, labelled like a mount, served by a fake.
+/// `tree/doc.txt` with a loser and a base, labeled like a mount, served by a fake.
 struct ToolWorld {
     let service: FakeService
     let directory: String

@@ -70,7 +70,7 @@ struct Inspection {
         for version in try store.versions(of: id) {
             versions += 1
             if version.flags.contains(.unfinished) { unfinished += 1 }
-            // What was not synchronised may be lost with the power.
+            // What was not synchronized may be lost with the power.
             if version.flags.contains(.contentLost), isKill {
                 problems.append("the content of version \(version.id) of \(live ?? "?") is lost")
             }

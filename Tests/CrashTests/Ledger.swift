@@ -6,7 +6,7 @@ import CrashLoad
 enum Ending {
     /// The daemon alone: what has returned has happened.
     case kill
-    /// The machine: what was synchronised has happened, and what came before; of the rest, anything.
+    /// The machine: what was synchronized has happened, and what came before; of the rest, anything.
     case powerCut
 }
 
@@ -21,7 +21,7 @@ struct Ledger {
         var action: Entry.Action?
         var isDone = true
         var isSynced = false
-        /// What else a file that was renamed here may hold, because nothing of it was synchronised.
+        /// What else a file that was renamed here may hold, because nothing of it was synchronized.
         var before: [State] = []
 
         var bytes: [UInt8]? { content?.bytes ?? found }
@@ -113,11 +113,11 @@ struct Ledger {
         files[file, default: [State()]].append(state)
     }
 
-    /// What a file went through since it was synchronised last, that state included.
+    /// What a file went through since it was synchronized last, that state included.
     ///
     /// What came under a name that had been taken away may have gone back to what had the name before, as it may where
     /// it stays (see ``judge(_:_:_:)``): the name's document is one (DESIGN 5.1), and "the old content" is the newest
-    /// of its versions that is whole under that name. What was synchronised meanwhile is where it was taken to.
+    /// of its versions that is whole under that name. What was synchronized meanwhile is where it was taken to.
     private func unsure(_ file: String) -> [State] {
         let states = files[file] ?? []
         let since = states[(states.lastIndex { $0.isSynced } ?? 0)...]
@@ -195,7 +195,7 @@ struct Ledger {
     }
 
     /// Whether every byte is one that the file had or was to have, or has not arrived: so may a new file be that nobody
-    /// synchronised, and any that was being written to once more. (A page may go to the disk while it is filled.)
+    /// synchronized, and any that was being written to once more. (A page may go to the disk while it is filled.)
     private func isTorn(_ found: [UInt8], _ possible: ArraySlice<State>) -> Bool {
         // What a round before left of a new file is no older content, either.
         let isNew = possible.contains { !$0.isThere || $0.content == nil }

@@ -1,4 +1,4 @@
-// Cuts the power at random moments of a load, mounts what the disk would hold, and looks whether what was synchronised
+// Cuts the power at random moments of a load, mounts what the disk would hold, and looks whether what was synchronized
 // is there and everything else is one thing or the other.
 
 import CLinux
@@ -13,7 +13,7 @@ extension Crashes {
         private static let cutsOfOne = 10
 
         @Test(
-            "What was synchronised is there after a power cut",
+            "What was synchronized is there after a power cut",
             .enabled(if: getuid() == 0, "only root may mount images"))
         func cutOnExt4() throws { try cut(Workplace.count(100), .ext4, seed: KillTests.seed &+ 2) }
 
@@ -26,7 +26,7 @@ extension Crashes {
         func cutOnBtrfs() throws { try cut(Workplace.count(100), .btrfs, seed: KillTests.seed &+ 4) }
 
         @Test(
-            "A daemon that synchronises nothing is found out", .enabled(if: getuid() == 0, "only root may mount images")
+            "A daemon that synchronizes nothing is found out", .enabled(if: getuid() == 0, "only root may mount images")
         )
         func plantedBug() throws {
             let failure = withFault("lost-sync") {
@@ -45,7 +45,7 @@ extension Crashes {
                 try record(type, cuts, Dice(seed: dice.next()), "seed \(seed)", &totals)
             }
             print(
-                "power cuts: \(totals.crashes) on \(type), \(totals.contents) synchronised contents found again, "
+                "power cuts: \(totals.crashes) on \(type), \(totals.contents) synchronized contents found again, "
                     + "\(totals.unfinished) unfinished versions seen, seed \(seed)")
         }
 

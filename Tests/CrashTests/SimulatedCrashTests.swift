@@ -13,7 +13,7 @@ extension Crashes {
         @Test("Whatever a program does, what it saved is there after a kill between two requests")
         func kills() throws { try crash(Workplace.count(500), .kill, seed: Self.seed) }
 
-        @Test("Whatever a program does, what it synchronised is there after a power cut between two requests")
+        @Test("Whatever a program does, what it synchronized is there after a power cut between two requests")
         func cuts() throws { try crash(Workplace.count(1500), .powerCut, seed: Self.seed &+ 1) }
 
         /// The same every time by default: what a tenth of the numbers finds by chance is no news of a change.

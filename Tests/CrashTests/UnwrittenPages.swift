@@ -8,7 +8,7 @@ import SystemPackage
 
 @testable import VersionStore
 
-/// The files that were written to and not synchronised since, in the order in which they were: a run can be repeated.
+/// The files that were written to and not synchronized since, in the order in which they were: a run can be repeated.
 final class UnwrittenPages {
     /// A file, wherever its name has gone.
     private final class File {
@@ -58,7 +58,7 @@ final class UnwrittenPages {
 
     func forget() { (files, order) = ([:], []) }
 
-    /// Any part of what was not synchronised is gone.
+    /// Any part of what was not synchronized is gone.
     func lose(_ dice: inout Dice) throws {
         for inode in order {
             guard let file = files[inode], let old = file.durable, let new = Inspection.read(file.path) else {

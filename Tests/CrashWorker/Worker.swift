@@ -12,7 +12,7 @@ struct CallFailed: Error {
 struct Worker {
     private let root: String
     private let directory: String
-    /// One change of so many is synchronised.
+    /// One change of so many is synchronized.
     private let syncsOneOf: Int
     private var number: UInt64
     private var dice: Dice

@@ -6,7 +6,7 @@ import Glibc
 import SystemPackage
 import Testing
 
-/// Serialised: each test counts what its mount leaves behind.
+/// Serialized: each test counts what its mount leaves behind.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct MountTests {
     @Test("What is written is read, renamed and removed", arguments: [false, true])

@@ -272,7 +272,7 @@ struct MountedCoordinationTests {
             func file(_ number: Int) -> URL { URL(fileURLWithPath: container.file("a\(number)")) }
             let presenter = RecordingPresenter(file(0))
             let count = Collected<Int>()
-            presenter.behaviour.save = {
+            presenter.behavior.save = {
                 var error: NSError?
                 guard let url = presenter.presentedItemURL else { return nil }
                 count.add(0)

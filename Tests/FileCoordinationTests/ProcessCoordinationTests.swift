@@ -90,7 +90,7 @@ struct ProcessCoordinationTests {
             let file = directory.appendingPathComponent("a")
             try Data("old".utf8).write(to: file)
             let presenter = RecordingPresenter(file)
-            presenter.behaviour.save = {
+            presenter.behavior.save = {
                 var error: NSError?
                 NSFileCoordinator(filePresenter: presenter).coordinate(writingItemAt: file, error: &error) { url in
                     try? Data("new".utf8).write(to: url)
@@ -201,7 +201,7 @@ struct ProcessCoordinationTests {
         try inDirectory { directory in
             let file = directory.appendingPathComponent("a")
             let presenter = RecordingPresenter(file)
-            presenter.behaviour.accommodate = {
+            presenter.behavior.accommodate = {
                 NSError(domain: "test", code: 1, userInfo: [NSLocalizedDescriptionKey: "still needed"])
             }
             NSFileCoordinator.addFilePresenter(presenter)
@@ -221,7 +221,7 @@ struct ProcessCoordinationTests {
         try inDirectory { directory in
             let file = directory.appendingPathComponent("a")
             let presenter = RecordingPresenter(file)
-            presenter.behaviour.accommodate = {
+            presenter.behavior.accommodate = {
                 NSFileCoordinator.removeFilePresenter(presenter)
                 return nil
             }
@@ -241,7 +241,7 @@ struct ProcessCoordinationTests {
             let codes = Collected<Int>()
             let presenter = RecordingPresenter(file)
             let (asked, finished) = (Gate(), Gate())
-            presenter.behaviour.relinquish = { _ in
+            presenter.behavior.relinquish = { _ in
                 asked.open()
                 finished.pass()
             }
@@ -326,7 +326,7 @@ struct ProcessCoordinationTests {
             let read = DispatchGroup()
             for presenter in presenters {
                 read.enter()
-                presenter.behaviour.changed = {
+                presenter.behavior.changed = {
                     NSFileCoordinator(filePresenter: presenter).coordinate(readingItemAt: file, error: nil) { _ in }
                     read.leave()
                 }
@@ -343,7 +343,7 @@ struct ProcessCoordinationTests {
         try inDirectory { directory in
             let file = directory.appendingPathComponent("a")
             let presenter = RecordingPresenter(file)
-            presenter.behaviour.answers = false
+            presenter.behavior.answers = false
             NSFileCoordinator.addFilePresenter(presenter)
             defer { NSFileCoordinator.removeFilePresenter(presenter) }
             var error: NSError?

@@ -29,7 +29,7 @@ struct QuestionOrderTests {
             defer { withExtendedLifetime(dispatch) {} }
             let presenter = RecordingPresenter(directory, on: kind.queue(dispatch))
             let (handling, handled) = (Gate(), DispatchSemaphore(value: 0))
-            presenter.behaviour.toldOfSubitem = {
+            presenter.behavior.toldOfSubitem = {
                 handling.open()
                 handled.wait()
             }
@@ -69,7 +69,7 @@ struct QuestionOrderTests {
             let (file, new) = (directory.appendingPathComponent("a"), directory.appendingPathComponent("b"))
             let presenter = RecordingPresenter(file, on: OperationQueue())
             let (handling, goOn) = (Gate(), Gate())
-            presenter.behaviour.changed = {
+            presenter.behavior.changed = {
                 handling.open()
                 goOn.pass()
             }
@@ -98,7 +98,7 @@ struct QuestionOrderTests {
             let queue = OperationQueue()
             queue.maxConcurrentOperationCount = 1
             let presenter = RecordingPresenter(old, on: queue)
-            presenter.behaviour.save = {
+            presenter.behavior.save = {
                 var error: NSError?
                 guard let url = presenter.presentedItemURL else { return nil }
                 NSFileCoordinator(filePresenter: presenter).coordinate(writingItemAt: url, error: &error) { url in

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Its item and what it does may be set from any thread.
 final class RecordingPresenter: NSObject, NSFilePresenter, Sendable {
-    struct Behaviour: Sendable {
+    struct Behavior: Sendable {
         var relinquish: (@Sendable (Bool) -> Void)?
         var save: (@Sendable () -> (any Error)?)?
         var accommodate: (@Sendable () -> (any Error)?)?
@@ -20,16 +20,16 @@ final class RecordingPresenter: NSObject, NSFilePresenter, Sendable {
         var url: URL?
         var words: [String] = []
         var wanted: (@Sendable ([String]) -> Bool, Gate)?
-        var behaviour = Behaviour()
+        var behavior = Behavior()
     }
 
     let presentedItemOperationQueue: OperationQueue
     private let state: Mutex<State>
 
-    init(_ url: URL?, on queue: OperationQueue? = nil, _ behaviour: Behaviour = Behaviour()) {
+    init(_ url: URL?, on queue: OperationQueue? = nil, _ behavior: Behavior = Behavior()) {
         presentedItemOperationQueue = queue ?? OperationQueue()
         if queue == nil { presentedItemOperationQueue.maxConcurrentOperationCount = 1 }
-        state = Mutex(State(url: url, behaviour: behaviour))
+        state = Mutex(State(url: url, behavior: behavior))
         super.init()
     }
 
@@ -37,9 +37,9 @@ final class RecordingPresenter: NSObject, NSFilePresenter, Sendable {
         get { state.withLock { $0.url } }
         set { state.withLock { $0.url = newValue } }
     }
-    var behaviour: Behaviour {
-        get { state.withLock { $0.behaviour } }
-        set { state.withLock { $0.behaviour = newValue } }
+    var behavior: Behavior {
+        get { state.withLock { $0.behavior } }
+        set { state.withLock { $0.behavior = newValue } }
     }
 
     /// What it has been asked and told so far.
@@ -74,32 +74,32 @@ final class RecordingPresenter: NSObject, NSFilePresenter, Sendable {
 
     func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
         say("relinquish to reader")
-        behaviour.relinquish?(false)
-        if behaviour.answers { reader { self.say("reacquire from reader") } }
+        behavior.relinquish?(false)
+        if behavior.answers { reader { self.say("reacquire from reader") } }
     }
 
     func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
         say("relinquish to writer")
-        behaviour.relinquish?(true)
-        if behaviour.answers { writer { self.say("reacquire from writer") } }
+        behavior.relinquish?(true)
+        if behavior.answers { writer { self.say("reacquire from writer") } }
     }
 
     func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         say("save")
-        let error = behaviour.save?()
-        if behaviour.answers { completionHandler(error) }
+        let error = behavior.save?()
+        if behavior.answers { completionHandler(error) }
     }
 
     func accommodatePresentedItemDeletion(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         say("accommodate")
-        completionHandler(behaviour.accommodate?())
+        completionHandler(behavior.accommodate?())
     }
 
     func accommodatePresentedSubitemDeletion(
         at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
         say("accommodate \(url.lastPathComponent)")
-        completionHandler(behaviour.accommodate?())
+        completionHandler(behavior.accommodate?())
     }
 
     func presentedItemDidMove(to newURL: URL) {
@@ -109,7 +109,7 @@ final class RecordingPresenter: NSObject, NSFilePresenter, Sendable {
 
     func presentedItemDidChange() {
         say("changed")
-        behaviour.changed?()
+        behavior.changed?()
     }
 
     func presentedItemDidGain(_ version: NSFileVersion) { say(version.isConflict ? "gained a conflict" : "gained a version") }
@@ -122,7 +122,7 @@ final class RecordingPresenter: NSObject, NSFilePresenter, Sendable {
     func presentedSubitem(at url: URL, didLose version: NSFileVersion) { say("\(url.lastPathComponent) lost") }
     func presentedSubitemDidAppear(at url: URL) {
         say("\(url.lastPathComponent) appeared")
-        behaviour.toldOfSubitem?()
+        behavior.toldOfSubitem?()
     }
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {
         say("\(oldURL.lastPathComponent) moved to \(newURL.lastPathComponent)")

@@ -45,8 +45,8 @@ import Testing
 
     /// Runs a command, and beside it calls in a directory: if one of them takes half as long, it has waited for it.
     private func held(_ directory: String, of container: TestContainer, by command: String) throws -> [String] {
-        let neighbour = try ActorProcess("neighbour", in: container.file(directory))
-        try neighbour.must("stat", ".")
+        let neighbor = try ActorProcess("neighbor", in: container.file(directory))
+        try neighbor.must("stat", ".")
         var start = Child.Start("bash", ["-c", command])
         start.directory = container.path
         let began = ContinuousClock.now
@@ -58,8 +58,8 @@ import Testing
             let name = "n\(round)"
             for request in [["open", "h", name, "w+creat+excl"], ["close", "h"], ["stat", name], ["unlink", name]] {
                 let start = ContinuousClock.now
-                try neighbour.begin(request[0], Array(request.dropFirst()))
-                if case .failed(let code) = try neighbour.finish() { throw Failure("\(request): errno \(code)") }
+                try neighbor.begin(request[0], Array(request.dropFirst()))
+                if case .failed(let code) = try neighbor.finish() { throw Failure("\(request): errno \(code)") }
                 let took = ContinuousClock.now - start
                 if took > slowest { (slowest, call) = (took, request[0]) }
             }

@@ -16,15 +16,15 @@ import Testing
             let actors = try (0..<Self.writers).map { _ in try ActorProcess("writer", in: container.path, seconds: 500)
             }
             // Under way before the others take the processors: its own start is not to be measured.
-            let neighbour = try ActorProcess("neighbour", in: container.path)
-            try neighbour.must("stat", "f")
+            let neighbor = try ActorProcess("neighbor", in: container.path)
+            try neighbor.must("stat", "f")
             // Twenty programs that compute hold up anyone on two processors: what
             // is measured is waiting for one another.
             for actor in actors { _ = try run("renice", ["-n", "19", "-p", String(actor.pid)], seconds: 10) }
             for (index, actor) in actors.enumerated() {
                 try actor.begin("patterns", ["f", String(index), String(rounds), String(Self.length)])
             }
-            let slow = try slowCalls(of: neighbour, while: actors)
+            let slow = try slowCalls(of: neighbor, while: actors)
             // A disk that still writes what other tests have left holds up any
             // file system: the default run only says so.
             var problems = Workplace.isFull ? slow : []
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// Create, rename, stat and unlink beside the file while the writers wait for one another: each under 50 ms.
-    private func slowCalls(of neighbour: ActorProcess, while actors: [ActorProcess]) throws -> [String] {
+    private func slowCalls(of neighbor: ActorProcess, while actors: [ActorProcess]) throws -> [String] {
         var problems: [String] = []
         var round = 0
         while try !actors.allSatisfy({ try $0.hasAnswer(within: 0) }) {
@@ -54,8 +54,8 @@ import Testing
             ]
             for request in requests {
                 let start = ContinuousClock.now
-                try neighbour.begin(request[0], Array(request.dropFirst()))
-                let answer = try neighbour.finish()
+                try neighbor.begin(request[0], Array(request.dropFirst()))
+                let answer = try neighbor.finish()
                 let took = ContinuousClock.now - start
                 if case .failed(let code) = answer { problems.append("\(request): errno \(code)") }
                 if took > .milliseconds(50) { problems.append("\(request) took \(took)") }

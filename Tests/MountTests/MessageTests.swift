@@ -287,7 +287,7 @@ import Testing
             try place.mount("other")
             try place.unmount("other")
             try place.mount()
-            // Marks of a file renamed over another, and labels of what was synchronised.
+            // Marks of a file renamed over another, and labels of what was synchronized.
             try shell(
                 """
                 mkdir -p c/d/e; for i in 1 2; do echo $i > c/d/e/new; mv c/d/e/new c/d/e/f$i

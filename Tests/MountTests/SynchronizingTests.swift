@@ -1,4 +1,4 @@
-// What synchronising through the mount reaches. The kernel keeps syncfs(2) from file systems in user space
+// What synchronizing through the mount reaches. The kernel keeps syncfs(2) from file systems in user space
 // (docs/posix.md), so what is dirty is looked at beneath the mount, with cachestat(2).
 
 import Foundation

@@ -101,7 +101,7 @@ import Testing
             .sorted()
     }
 
-    @Test("A second caller that synchronises waits for the copies that a first one waits for")
+    @Test("A second caller that synchronizes waits for the copies that a first one waits for")
     func second() throws {
         let (waiting, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let hasArrived = Atomic<Bool>(false)

@@ -223,9 +223,9 @@ struct RecoveryTests {
         #expect(try store.check(repair: false) == [])
     }
 
-    /// What was synchronised carries a label as the current version; it stays on the file when that becomes an object,
+    /// What was synchronized carries a label as the current version; it stays on the file when that becomes an object,
     /// and the power may fail before the next one is on the disk.
-    @Test func whatWasCurrentWhenItWasSynchronisedIsHistoryAmongTheObjects() throws {
+    @Test func whatWasCurrentWhenItWasSynchronizedIsHistoryAmongTheObjects() throws {
         let fixture = try Fixture()
         var store = try fixture.store()
         let (item, versions) = try fixture.document("a/doc.txt", in: store)
@@ -234,7 +234,7 @@ struct RecoveryTests {
         let place = item.places[0]
         let path = try #require(TreePath(bytes: "a/doc.txt".utf8))
         var last = try #require(versions.last)
-        for (index, text) in ["synchronised", "saved after it"].enumerated() {
+        for (index, text) in ["synchronized", "saved after it"].enumerated() {
             var version = Records.version(
                 item: item.id, kind: index == 0 ? .current : .history, size: UInt64(text.utf8.count), wall: 1)
             (version.parents, version.hash) = ([last.id], Records.hash(text))

@@ -1,8 +1,8 @@
-// The programs at which lineages end: what runs other programs without being their user (DESIGN 5.2).
+// The programs that end lineages: they run other programs without being their user (DESIGN 5.2).
 
 import VersionModel
 
-/// A set of program names, as `actors.boundaries` gives them.
+/// A set of program names from `actors.boundaries`.
 public struct Boundaries: Sendable {
     private let names: Set<String>
 

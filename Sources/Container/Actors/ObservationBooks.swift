@@ -1,10 +1,10 @@
-// The observations of all actors, brought up to date behind the back of who makes them.
+// The observations of all actors, updated in the background.
 
 import Synchronization
 import VersionModel
 
-/// What an open or a save adds is only noted; who asks has the notes worked in first, so the answer is what it would
-/// have been. Lock order: `books`, then `notes`; nothing else is locked under them.
+/// An open or a save adds only a note. A query processes the notes first, so its answer is complete. Lock order:
+/// `books`, then `notes`; no other lock is taken under them.
 final class ObservationBooks: Sendable {
     private struct Note {
         var kind: Observations.Kind
@@ -14,13 +14,13 @@ final class ObservationBooks: Sendable {
         var time: Int64
     }
 
-    /// So many notes may wait before whoever adds one works them in.
+    /// The number of waiting notes at which the adding thread processes them.
     private static let mostNotes = 16_384
 
     private struct Noted {
-        /// In the order in which it happened.
+        /// In the order of the events.
         var notes: [Note] = []
-        /// ``workIn()`` is going to be called.
+        /// Whether ``workIn()`` is about to be called.
         var isAwaited = false
     }
 
@@ -28,8 +28,7 @@ final class ObservationBooks: Sendable {
     private let noted = Mutex(Noted())
     private let firstNote = Hook()
 
-    /// `action` is called when something was noted for the first time since ``workIn()``, which it has called soon, by
-    /// a thread that nobody waits for.
+    /// Sets an action for the first note after ``workIn()``. The action makes a background thread call that soon.
     func whenNoted(_ action: @escaping @Sendable () -> Void) { firstNote.set(action) }
 
     func note(_ kind: Observations.Kind, of item: ItemID, version: VersionID, by actor: FileActor, at time: Int64) {
@@ -47,7 +46,7 @@ final class ObservationBooks: Sendable {
         read { _ in }
     }
 
-    /// The observations with all that was noted.
+    /// The observations with all notes.
     func read<Result>(_ body: (inout Observations) -> Result) -> Result {
         books.withLock { books in
             let notes = noted.withLock { noted in

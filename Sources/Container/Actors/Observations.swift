@@ -1,11 +1,11 @@
-// Which version of an item each actor last saw, and what that makes the base of a save (DESIGN 5.2).
+// The version of an item that each actor saw last, which is the base of its save (DESIGN 5.2).
 
 import VersionModel
 
-/// The observations of all actors. A value without clock or lock: times are handed in, in nanoseconds of a clock that
-/// only goes forward and goes on while the system sleeps (CLOCK_BOOTTIME).
+/// The observations of all actors. A value without clock or lock: times come from the caller, in nanoseconds of a clock
+/// that never goes back and runs while the system sleeps (CLOCK_BOOTTIME).
 public struct Observations: Sendable {
-    /// What an actor did that shows which version it knows.
+    /// An actor's action that shows which version it knows.
     public enum Kind: Sendable {
         /// It opened the version for reading.
         case read
@@ -13,27 +13,27 @@ public struct Observations: Sendable {
         case save
     }
 
-    /// How long what was lent to an ancestor serves the ancestor's other descendants, in nanoseconds.
+    /// The time for which an observation lent to an ancestor serves the ancestor's other descendants, in nanoseconds.
     public static let lentFor: Int64 = 15 * 60 * 1_000_000_000
 
     /// One observation.
     struct Mark: Equatable {
         var version: VersionID
         var time: Int64
-        /// Orders observations of one time, and tells one from the other.
+        /// Orders observations of one time, and distinguishes them.
         var sequence: UInt64
         var isRead: Bool
     }
 
-    /// The newest observation of an item and the one before, for when the newest is taken back.
+    /// The newest observation of an item and the preceding one, in case the newest is retracted.
     struct Trail: Equatable {
         var last: Mark
         var before: Mark?
-        /// The actor has unlinked the name itself: whatever it knows is not what it will save from.
+        /// Whether the actor itself has unlinked the name: its saves then have no base.
         var isBlind = false
-        /// How many observations of this trail were reads that still count.
+        /// The number of valid reads in this trail.
         var reads = 0
-        /// Some observation of this trail was a read.
+        /// Whether an observation of this trail was a read.
         var includesRead: Bool { reads > 0 }
 
         /// Adds an observation; true if it is the first of its trail.
@@ -42,7 +42,7 @@ public struct Observations: Sendable {
                 trails[item] = Trail(last: mark, reads: mark.isRead ? 1 : 0)
                 return true
             }
-            // What a blind actor knew before is nothing to fall back to.
+            // A blind actor has no earlier observation to return to.
             let before = trails.values[index].isBlind ? nil : trails.values[index].last
             let reads = trails.values[index].reads + (mark.isRead ? 1 : 0)
             trails.values[index] = Trail(last: mark, before: before, reads: reads)
@@ -50,14 +50,14 @@ public struct Observations: Sendable {
         }
     }
 
-    /// What one actor knows of items.
+    /// An actor's knowledge of items.
     struct Ledger: Equatable {
         var own: [ItemID: Trail] = [:]
         var lent: [ItemID: Trail] = [:]
         var isEmpty: Bool { own.isEmpty && lent.isEmpty }
     }
 
-    /// Where a trail is, in the order in which trails were last changed.
+    /// The position of a trail in the order of the trails' last changes.
     struct Trace {
         var sequence: UInt64
         var actor: ActorRef
@@ -70,19 +70,19 @@ public struct Observations: Sendable {
     static let ledgerSize = 192
 
     var ledgers: [ActorRef: Ledger] = [:]
-    /// Oldest first; a trace whose trail has a later observation is passed over.
+    /// Oldest first; a trace is skipped if its trail has a later observation.
     private var order: [Trace] = []
     private var firstInOrder = 0
     private var trails = 0
     private var sequence: UInt64 = 0
-    /// Ended actors that something is lent to, with the time when it no longer serves anyone.
+    /// Ended actors with lent observations, and the time when these expire.
     private var ended: [(actor: ActorRef, until: Int64)] = []
     private let limit: Int
 
     /// - Parameter limit: estimated bytes beyond which the oldest observations are dropped.
     public init(limit: Int = 32 << 20) { self.limit = limit }
 
-    /// How many bytes the observations take, roughly.
+    /// The estimated size of the observations in bytes.
     public var estimatedSize: Int { trails * Self.trailSize + ledgers.count * Self.ledgerSize }
 
     // MARK: Recording
@@ -100,19 +100,20 @@ public struct Observations: Sendable {
         dropOldest()
     }
 
-    /// Takes back an actor's last read of an item, from itself and from its lineage: it read only to make a backup
-    /// (vim, nano -B, JetBrains), so it does not know what it read. Nothing happens if its last observation is a save.
+    /// Retracts an actor's last read of an item, from itself and from its lineage: it was only for a backup (vim, nano
+    /// -B, JetBrains), so the actor does not know the content. No effect if its last observation is a save.
     public mutating func retractLastRead(of item: ItemID, by actor: FileActor) {
         guard let mark = ledgers[actor.ref]?.own[item]?.last, mark.isRead else { return }
         remove(mark, of: item, from: actor.ref, isOwn: true)
         actor.lineage.forEach { remove(mark, of: item, from: $0, isOwn: false) }
     }
 
-    /// Notes that an actor itself unlinked the item's name: until its next observation of it, its saves have no base.
+    /// Notes that an actor itself unlinked the item's name: until its next observation of the item, its saves have no
+    /// base.
     public mutating func noBase(for item: ItemID, by actor: FileActor, now: Int64) {
         sequence += 1
         if ledgers[actor.ref]?.own[item] == nil {
-            // Blind to a version that does not exist: the mark is never given out while `isBlind`.
+            // A version that does not exist: the mark is never returned while `isBlind`.
             let none = Mark(version: VersionID(high: 0, low: 0), time: now, sequence: sequence, isRead: false)
             add(none, of: item, to: actor.ref, isOwn: true)
         }
@@ -120,8 +121,8 @@ public struct Observations: Sendable {
         dropOldest()
     }
 
-    /// Forgets what an ended process saw itself. What it lent stays with its lineage, and what was lent to it serves
-    /// its descendants for as long as such things do.
+    /// Forgets an ended process's own observations. Those that it lent stay with its lineage. Those lent to it serve
+    /// its descendants until they expire.
     public mutating func exited(_ actor: ActorRef, now: Int64) {
         guard let ledger = ledgers[actor] else { return }
         trails -= ledger.own.count
@@ -133,9 +134,9 @@ public struct Observations: Sendable {
         }
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// The version that a save of the item by this actor starts from; nil if none is known.
+    /// The version that this actor's save of the item starts from; nil if it is unknown.
     public func base(of item: ItemID, for actor: FileActor, now: Int64) -> VersionID? {
         let ledger = ledgers[actor.ref]
         let own = ledger?.own[item]
@@ -144,16 +145,17 @@ public struct Observations: Sendable {
         if let own, own.last.sequence >= lent?.last.sequence ?? 0 { return own.last.version }
         if let lent { return lent.last.version }
         for (index, ancestor) in actor.lineage.enumerated() {
-            // A shell at a terminal knows for what is typed there, not for what that runs in turn.
+            // A shell at a terminal lends to its direct commands, not to their descendants.
             if actor.endsAtTerminal, index > 0, index == actor.lineage.count - 1 { continue }
-            // Who has only ever let things be written knows none of them: make's next run is no rival of another's.
+            // An ancestor whose descendants have only written knows no content: make's next run does not compete with
+            // another's.
             guard let trail = ledgers[ancestor]?.lent[item], trail.includesRead else { continue }
             if trail.last.time >= now - Self.lentFor { return trail.last.version }
         }
         return nil
     }
 
-    /// Every version that some actor may start from: not to be thinned away.
+    /// Every version that an actor may start from: thinning must keep them.
     public var bases: Set<VersionID> {
         var versions: Set<VersionID> = []
         for ledger in ledgers.values {
@@ -163,9 +165,9 @@ public struct Observations: Sendable {
         return versions
     }
 
-    // MARK: Keeping the books
+    // MARK: Bookkeeping
 
-    /// Whoever saves one file again and again is the last in the order already: its traces are brought up to date.
+    /// An actor that saves one file repeatedly is already last in the order: its traces are updated.
     private mutating func renewLast(_ mark: Mark, of item: ItemID, by actor: FileActor) -> Bool {
         let first = order.count - 1 - actor.lineage.count
         guard first >= firstInOrder, order[first].isOwn, order[first].actor == actor.ref else { return false }
@@ -178,7 +180,7 @@ public struct Observations: Sendable {
         return true
     }
 
-    /// - Parameter isOrdered: its place in the order has been renewed.
+    /// - Parameter isOrdered: whether its position in the order has been renewed.
     mutating func add(_ mark: Mark, of item: ItemID, to actor: ActorRef, isOwn: Bool, isOrdered: Bool = false) {
         sequence = max(sequence, mark.sequence)
         let isFirst =
@@ -217,7 +219,7 @@ public struct Observations: Sendable {
         if ledgers.values[index].isEmpty { ledgers.remove(at: index) }
     }
 
-    /// Drops the oldest observations while there are more than the limit allows.
+    /// Drops the oldest observations above the limit.
     private mutating func dropOldest() {
         while estimatedSize > limit, firstInOrder < order.count {
             let trace = order[firstInOrder]
@@ -238,7 +240,7 @@ public struct Observations: Sendable {
         firstInOrder = 0
     }
 
-    /// Drops what was lent to ended actors too long ago.
+    /// Drops expired observations of ended actors.
     private mutating func dropEnded(now: Int64) {
         while let first = ended.first, first.until < now {
             ended.removeFirst()

@@ -1,4 +1,4 @@
-// Observations as bytes, for an orderly remount: they serve the processes that are still alive then.
+// Observations as bytes, for an orderly remount: they serve the processes that still run then.
 
 import VersionModel
 
@@ -6,7 +6,7 @@ extension Observations {
     private static let magic: [UInt8] = Array("VFSobs2\n".utf8)
 
     /// All observations as bytes. Their times are those of the clock of this boot.
-    /// - Parameter boot: what identifies the boot (`/proc/sys/kernel/random/boot_id`).
+    /// - Parameter boot: the identity of the boot (`/proc/sys/kernel/random/boot_id`).
     public func exported(boot: [UInt8]) -> [UInt8] {
         var writer = ByteWriter()
         writer.bytes += Self.magic
@@ -29,8 +29,8 @@ extension Observations {
         return writer.bytes
     }
 
-    /// Reads what ``exported(boot:)`` wrote; nil if it is damaged or of another boot.
-    /// - Parameter isAlive: whether the process is still there; the observations of others are left out.
+    /// Reads the result of ``exported(boot:)``; nil if it is damaged or of another boot.
+    /// - Parameter isAlive: whether the process still runs; observations of other processes are left out.
     public init?(imported bytes: [UInt8], boot: [UInt8], limit: Int = 64 << 20, isAlive: (ActorRef) -> Bool) {
         self.init(limit: limit)
         var reader = ByteReader(bytes: bytes)
@@ -56,7 +56,7 @@ extension Observations {
             }
         }
         guard reader.isAtEnd else { return nil }
-        // In the order in which they were made, so that the oldest are the first to go.
+        // In their original order, so that the oldest are dropped first.
         for one in found.sorted(by: { $0.trail.last.sequence < $1.trail.last.sequence }) {
             add(one.trail.last, of: one.item, to: one.actor, isOwn: one.isOwn)
             if one.isOwn {
@@ -93,7 +93,7 @@ private struct ByteWriter {
     }
 }
 
-/// Takes them off again; nil instead of reading past the end.
+/// Reads them; nil instead of a read past the end.
 private struct ByteReader {
     let bytes: [UInt8]
     private var position = 0

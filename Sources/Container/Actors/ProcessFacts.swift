@@ -1,8 +1,8 @@
-// What /proc says about one process that does not change under its feet, and how it is read.
+// The constant facts about one process in /proc.
 
 import VersionModel
 
-/// The facts by which a process becomes an actor. The program is not among them: exec changes it (see
+/// The facts that make a process an actor. The program is not one of them, because exec changes it (see
 /// ``ProcessTable/program(of:)``).
 struct ProcessFacts: Equatable {
     var ref: ActorRef
@@ -11,7 +11,7 @@ struct ProcessFacts: Equatable {
     var session: Int32
     /// The controlling terminal's device number; 0 for none.
     var terminal: Int32
-    /// `/proc/PID/cgroup` as it is: two processes are in one group if the texts are equal.
+    /// The text of `/proc/PID/cgroup`: two processes are in one group if their texts are equal.
     var group: [UInt8]
     /// Whether it is process 1, here or in a pid namespace of its own.
     var isInit: Bool
@@ -19,10 +19,10 @@ struct ProcessFacts: Equatable {
     /// Whether lineages end with this process (DESIGN 5.2).
     var leadsTerminalSession: Bool { session == ref.process && terminal != 0 }
 
-    /// Reads the facts of a process: two files. Nil if it is gone.
+    /// Reads the facts of a process from two files. Nil if it is gone.
     init?(process: Int32, status: [UInt8], reader: any ProcReader) {
         guard let stat = reader.contents(of: "\(process)/stat"), let fields = Self.statFields(stat) else { return nil }
-        // Counted from the field behind the name, which is the third of proc_pid_stat(5).
+        // Counted from the field after the name, which is the third of proc_pid_stat(5).
         guard fields.count > 19, let parent = Int32(fields[1]), let session = Int32(fields[3]),
             let terminal = Int32(fields[4]), let started = UInt64(fields[19])
         else { return nil }
@@ -34,15 +34,18 @@ struct ProcessFacts: Equatable {
         isInit = process == 1 || Self.isNamespaceInit(status)
     }
 
-    /// Whether a process is becoming another program just now (execve), and closes the files that the new one is not to
-    /// have. It has its new memory by then, with nothing in it.
+    /// Whether a process is in execve: it closes the files that the new program must not have. It already has its new
+    /// memory, which is empty.
+    ///
+    /// Until the end of execve, the kernel blocks reads of its `stat`, `exe` and `maps`. A daemon that serves one of
+    /// the closed files must not read them, or the two would wait for one another forever.
     ///
     /// Until that is done the kernel lets nobody look at its `stat`, `exe` or `maps`: whoever serves one of those files
     /// must not wait for that, or the two wait for one another for ever.
-    /// - Parameter statm: what its `/proc/PID/statm` says just now.
+    /// - Parameter statm: the present content of its `/proc/PID/statm`.
     static func isBecomingAnother(statm: some Sequence<UInt8>) -> Bool {
-        // `SIZE RESIDENT SHARED TEXT ...`, in pages; a process that ends has no memory at all. Asked at every save:
-        // nothing is made of it.
+        // `SIZE RESIDENT SHARED TEXT ...`, in pages; an ending process has no memory at all. Every save needs this, so
+        // it makes no objects.
         var (field, hasSize, hasText) = (0, false, false)
         for byte in statm where field < 4 {
             switch (byte, field) {
@@ -55,12 +58,12 @@ struct ProcessFacts: Equatable {
         return field >= 3 && hasSize && !hasText
     }
 
-    /// The same of a process that is not known.
+    /// The same for an unknown process.
     static func isBecomingAnother(_ process: Int32, reader: any ProcReader) -> Bool {
         reader.contents(of: "\(process)/statm").map { isBecomingAnother(statm: $0) } ?? false
     }
 
-    /// The thread group that a thread belongs to, from its `/proc/TID/status`.
+    /// The thread group of a thread, from its `/proc/TID/status`.
     static func threadGroup(status: [UInt8]) -> Int32? {
         field("Tgid:", of: status)?.first.flatMap { Int32($0) }
     }
@@ -80,7 +83,7 @@ struct ProcessFacts: Equatable {
         return nil
     }
 
-    /// The fields behind the name; the name is in parentheses and may hold anything, parentheses too.
+    /// The fields after the name; the name is in parentheses and may contain any bytes, parentheses too.
     private static func statFields(_ stat: [UInt8]) -> [Substring]? {
         guard let end = stat.lastIndex(of: 41) else { return nil }
         return String(decoding: stat[(end + 1)...], as: UTF8.self).split(whereSeparator: { $0 == " " || $0 == "\n" })

@@ -1,4 +1,4 @@
-// Which process asked: from the thread number of a request to an actor with its lineage, cached until it ends.
+// Finds the process of a request: from its thread number to an actor with its lineage, cached until the process ends.
 
 import Collections
 import DequeModule
@@ -6,21 +6,22 @@ import Synchronization
 import VersionModel
 import VersionStore
 
-/// Knows the processes that use the mount (DESIGN 5.2).
+/// The processes that use the mount (DESIGN 5.2).
 ///
-/// What is cached does not change while a process lives, as far as it matters here: its start, session, terminal,
-/// control group and ancestors at the time it was first seen (a process whose parent ends keeps the lineage it had).
-/// An entry goes when its process ends. Two things do change and are not cached: which program runs (exec keeps the
-/// process, and a shell opens `sed … > file` before it becomes sed), read at the moments that need it, which are saves
-/// and temporary names and never plain opens; and which threads a process has, asked of the kernel by tgkill(2).
+/// The cached facts do not change while a process lives, as far as they matter here: its start, session, terminal,
+/// control group and ancestors at the time when it was first seen (a process whose parent ends keeps its lineage). An
+/// entry is removed when its process ends. Two facts change and are not cached. One is the program (exec keeps the
+/// process, and a shell opens `sed … > file` before it becomes sed): it is read when it matters, at saves and for
+/// temporary names, never at plain opens. The other is the threads of a process, for which the kernel is asked by
+/// tgkill(2).
 public final class ProcessTable: Sendable {
-    /// An object, so that finding it copies nothing; what changes in it is guarded by the table's lock.
+    /// An object, so that a look-up copies nothing; the table's lock guards its mutable fields.
     private final class Entry: @unchecked Sendable {
         let facts: ProcessFacts
         let actor: FileActor
         var used: UInt64 = 0
         var program: Program?
-        /// While it is among those that saved last.
+        /// Set while it is one of the last saving processes.
         var held: Held?
 
         init(facts: ProcessFacts, actor: FileActor) {
@@ -29,13 +30,13 @@ public final class ProcessTable: Sendable {
         }
     }
 
-    /// What its executable was when that was read last, and the name that follows from it.
+    /// The executable at the last read, and the name derived from it.
     private struct Program {
         var executable: [UInt8]
         var name: String
     }
 
-    /// What is asked of a process at its saves: its `comm`, and where that is not enough its `statm` and its `exe`.
+    /// The files read at a process's saves: its `comm`, and if that is not enough its `statm` and its `exe`.
     private struct Held {
         var shortName: any ProcFile
         var memory: any ProcFile
@@ -46,18 +47,18 @@ public final class ProcessTable: Sendable {
         var processes: [Int32: Entry] = [:]
         /// Threads other than the first of their process. A hint: the kernel is asked each time.
         var threads: [Int32: Int32] = [:]
-        /// The processes with something in ``Entry/held``, the oldest first.
+        /// The processes with a value in ``Entry/held``, the oldest first.
         var savers: Deque<Int32> = []
         var clock: UInt64 = 0
     }
 
-    /// Lineages longer than this are cut: a loop in what /proc says must not hang anyone.
+    /// Longer lineages are cut: a loop in /proc must not block a request.
     private static let longestLineage = 64
-    /// Of so many processes three files are held open, beside what watches them.
+    /// The number of processes with three open files each, in addition to their watches.
     private static let mostSavers = 64
-    /// Bytes of a path and of a line that are read without asking for memory; a longer path takes longer.
+    /// The sizes of a path and of a line for a read without an allocation; a longer path takes longer.
     private static let (longestPath, longestLine) = (512, 128)
-    /// Bytes of a `comm`.
+    /// The length of a `comm` in bytes.
     private static let longestName = 15
 
     private let reader: any ProcReader
@@ -71,8 +72,8 @@ public final class ProcessTable: Sendable {
 
     /// - Parameters:
     ///   - boundaries: programs that end a lineage (`actors.boundaries`).
-    ///   - capacity: how many processes are known at once; each costs one descriptor.
-    ///   - onExit: called on the watch's thread, without a lock, when a known process has ended.
+    ///   - capacity: the number of processes in the table; each costs one descriptor.
+    ///   - onExit: called on the watch's thread, without a lock, when a process of the table has ended.
     public init(
         reader: any ProcReader = SystemProcReader(), watch: any ProcessWatching, boundaries: Boundaries = .standard,
         capacity: Int = 1024, onExit: @escaping @Sendable (ActorRef) -> Void = { _ in }
@@ -84,10 +85,10 @@ public final class ProcessTable: Sendable {
         self.onExit = onExit
     }
 
-    /// The actor that a request comes from. Race-free while the caller is blocked in the request.
+    /// The actor of a request. Race-free while the caller is blocked in the request.
     /// - Parameter thread: the request's pid, which is a thread's; 0 comes from a foreign pid namespace.
-    /// - Parameter isClosing: the request may be a part of execve(2), which closes files.
-    /// - Returns: nil if nobody can tell; of one that becomes another program it is not told if it is not known.
+    /// - Parameter isClosing: whether the request may be part of execve(2), which closes files.
+    /// - Returns: nil if it is unknown; also for an unknown process during execve.
     public func actor(thread: Int32, isClosing: Bool = false) -> FileActor? {
         guard thread > 0 else { return nil }
         if let known = cached(thread: thread) { return known }
@@ -105,14 +106,14 @@ public final class ProcessTable: Sendable {
         return load(process: process, status: status, depth: 0)?.actor
     }
 
-    /// The name of the program that a process runs now: the last component of its executable, or the name it goes by
-    /// where the executable may not be seen or is many programs in one. Reads one link (about a microsecond).
-    /// - Parameter isClosing: whoever asks serves a close(2) of this process, which may be a part of execve(2): then it
-    ///   is the program that it has been until now.
+    /// The name of a process's present program: the last component of its executable. If the executable is not visible,
+    /// or is many programs in one, the process's own name. Reads one link (about a microsecond).
+    /// - Parameter isClosing: whether the request is a close(2) of this process, which may be part of execve(2): then
+    ///   the result is its former program.
     public func program(of process: Int32, isClosing: Bool = false) -> String {
-        // What makes one call and ends, as mv(1), is not worth the opening of files.
+        // A process like mv(1), which makes one call and ends, is not worth the open files.
         let held = isClosing ? held(of: process) : state.withLock { $0.processes[process]?.held }
-        // Who becomes another program goes by the name of the one until its files are closed.
+        // A process in execve keeps its former name until its files are closed.
         if let name = held.flatMap({ knownName(of: process, $0.shortName) { Self.isShort($1, for: $0.name) } }) {
             return name
         }
@@ -132,13 +133,13 @@ public final class ProcessTable: Sendable {
         return shortName(of: process)
     }
 
-    /// The name of the program that it ran when that was read last, if what a file of it says now fits that.
+    /// The name of the program at the last read, if the file's present content matches it.
     private func knownName(
         of process: Int32, _ file: any ProcFile, _ fits: (Program, UnsafeRawBufferPointer) -> Bool
     ) -> String? {
         withUnsafeTemporaryAllocation(byteCount: Self.longestPath, alignment: 1) { buffer in
             let count = file.read(into: buffer)
-            // What fills the buffer may go on.
+            // A content that fills the buffer may be longer.
             guard count > 0, count < buffer.count else { return nil }
             return state.withLock { state in
                 guard let known = state.processes[process]?.program,
@@ -149,22 +150,22 @@ public final class ProcessTable: Sendable {
         }
     }
 
-    /// Whether a process that runs the program goes by its name: `comm` has the first 15 bytes of it, and a newline.
+    /// Whether a process with this program has its usual name: `comm` has its first 15 bytes, and a newline.
     private static func isShort(_ comm: UnsafeRawBufferPointer, for name: String) -> Bool {
         comm.last == 10 && comm.dropLast().elementsEqual(name.utf8.prefix(longestName))
     }
 
-    /// See ``ProcessFacts/isBecomingAnother(statm:)``. Asked at each save.
+    /// See ``ProcessFacts/isBecomingAnother(statm:)``. Called at each save.
     private func isBecomingAnother(_ process: Int32, _ held: Held?) -> Bool {
         let isSo: Bool? = withUnsafeTemporaryAllocation(byteCount: Self.longestLine, alignment: 1) { buffer in
             let count = held?.memory.read(into: buffer) ?? 0
             return count > 0 ? ProcessFacts.isBecomingAnother(statm: UnsafeRawBufferPointer(buffer)[..<count]) : nil
         }
-        // One that says nothing is that of a process whose end has not been heard of yet.
+        // An empty file belongs to a process whose end has not been reported yet.
         return isSo ?? ProcessFacts.isBecomingAnother(process, reader: reader)
     }
 
-    /// What is held open of a process that saves, from now on if it is known.
+    /// The open files of a saving process; a known process keeps them from now on.
     private func held(of process: Int32) -> Held? {
         if let held = state.withLock({ $0.processes[process]?.held }) { return held }
         guard let shortName = reader.file("\(process)/comm"), let memory = reader.file("\(process)/statm"),
@@ -182,7 +183,7 @@ public final class ProcessTable: Sendable {
         return held
     }
 
-    /// The name that a process goes by: of its program's the first 15 bytes, unless it has given itself another.
+    /// A process's own name: the first 15 bytes of its program's, unless it has set another.
     private func shortName(of process: Int32) -> String {
         guard var name = reader.contents(of: "\(process)/comm") else { return "" }
         if name.last == 10 { name.removeLast() }
@@ -195,29 +196,29 @@ public final class ProcessTable: Sendable {
         return short
     }
 
-    /// The name of the program that a process ran when that was last read, for where it
-    /// does not decide: reads /proc only if it never was.
+    /// The name of a process's program at the last read, for uses where it decides nothing: reads /proc only if it was
+    /// never read.
     public func lastProgram(of process: Int32) -> String {
         state.withLock({ $0.processes[process]?.program?.name }) ?? program(of: process)
     }
 
-    /// Who saves, as a version remembers it. Reads one link; once for each user, the user database.
+    /// The author of a save, for a version. Reads one link; once per user also the user database.
     /// - Parameters:
-    ///   - actor: nil if nobody can tell which process it was.
-    ///   - userID: the user that the request names.
+    ///   - actor: nil if the process is unknown.
+    ///   - userID: the user in the request.
     public func author(_ actor: ActorRef?, userID: UInt32) -> Author {
         Author(
             userID: userID, user: users.name(of: userID), program: actor.map { program(of: $0.process) } ?? "",
             process: actor?.process ?? 0)
     }
 
-    /// Whether this very process still lives; if so, its end will be heard of.
+    /// Whether exactly this process still runs; if so, its end will be reported.
     public func isAlive(_ actor: ActorRef) -> Bool { self.actor(thread: actor.process)?.ref == actor }
 
-    /// Whether this very process is known and has not ended; asks nobody.
+    /// Whether exactly this process is in the table and has not ended, without a system call.
     func isKnown(_ actor: ActorRef) -> Bool { state.withLock { $0.processes[actor.process]?.facts.ref == actor } }
 
-    /// How many processes are known now.
+    /// The number of processes in the table.
     public var count: Int { state.withLock { $0.processes.count } }
 
     // MARK: The cache
@@ -256,7 +257,7 @@ public final class ProcessTable: Sendable {
         let ref = entry.facts.ref
         state.withLock { state in
             if state.processes.count >= capacity { makeRoom(&state) }
-            // In this order and under the lock, so that an exit finds the entry it has to drop.
+            // In this order and under the lock, so that the report of an exit finds the entry to remove.
             guard watch.watch(ref.process, onExit: { [weak self] in self?.ended(ref) }) else { return }
             state.clock += 1
             state.processes[ref.process] = entry
@@ -283,10 +284,10 @@ public final class ProcessTable: Sendable {
     // MARK: Lineage
 
     private func lineage(of facts: ProcessFacts, depth: Int) -> [ActorRef] {
-        // A shell of a terminal does not count with the terminal's program: two windows are two actors.
+        // A shell at a terminal does not count with the terminal's program: two windows are two actors.
         guard !facts.leadsTerminalSession, facts.parent > 1, depth < Self.longestLineage else { return [] }
         guard let parent = load(process: facts.parent, status: nil, depth: depth + 1) else { return [] }
-        // A parent that started later is another process, which got the number of the one that ended.
+        // A parent that started later is another process with the number of the ended one.
         guard parent.facts.ref.started <= facts.ref.started, !parent.facts.isInit,
             parent.facts.group == facts.group, !boundaries.contain(program(of: facts.parent))
         else { return [] }

@@ -1,20 +1,20 @@
-// Hearing of the end of processes: one descriptor for each, one thread for all.
+// Reports the end of processes: one descriptor for each, one thread for all.
 
 import CLinux
 import Glibc
 import Synchronization
 
-/// What the table of processes needs of the kernel besides /proc.
+/// The services of the kernel that the table of processes needs, besides /proc.
 public protocol ProcessWatching: Sendable {
-    /// Calls `onExit` once when the process ends; false if that cannot be promised.
+    /// Calls `onExit` once when the process ends; false if that is impossible.
     func watch(_ process: Int32, onExit: @escaping @Sendable () -> Void) -> Bool
-    /// Ends a watch without a call; one that is on its way may still come.
+    /// Ends a watch; a call that is on its way may still come.
     func unwatch(_ process: Int32)
-    /// Whether this thread belongs to this process now; costs one system call that touches no file.
+    /// Whether this thread belongs to this process now; costs one system call without file access.
     func isThread(_ thread: Int32, of process: Int32) -> Bool
 }
 
-/// The kernel's own way: pidfds in one epoll set, read by a thread of their own.
+/// The kernel's pidfds in one epoll set, read by a separate thread.
 public final class ProcessWatch: ProcessWatching {
     private struct Watched {
         var process: Int32
@@ -30,12 +30,12 @@ public final class ProcessWatch: ProcessWatching {
     }
 
     private let epoll: Int32
-    /// Written to at the end, so that the thread leaves.
+    /// Written to at the end, to wake and end the thread.
     private let wakeUp: Int32
-    /// Guards the watches. Innermost: nothing else is locked while it is held, and no callback is called.
+    /// Guards the watches. Innermost: no lock is taken and no callback is called under it.
     private let state = Mutex(State())
 
-    /// Starts the thread; nil if the system has no descriptor or thread to spare.
+    /// Starts the thread; nil if the system has no descriptor or thread left.
     public static func start() -> ProcessWatch? {
         let watch = ProcessWatch()
         guard watch.epoll >= 0, watch.wakeUp >= 0, linux_epoll_add(watch.epoll, watch.wakeUp, 0) == 0 else {
@@ -52,7 +52,7 @@ public final class ProcessWatch: ProcessWatching {
     deinit {
         state.withLock { state in
             state.watched.values.forEach { close($0.descriptor) }
-            // The thread, if there is one, closes the two when it has woken up.
+            // The thread, if it exists, closes both after it has woken up.
             if state.hasThread { _ = linux_eventfd_signal(wakeUp) } else { [epoll, wakeUp].forEach { _ = close($0) } }
         }
     }
@@ -101,7 +101,7 @@ public final class ProcessWatch: ProcessWatching {
 
     // MARK: The thread
 
-    /// What the thread holds: the watch only weakly, so that it can end.
+    /// The thread's objects. It holds the watch only weakly, so that the watch can end.
     private final class Loop {
         weak var watch: ProcessWatch?
         let epoll: Int32

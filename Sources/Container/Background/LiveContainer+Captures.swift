@@ -1,4 +1,4 @@
-// The version of a database: what a reader sees, written into one file (docs/decisions/0013).
+// The version of a database: the state that a reader sees, in one file (docs/decisions/0013).
 
 import CLinux
 import Glibc
@@ -11,16 +11,16 @@ import VersionStore
 extension LiveContainer {
     /// Up to this size an image is hashed when it is made.
     private static let capturedHashSize: UInt64 = 256 << 20
-    /// How often a database is captured anew that is changed meanwhile, before it goes.
+    /// The number of repeated captures of a changing database before its removal.
     private static let capturesAhead = 3
 
-    /// A database as it lies there.
+    /// A database with its files.
     private struct Database {
         var file: SharedDescriptor
         var stat: FileStat
-        /// The last change of it or of one of its journals.
+        /// The last change of the database or one of its journals.
         var changed: Timestamp
-        /// A transaction has begun to change it and is not over.
+        /// Whether a transaction on it is in progress.
         var isHot = false
         /// The write-ahead log, if there is one.
         var log: (file: SharedDescriptor, stamp: Stamp)?
@@ -30,24 +30,24 @@ extension LiveContainer {
         }
     }
 
-    /// One file with all that a database has committed.
+    /// One file with everything that a database has committed.
     private struct Image {
         var staged: StagedFile
         var stat: FileStat
         var hash: [UInt8]?
     }
 
-    /// What a look at a database has found.
+    /// The result of a look at a database.
     private enum Look {
         case captured
         case later(Int64)
         case due(Database)
     }
 
-    // MARK: When nothing presses
+    // MARK: Captures in the background
 
-    /// Makes a version of a database that is quiet. It is copied and hashed without any lock.
-    /// - Returns: after how long to look again; nil: there is nothing to be captured any more.
+    /// Makes a version of a quiet database. Copies and hashes it without any lock.
+    /// - Returns: the time until the next look; nil if there is no more to capture.
     func capture(_ node: Node, _ requester: Requester, mayWait: Bool) -> Int64? {
         do {
             let look = try withLiveDocument(of: node) { (state, _, name) throws(Errno) in
@@ -85,7 +85,7 @@ extension LiveContainer {
         }
         let age = now.since(database.changed)
         if mayWait, age < Self.captureNanoseconds { return .later(Self.captureNanoseconds - max(0, age)) }
-        // What a transaction has half changed is no state of it: nobody waits for that but us.
+        // The middle of a transaction is no valid state. Only this capture waits for its end.
         if database.isHot { return .later(node.hasWriters ? Self.captureNanoseconds : Self.captureCalmNanoseconds) }
         return .due(database)
     }
@@ -113,11 +113,10 @@ extension LiveContainer {
 
     // MARK: The image
 
-    /// What the database stands for, if that is not just what its file holds, or
-    /// may not be for long; nil if the file will do.
+    /// The state of the database, if the file alone does not have it or may soon change; nil if the file is enough.
     private func image(of database: Database, _ node: Node, mayWait: Bool = false) throws(Errno) -> Image? {
         guard store.contents.canReflink || database.stat.size <= settings.maxFile else { return nil }
-        // What is beyond the database's end is in the log, so that no more can come of both.
+        // Pages beyond the database's end are in the log, so both together limit the size.
         let log = database.log.flatMap { log in WriteAheadLog { Self.read(log.file, $0, $1) } }.flatMap { log in
             let most = database.stat.size + (database.log?.stamp.size ?? 0)
             return UInt64(log.pageCount) * UInt64(log.pageSize) <= most ? log : nil
@@ -129,7 +128,7 @@ extension LiveContainer {
             try fill(staged, database, log)
         }
         let stat = try Backing.stat(staged.file.raw)
-        // A bigger one too: whether it is the same again decides whether there is a version.
+        // Also for a bigger one: an unchanged hash means no new version.
         let hash = stat.size <= Self.capturedHashSize ? ContentHash.sha256(of: staged.file.raw, size: stat.size) : nil
         return Image(staged: staged, stat: stat, hash: hash)
     }
@@ -167,8 +166,8 @@ extension LiveContainer {
     ) throws(Errno) {
         var pending = PendingSave(kind: .appendOrInPlace, requester: requester, isSealed: true)
         if let image {
-            // What the file holds may change, or differs from what it stands for: the version's content is kept at
-            // once. The file may hold the version before still, while the log goes on; or that was an image, too.
+            // The file may change, or differs from the state: the version's content is kept at once. The file may still
+            // hold the preceding version, while the log grows; or that one was an image, too.
             if let current = state.current, store.contents.contains(current.content) { state.isKept = true }
             if !state.contentDiffers(from: database.stat) { try keepCopy(&state, of: node, from: database.file.raw) }
             let before = state.current?.id
@@ -178,7 +177,7 @@ extension LiveContainer {
                 &state, node, in: name.parent, name.name, file: image.staged.file.raw, pending, stat: image.stat)
             if state.current?.id != before {
                 do throws(Errno) { try keep(image.staged, &state, node) } catch {
-                    // The file holds something else: the next look makes another version.
+                    // The file has other content: the next look makes another version.
                     state.current?.flags.insert(.contentLost)
                     if let current = state.current { store.commit([.version(current)]) }
                     state.isKept = true
@@ -194,7 +193,7 @@ extension LiveContainer {
         captures.captured(state.item, database.log?.stamp)
     }
 
-    /// The image becomes the current version's kept content.
+    /// Makes the image the kept content of the current version.
     private func keep(_ image: StagedFile, _ state: inout Document.State, _ node: Node) throws(Errno) {
         guard !state.isKept, let current = state.current, let name = FileName(bytes: image.name) else { return }
         let directory = FileDescriptor(rawValue: image.directory.raw)
@@ -205,17 +204,16 @@ extension LiveContainer {
         state.isKept = true
     }
 
-    // MARK: Before it goes
+    // MARK: Captures before removal
 
-    /// Whether what a file holds may not be all that was committed to it as a database:
-    /// somebody is at work in it, or was a moment ago.
+    /// Whether a database's file may lack committed data, because a program uses it or used it a moment ago.
     private func mayHaveUncaptured(_ item: ItemID, _ node: Node) -> Bool {
         captures.isWaiting(item)
             || node.writers.contains { $0.flags & (O_ACCMODE | O_TRUNC) == O_RDWR }
     }
 
-    /// The database that loses something with a name that is about to go, if it is so big that it has to be captured
-    /// before the names are locked.
+    /// The database that loses data with a name about to be removed, if it is so big that its capture must precede the
+    /// lock of the names.
     func capturedAhead(_ entry: Entry, by requester: Requester) -> Node? {
         guard entry.stat.isRegular,
             let (node, name) = database(ofJournal: entry, by: requester) ?? entry.node.map({ ($0, entry.name) }),
@@ -229,9 +227,9 @@ extension LiveContainer {
         max(database.stat.size, database.log?.stamp.size ?? 0) <= Self.copiedAtOnce
     }
 
-    /// Runs what takes names away. Big databases that have them are captured before, with no lock held.
+    /// Runs an operation that removes names. Big databases under these names are captured before, without a lock.
     ///
-    /// - Parameter body: gives the databases that are to be captured first, and is run again then.
+    /// - Parameter body: returns the databases to capture first, and then runs again.
     func capturingAhead(_ body: (_ isCaptured: Bool) throws(Errno) -> [Node]) throws(Errno) {
         let databases = try body(false)
         guard !databases.isEmpty else { return }
@@ -239,7 +237,7 @@ extension LiveContainer {
         _ = try body(true)
     }
 
-    /// Captures a database that is about to go, with no lock held.
+    /// Captures a database before its removal, without a lock.
     func captureAhead(_ node: Node) {
         guard let document = knownDocument(of: node), mayHaveUncaptured(document.item, node),
             let name = nodes.location(node).name, let directory = try? descriptor(of: name.parent),
@@ -249,15 +247,15 @@ extension LiveContainer {
         for _ in 0..<Self.capturesAhead where capture(node, requester, mayWait: false) == nil { return }
     }
 
-    /// The same for its log, without which the database would be an older one, if somebody else than its user removes
-    /// it.
+    /// The same for its log, without which the database would be in an older state, if a program other than its user
+    /// removes the log.
     func captureBeforeLoss(ofJournal entry: Entry, by requester: Requester) {
         guard let (node, name) = database(ofJournal: entry, by: requester), let document = knownDocument(of: node)
         else { return }
         document.state.withLock { captureBeforeLoss(&$0, node, name, in: entry.parent) }
     }
 
-    /// The database whose journal a name is, unless who takes it away is at work in the database.
+    /// The database of a journal's name, unless the removing program uses the database.
     private func database(ofJournal entry: Entry, by requester: Requester) -> (Node, FileName)? {
         guard let name = Databases.database(ofJournal: entry.name),
             !isJournal(entry.name, in: entry.parent, of: requester),
@@ -272,9 +270,8 @@ extension LiveContainer {
             ?? Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
     }
 
-    /// A database that is emptied, replaced or removed has been captured before: what was written to it and waits for a
-    /// quiet moment becomes a version as it is. Where that cannot be, it goes all
-    /// the same: its file is kept as it lies there.
+    /// Captures a database before it is truncated, replaced or removed: the state that waits for a quiet moment becomes
+    /// a version at once. If that is impossible, the operation still continues, and the file itself is kept.
     func captureBeforeLoss(
         _ state: inout Document.State, _ node: Node, _ name: FileName, in parent: Node
     ) {
@@ -283,8 +280,8 @@ extension LiveContainer {
         do {
             let database = try look(at: name)
             guard !database.isHot, isDatabase(name.name, database.file.raw), isChanged(database, state) else { return }
-            // A big one was captured before the locks were taken (``captureAhead(_:)``). What it has committed since is
-            // of a burst, and would hold up everybody.
+            // A big one was captured before the locks were taken (``captureAhead(_:)``). Later commits belong to a
+            // burst, and their capture would delay all other requests.
             guard isCopiedAtOnce(database) else {
                 let path = nodes.path(node) ?? .root
                 return logger.notice("a database goes as it was captured last", metadata: ["file": "\(path)"])

@@ -1,4 +1,4 @@
-// What is done while nobody waits: sealing what stays open, hashing what is big.
+// Background work: versions of files that stay open, and hashes of big files.
 
 import CLinux
 import Glibc
@@ -8,18 +8,18 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// How long a changed file must be quiet to be sealed while it stays open (DESIGN 5.1).
+    /// The quiet time of a changed file before it is sealed while it stays open (DESIGN 5.1).
     private static let quietNanoseconds: Int64 = 5_000_000_000
-    /// How often that may happen to one document, and how often files that do not change are looked at.
+    /// The time between two such seals of one document, and between looks at unchanged files.
     private static let calmNanoseconds: Int64 = 60_000_000_000
 
-    /// A file was opened for writing: it is looked at from now on, for as long as it stays open.
+    /// Looks at a file that was opened for writing, as long as it stays open.
     func watchWhileOpen(_ file: OpenFile) {
         let isFirst = newlyOpened.withLock { opened in
             opened.append(file.id)
             return opened.count == 1
         }
-        // One look for all that are opened meanwhile: most are closed by then.
+        // One look for all files opened meanwhile: most are closed by then.
         if isFirst { chores.after(Self.quietNanoseconds) { [weak self] in self?.lookAtNew() } }
     }
 
@@ -31,7 +31,7 @@ extension LiveContainer {
         for id in opened {
             guard let file = openFiles[id] else { continue }
             let age = Scheduler.now - file.opened
-            // What was opened late is looked at when its time has come.
+            // A recently opened file gets its look when its time has come.
             if age >= Self.quietNanoseconds {
                 lookAt(file)
             } else {
@@ -42,7 +42,7 @@ extension LiveContainer {
 
     private func lookAt(_ file: OpenFile) {
         guard openFiles[file.id] === file else { return }
-        // Who writes past us fills the file system unseen.
+        // Writes with passthrough fill the file system unseen.
         _ = isNearlyFull
         lookAgain(at: file, in: sealIfQuiet(file) ?? Self.calmNanoseconds)
     }
@@ -54,9 +54,9 @@ extension LiveContainer {
         }
     }
 
-    /// Makes a version of what a handle that stays open has changed, once nothing has changed for a while, and keeps a
-    /// copy of it, because the handle may go on any time.
-    /// - Returns: when it may be quiet; nil: there is nothing to hurry for.
+    /// Makes a version of the changes through an open handle after a quiet time, and keeps a copy, because the handle
+    /// may continue at any time.
+    /// - Returns: the time until it may be quiet; nil: there is no hurry.
     private func sealIfQuiet(_ file: OpenFile) -> Int64? {
         if file.flags & (O_ACCMODE | O_TRUNC) == O_RDWR, let name = nodes.location(file.node).name,
             isDatabase(name.name, file.descriptor.raw)
@@ -83,7 +83,7 @@ extension LiveContainer {
         return again ?? nil
     }
 
-    /// Forgets names that did not come back, once their time is over.
+    /// Forgets names that did not come back in time.
     func expireTombstones() {
         let isFirst = expiring.withLock { expiring in
             defer { expiring = true }
@@ -99,7 +99,7 @@ extension LiveContainer {
         }
     }
 
-    /// A version's content is to be hashed once nobody waits.
+    /// Schedules the hash of a version's content.
     func hashLater(_ version: Version) {
         guard version.hash == nil, !version.flags.contains(.contentLost) else { return }
         if pendingHashes.add(version.id) {
@@ -107,14 +107,14 @@ extension LiveContainer {
         }
     }
 
-    /// A version's content where the catalog says it is; its first `size` bytes are the version's.
+    /// A version's content according to the catalog; its first `size` bytes are the version's.
     func openContent(of version: Version) throws(Errno) -> SharedDescriptor {
         if let kept = try? store.contents.open(version.content) { return SharedDescriptor(kept.rawValue) }
         let sharing = try store(throwing: .ioError) { () throws(StoreError) in
             try store.versions(sharing: version.content)
         }
         for other in sharing where other.kind == .current {
-            // Paths of ours are relative to the root below the mount.
+            // The catalog's paths are relative to the root below the mount.
             if let item = try? store.item(other.item), let path = try? store.path(of: item),
                 let file = try? Backing.open(beneath: path.bytes, in: root.raw, flags: O_RDONLY | O_NONBLOCK)
             {
@@ -129,14 +129,14 @@ extension LiveContainer {
         for id in pendingHashes.takeAll() where !pendingHashes.hasEnded { hash(id) }
     }
 
-    /// A file beyond `max-file` (a disk image, mostly holes perhaps) is not read for its hash.
+    /// A file beyond `max-file` (possibly a disk image with many holes) is not read for its hash.
     private func hash(_ id: VersionID) {
         guard let version = try? store.version(id), version.hash == nil, version.size <= settings.maxFile,
             let file = try? openContent(of: version),
             let digest = ContentHash.sha256(of: file.raw, size: version.size, isWanted: { !pendingHashes.hasEnded }),
             let stat = try? Backing.stat(file.raw), stat.size >= version.size
         else { return }
-        // The current version's file may have changed while it was read: then it is another version's content.
+        // The current version's file may have changed during the read: it then has another version's content.
         if version.kind == .current, stat.modified != version.modified { return }
         store.commit([.hash(id, digest)])
     }

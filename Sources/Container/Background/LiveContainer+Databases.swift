@@ -1,4 +1,4 @@
-// Databases: one document with its journals, captured as a version once it is quiet, never per write (DESIGN 5.1).
+// Databases: one document with its journals, captured as a version when it is quiet, never per write (DESIGN 5.1).
 
 import CLinux
 import Glibc
@@ -9,12 +9,12 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// How long a database and its journals must be unchanged to be captured.
+    /// The quiet time of a database and its journals before a capture.
     static let captureNanoseconds: Int64 = 5_000_000_000
-    /// How often one is that stays open, and when a journal that a crash has left is looked at again.
+    /// The time between captures of an open database, and between looks at a journal that a crash has left.
     static let captureCalmNanoseconds: Int64 = 60_000_000_000
 
-    // MARK: Which
+    // MARK: Recognition
 
     /// Whether a file is a database, by its name or its first bytes.
     func isDatabase(_ name: FileName, _ file: Int32) -> Bool {
@@ -22,7 +22,7 @@ extension LiveContainer {
             && Databases.isDatabase(name, header: header(of: file, Databases.headerLength))
     }
 
-    /// Whether a name is the journal of a database that lies beside it: a part of that, not a document.
+    /// Whether a name is the journal of a database beside it: a part of the database, not a document.
     func isPartOfDatabase(_ name: FileName, in directory: SharedDescriptor) -> Bool {
         guard let database = Databases.database(ofJournal: name),
             let file = openForLook(database, in: directory)
@@ -30,7 +30,7 @@ extension LiveContainer {
         return withExtendedLifetime(file) { isDatabase(database, file.raw) }
     }
 
-    /// A regular file, open for reading; nil for anything else, which is not waited for either.
+    /// A regular file, open for reading; nil for another type, which does not block either.
     func openForLook(_ name: FileName, in directory: SharedDescriptor) -> SharedDescriptor? {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
         guard let raw = (try? Backing.open(name.bytes, in: directory.raw, flags: flags | linux_O_NOATIME))
@@ -47,13 +47,12 @@ extension LiveContainer {
         return Array(bytes.prefix(max(0, read)))
     }
 
-    // MARK: When
+    // MARK: Times
 
-    /// A handle that changes a database in place was closed: what it has written is
-    /// looked at once nothing has changed for a while.
+    /// Schedules a capture after the close of a handle that changes a database in place.
     func captureLater(_ node: Node, _ item: ItemID, _ requester: Requester) {
         guard captures.add(node.id, item, requester) else { return }
-        // It must be found under its name of then.
+        // It must be found under its present name.
         nodes.retain(node)
         captureAgain(node, in: Self.captureNanoseconds)
     }
@@ -71,7 +70,7 @@ extension LiveContainer {
         }
     }
 
-    /// What has not been captured is, because there is no later.
+    /// Captures everything that waits, because the container is about to close.
     func captureAll() {
         for id in captures.all {
             guard let node = nodes[id], let requester = captures.requester(id) else { continue }
@@ -79,7 +78,7 @@ extension LiveContainer {
         }
     }
 
-    /// Whether a current version is not what the document's file holds: a database with what its log has committed.
+    /// Whether a current version differs from the document's file: a database with the commits of its log.
     public func isKeptBeside(_ version: Version, of document: DocumentRecord) -> Bool {
         guard version.kind == .current, let object = try? store.contents.open(version.content) else { return false }
         let kept = SharedDescriptor(object.rawValue)
@@ -103,7 +102,7 @@ extension LiveContainer {
         return withExtendedLifetime(kept) { isDatabase(name, kept.raw) }
     }
 
-    /// Whether what a database's file holds is not all there is to it: then it is not compared with what was captured.
+    /// Whether a database's file lacks data that its log has: then it is not compared with the capture.
     func hasLog(_ name: FileName, _ file: Int32, in directory: SharedDescriptor) -> Bool {
         guard isDatabase(name, file) else { return false }
         return Databases.journals(of: name).contains { journal in

@@ -1,4 +1,4 @@
-// Keeping the daemon small: what can be made again is let go once there is much of it.
+// Limits the daemon's memory: objects that can be made again are removed when there are many.
 
 import CLinux
 import Collections
@@ -8,13 +8,13 @@ import Synchronization
 import VersionModel
 
 extension LiveContainer {
-    /// Lets go of documents that nobody uses: first of those not asked for since the last time, then of the others.
+    /// Removes unused documents: first those without a use since the last time, then the others.
     func letDocumentsGo() {
         let now = now
         let mayMatter = { [observers] (actor: FileActor) in observers.isKnown(actor.ref) }
         for evenUsed in [false, true] where documents.count > DocumentIndex.limit / 2 {
             for directory in documents.directories {
-                // For each directory anew: who wants to change a name waits for one of them at most.
+                // The lock is taken for each directory: a change of a name waits for one of them at most.
                 names.reading {
                     documents.letGo(
                         in: directory, now: now, evenUsed: evenUsed, written: { writtenPlaces }, keepsSaver: mayMatter)
@@ -32,12 +32,12 @@ extension LiveContainer {
         }
     }
 
-    /// How many files that are not open may stay registered for passthrough, and how many more before they are dropped.
+    /// The number of files that may stay registered for passthrough while not open, and the surplus before they are
+    /// dropped.
     static let idleRegistrations = 8192
     private static let surplusRegistrations = 1024
 
-    /// Notes that a file was registered. Of too many the oldest that are not open are dropped, by a thread that nobody
-    /// waits for.
+    /// Notes a registration. A background thread drops the oldest files that are not open if there are too many.
     func noteRegistration(_ node: Node) {
         let isCrowded = registrations.withLock { queue in
             queue.append(node.id)

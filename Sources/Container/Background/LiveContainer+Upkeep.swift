@@ -1,4 +1,5 @@
-// Keeping within bounds while mounted: history thins by its schedule, deleted things go when they are old (DESIGN 7).
+// Keeps the container within its limits: history is thinned by its schedule, deleted entries go when they are old
+// (DESIGN 7).
 
 import Glibc
 import Logging
@@ -9,7 +10,7 @@ extension LiveContainer {
     private static let firstUpkeepNanoseconds: Int64 = 60_000_000_000
     private static let upkeepNanoseconds: Int64 = 900_000_000_000
 
-    /// Begins the rounds of upkeep.
+    /// Starts the rounds of upkeep.
     func beginUpkeep() {
         noteTime()
         chores.after(0) { [weak self] in

@@ -1,11 +1,11 @@
-// Does things later, on a thread of its own that sleeps until the first of them is due.
+// Runs actions later, on a separate thread that sleeps until the first of them is due.
 
 import CLinux
 import Collections
 import Glibc
 import HeapModule
 
-/// A list of what is to be done when. Lock order: last; nothing is done under the lock.
+/// A list of actions and their times. Lock order: last; no action runs under the lock.
 final class Scheduler: @unchecked Sendable {
     fileprivate struct Entry: Comparable {
         var due: Int64
@@ -13,8 +13,8 @@ final class Scheduler: @unchecked Sendable {
         var work: @Sendable () -> Void
     }
 
-    // A condition variable with a deadline needs pthread's own lock; `entries`, `next` and `isEnded` are only touched
-    // while it is held. The objects may not move, hence the allocations.
+    // A condition variable with a deadline needs pthread's own lock; `entries`, `next` and `isEnded` are used only
+    // under it. The objects must not move, hence the allocations.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var entries = Heap<Entry>()
@@ -23,7 +23,7 @@ final class Scheduler: @unchecked Sendable {
     private let isPatient: Bool
     private var thread: pthread_t?
 
-    /// - Parameter isPatient: its thread lets those that serve requests go first.
+    /// - Parameter isPatient: whether threads that serve requests have precedence over its thread.
     init(isPatient: Bool = false) {
         self.isPatient = isPatient
         lock.initialize(to: pthread_mutex_t())
@@ -77,7 +77,7 @@ final class Scheduler: @unchecked Sendable {
         if isFirst { pthread_cond_signal(changed) }
     }
 
-    /// Drops what is not done yet and waits for what is being done.
+    /// Drops waiting actions and waits for the running one.
     func end() {
         pthread_mutex_lock(lock)
         isEnded = true

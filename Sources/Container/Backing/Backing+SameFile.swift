@@ -1,14 +1,13 @@
-// Opening the very file that was looked at: a name may stand for another one by now, where a program reaches the tree
-// below.
+// Opens exactly the file that was examined: a program may have given its name to another file below the mount.
 
 import CLinux
 import Glibc
 import SystemPackage
 
 extension Backing {
-    /// The file of a name as an O_PATH descriptor, which calls with an empty name work on.
-    /// - Parameter key: which file it has to be.
-    /// - Throws: ESTALE if another one has the name.
+    /// A name's file as an O_PATH descriptor, for calls with an empty name.
+    /// - Parameter key: the expected file.
+    /// - Throws: ESTALE if the name has another file.
     static func hold(_ name: [UInt8], in directory: Int32, _ key: BackingKey) throws(Errno) -> SharedDescriptor {
         let file = SharedDescriptor(try open(name, in: directory, flags: linux_O_PATH | O_NOFOLLOW))
         return try withExtendedLifetime(file) { () throws(Errno) in
@@ -17,10 +16,10 @@ extension Backing {
         }
     }
 
-    /// Opens a file to copy or hash it: for reading, and without a trace in its access time where that is allowed. A
-    /// FIFO that has taken the name is not waited for.
-    /// - Parameter key: which file it has to be; nil for any that is regular.
-    /// - Throws: ESTALE if another one has the name.
+    /// Opens a file to copy or hash it: for reading, and without an update of its access time where that is allowed. A
+    /// FIFO under the name does not block it.
+    /// - Parameter key: the expected file; nil for any regular file.
+    /// - Throws: ESTALE if the name has another file.
     static func openQuietly(
         _ name: [UInt8], in directory: Int32, _ key: BackingKey?
     ) throws(Errno) -> Int32 {
@@ -51,7 +50,7 @@ extension Backing {
         }
     }
 
-    /// A path of several names, passing no symlink and leading nowhere outside.
+    /// Opens a path of several names, without symlinks and never out of the directory.
     static func open(beneath path: [UInt8], in directory: Int32, flags: Int32) throws(Errno) -> Int32 {
         try CText.lend(path) { pointer throws(Errno) in
             try check { linux_open_beneath(directory, pointer, flags, 0) }

@@ -18,7 +18,7 @@ enum Backing {
         }
     }
 
-    /// `openat`; an empty name opens the descriptor's own file anew.
+    /// `openat`; an empty name opens the descriptor's own file again.
     static func open(_ name: [UInt8], in directory: Int32, flags: Int32, mode: mode_t = 0) throws(Errno) -> Int32 {
         if name.isEmpty {
             return try open(path: reopening(directory), in: AT_FDCWD, flags: flags & ~O_NOFOLLOW, mode: mode)
@@ -28,13 +28,13 @@ enum Backing {
         }
     }
 
-    /// `openat` with a relative path of our own making.
+    /// `openat` with a relative path from the daemon itself.
     static func open(path: String, in directory: Int32, flags: Int32, mode: mode_t = 0) throws(Errno) -> Int32 {
         try check { linux_openat(directory, path, flags | O_CLOEXEC, mode) }
     }
 
-    /// Opens a regular file of the state that other users may have planted something for: never through a symlink, and
-    /// no FIFO makes it wait; anything else is EILSEQ.
+    /// Opens a regular file of the state safely, as another user may have planted one: it follows no symlink, and a
+    /// FIFO does not block it. Another type of file is EILSEQ.
     static func openRegular(path: String, in directory: Int32, flags: Int32, mode: mode_t = 0) throws(Errno) -> Int32 {
         let file = try check { linux_open_beneath(directory, path, flags | O_NONBLOCK, mode) }
         do throws(Errno) {
@@ -46,10 +46,10 @@ enum Backing {
         }
     }
 
-    /// The way to a descriptor's own file for calls that take a path.
+    /// The path of a descriptor's own file, for calls that take a path.
     static func reopening(_ descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
-    /// `statx`, never following a symlink; an empty name is the descriptor's own file, as for the calls below.
+    /// `statx` without following a symlink; an empty name is the descriptor's own file, as for the calls below.
     static func stat(_ name: [UInt8], in directory: Int32) throws(Errno) -> FileStat {
         var result = linux_stat()
         try CText.lend(name) { pointer throws(Errno) in
@@ -58,7 +58,7 @@ enum Backing {
         return FileStat(raw: result)
     }
 
-    /// `statx` with a relative path of our own making.
+    /// `statx` with a relative path from the daemon itself.
     static func stat(path: String, in directory: Int32) throws(Errno) -> FileStat {
         var result = linux_stat()
         try check { linux_statx(directory, path, AT_SYMLINK_NOFOLLOW, &result) }
@@ -72,7 +72,7 @@ enum Backing {
         return FileStat(raw: result)
     }
 
-    /// `statx`; nil if there is no such name.
+    /// `statx`; nil if the name does not exist.
     static func statIfPresent(_ name: [UInt8], in directory: Int32) throws(Errno) -> FileStat? {
         do {
             return try stat(name, in: directory)
@@ -139,14 +139,14 @@ enum Backing {
         return Array(buffer.prefix(count))
     }
 
-    /// `fchownat`, never following a symlink; -1 leaves a side as it is.
+    /// `fchownat` without following a symlink; -1 leaves a side unchanged.
     static func chown(_ name: [UInt8], in directory: Int32, user: uid_t, group: gid_t) throws(Errno) {
         try CText.lend(name) { pointer throws(Errno) in
             _ = try check { fchownat(directory, pointer, user, group, AT_SYMLINK_NOFOLLOW | linux_AT_EMPTY_PATH) }
         }
     }
 
-    /// `fchmodat`; follows a symlink, so only for what is none.
+    /// `fchmodat`; it follows a symlink, so use it only for other files.
     static func chmod(_ name: [UInt8], in directory: Int32, mode: mode_t) throws(Errno) {
         if name.isEmpty {
             try check { Glibc.chmod(reopening(directory), mode) }
@@ -155,7 +155,7 @@ enum Backing {
         try CText.lend(name) { pointer throws(Errno) in _ = try check { fchmodat(directory, pointer, mode, 0) } }
     }
 
-    /// `utimensat`, never following a symlink.
+    /// `utimensat` without following a symlink.
     static func setTimes(_ name: [UInt8], in directory: Int32, accessed: timespec, modified: timespec) throws(Errno) {
         try CText.lend(name) { pointer throws(Errno) in
             _ = try check {
@@ -201,13 +201,13 @@ enum Backing {
         }
     }
 
-    /// A relative or absolute path that the kernel resolves to a name in a directory, for calls without an `at` form.
+    /// A path that the kernel resolves to a name in a directory, for calls without an `at` form.
     static func descriptorPath(_ directory: Int32, _ name: [UInt8]) -> [UInt8] {
         Array("/proc/self/fd/\(directory)/".utf8) + name
     }
 }
 
-/// One entry as `getdents64` gives it; `type` as in `st_mode`, 0 if the file system does not tell.
+/// One entry from `getdents64`; `type` as in `st_mode`, 0 if the file system does not report it.
 struct RawEntry: Sendable {
     var name: FileName
     var inode: UInt64
@@ -216,7 +216,7 @@ struct RawEntry: Sendable {
 
 /// Bytes as C strings.
 enum CText {
-    /// Lends bytes with a NUL behind them.
+    /// Lends bytes with a NUL at the end.
     static func lend<Result, Failure: Error>(
         _ bytes: [UInt8], _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -239,8 +239,8 @@ enum CText {
     }
 }
 
-/// An open descriptor that several threads may use; closed when the last of them lets go. Take the number only from a
-/// variable that holds this: a descriptor that a call returns is gone once the number has been read.
+/// An open descriptor for several threads; closed when the last of them releases it. Take the number only from a
+/// variable that holds this object: a descriptor from a temporary is closed as soon as the number is read.
 final class SharedDescriptor: Sendable {
     let raw: Int32
     private let isOwned: Bool
@@ -250,7 +250,7 @@ final class SharedDescriptor: Sendable {
         isOwned = true
     }
 
-    /// A descriptor that somebody else closes, later than every use of this.
+    /// A borrowed descriptor, which its owner closes after the last use of this object.
     init(borrowing raw: Int32) {
         self.raw = raw
         isOwned = false

@@ -1,4 +1,4 @@
-// What the file system below says of a file.
+// The attributes of a file below the mount.
 
 import CLinux
 import Glibc
@@ -10,7 +10,7 @@ struct BackingKey: Hashable, Sendable {
     var inode: UInt64
 }
 
-/// A file's attributes, as statx(2) gives them.
+/// A file's attributes from statx(2).
 struct FileStat: Sendable {
     var raw: linux_stat
 
@@ -57,10 +57,10 @@ struct FileStat: Sendable {
     }
 }
 
-/// The fields that tell whether a file changed without reading it. On kernels with multigrain times (6.13) a stamp that
-/// was looked at never equals one from after a write.
+/// The fields that show a change of a file without a read. On kernels with multigrain times (6.13) a stamp that was
+/// read never equals one after a later write.
 struct Stamp: Hashable, Sendable {
-    /// Which file it was: two that were written at the same moment have all else in common.
+    /// The file, because two files written at the same moment may have equal other fields.
     var file: BackingKey
     var size: UInt64
     var modified: Timestamp
@@ -77,7 +77,7 @@ struct Stamp: Hashable, Sendable {
 extension Timestamp {
     init(_ time: timespec) { self.init(seconds: time.tv_sec, nanoseconds: time.tv_nsec) }
 
-    /// The time as system calls take it.
+    /// The time for system calls.
     var timespec: timespec {
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return rest < 0

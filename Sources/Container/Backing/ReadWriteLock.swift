@@ -1,11 +1,11 @@
-// A lock that many may read and one may write under. Swift's Synchronization has none.
+// A lock for many readers or one writer. Swift's Synchronization has none.
 
 import Glibc
 
-/// Guards the names of the live tree: look-ups share it, whatever changes a name holds it alone.
-/// Order: before every other lock of the module; never held while contents are copied.
+/// Guards the names of the live tree: look-ups share it, and a change of a name holds it alone. Order: before every
+/// other lock of the module; never held during copies of contents.
 final class ReadWriteLock: @unchecked Sendable {
-    // The pthread object may not move, hence the allocation; it is only touched through the functions below.
+    // The pthread object must not move, hence the allocation; only the functions below use it.
     private let lock: UnsafeMutablePointer<pthread_rwlock_t>
 
     init() {
@@ -31,7 +31,7 @@ final class ReadWriteLock: @unchecked Sendable {
         return try body()
     }
 
-    /// As ``writing(_:)`` if nobody has the lock, this thread included; nil otherwise.
+    /// The same as ``writing(_:)`` if no thread has the lock, this one included; nil otherwise.
     func writingIfFree<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result? {
         guard pthread_rwlock_trywrlock(lock) == 0 else { return nil }
         defer { pthread_rwlock_unlock(lock) }

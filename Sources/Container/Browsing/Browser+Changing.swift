@@ -64,7 +64,7 @@ extension Browser {
             guard let first = labels.first else { return }
             try store.contents.relabel(version.content, first, also: Array(labels.dropFirst()))
         } catch {
-            container.logger.warning("a resolved version could not be labelled: \(error)")
+            container.logger.warning("a resolved version could not be labeled: \(error)")
         }
     }
 

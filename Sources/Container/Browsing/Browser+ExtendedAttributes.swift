@@ -152,7 +152,7 @@ extension Browser {
             }
             let path = Backing.descriptorPath(place.directory.raw, place.path)
             let list = try value(of: Self.accessListName, at: path)
-            // The path says nothing to the optimiser about the descriptor in it.
+            // The path says nothing to the optimizer about the descriptor in it.
             return withExtendedLifetime(place) { list }
         }
     }

@@ -1,28 +1,28 @@
-// Which databases have changed and are to be captured once they are quiet (DESIGN 5.1).
+// Changed databases that wait for a quiet moment and a capture (DESIGN 5.1).
 
 import Synchronization
 import VersionModel
 
-/// What is remembered of databases between their changes and their versions. Lock order: last.
+/// The state of databases between their changes and their versions. Lock order: last.
 final class Captures: Sendable {
-    /// What waits for a look.
+    /// A database that waits for a look.
     struct Waiting {
         var item: ItemID
         var requester: Requester
-        /// How many changes it has heard of.
+        /// The number of reported changes.
         var changes = 1
     }
 
     private struct State {
-        /// The nodes that wait for a look, with who has changed them last.
+        /// The waiting nodes, with the authors of their last changes.
         var waiting: [UInt64: Waiting] = [:]
-        /// The write-ahead log as it was when its database was captured last.
+        /// The write-ahead log at the last capture of its database.
         var logs: [ItemID: Stamp] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// - Returns: whether it waits for a look since now.
+    /// - Returns: whether it has just started to wait.
     func add(_ node: UInt64, _ item: ItemID, _ requester: Requester) -> Bool {
         state.withLock { state in
             let changes = state.waiting[node]?.changes ?? 0
@@ -34,8 +34,8 @@ final class Captures: Sendable {
     func waiting(_ node: UInt64) -> Waiting? { state.withLock { $0.waiting[node] } }
     func requester(_ node: UInt64) -> Requester? { waiting(node)?.requester }
 
-    /// It was looked at, and nothing is left to be captured.
-    /// - Returns: false if it was changed since it had changed so often: then it goes on waiting.
+    /// Ends the wait after a look that left nothing to capture.
+    /// - Returns: false if more changes have come since this number: then it still waits.
     func remove(_ node: UInt64, changes: Int) -> Bool {
         state.withLock { state in
             guard state.waiting[node]?.changes == changes else { return false }
@@ -44,7 +44,7 @@ final class Captures: Sendable {
         }
     }
 
-    /// Whether an item may have changed without a version that says so.
+    /// Whether an item may have changed without a version for the change.
     func isWaiting(_ item: ItemID) -> Bool { state.withLock { $0.waiting.values.contains { $0.item == item } } }
 
     var all: [UInt64] { state.withLock { Array($0.waiting.keys) } }

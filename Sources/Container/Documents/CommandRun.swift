@@ -1,4 +1,4 @@
-// Running a small program with a time limit and taking its output.
+// Runs a small program with a time limit and takes its output.
 
 import CLinux
 import Glibc
@@ -42,7 +42,7 @@ struct CommandRun {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
-        // First to numbers that are neither theirs nor those that they are to have, then onto these.
+        // First to numbers outside of both sets, then to the final ones.
         let beyond = max(descriptors.max() ?? 0, 2 + Int32(descriptors.count)) + 1
         for (index, descriptor) in descriptors.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, descriptor, beyond + Int32(index))
@@ -50,7 +50,7 @@ struct CommandRun {
         for index in descriptors.indices {
             posix_spawn_file_actions_adddup2(&actions, beyond + Int32(index), 3 + Int32(index))
         }
-        // Nothing of the mount may be run or touched from here: the root directory is always beneath it.
+        // The program must not run or touch a file of the mount: the root directory is always outside it.
         linux_spawn_chdir(&actions, "/")
         let command = ([path] + arguments).map { (word: String) in strdup(word) }
         defer { command.forEach { free($0) } }

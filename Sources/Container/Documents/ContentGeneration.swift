@@ -1,22 +1,22 @@
-// What tells one content of a file from its next one, without reading either.
+// Distinguishes a file's contents over time, without a read.
 
 import VersionModel
 
-/// Equal for two moments between which a file's content has not changed, different if it has.
-/// `user.versions.generation` tells it.
+/// Equal at two moments if the file's content has not changed in between, different otherwise. The value of
+/// `user.versions.generation`.
 struct ContentGeneration: Hashable, Sendable {
-    /// The version that is in the file, or the item whose content is not a version.
+    /// The version in the file, or the item if its content is not a version.
     private var high: UInt64
     private var low: UInt64
     private var detail: UInt64
 
-    /// Of a file that holds a version, as it was saved last.
+    /// For a file that holds a version, in the state of its last save.
     init(version: VersionID, saved: HybridTime) {
         (high, low) = (version.high, version.low)
         detail = BitMixing.mix(UInt64(bitPattern: saved.wall.nanoseconds)) &+ BitMixing.mix(UInt64(saved.logical))
     }
 
-    /// Of anything else: of a directory, of what has no versions, of what is being written.
+    /// For all others: a directory, a file without versions, a file during a write.
     init(item: ItemID, file stat: FileStat) {
         (high, low) = (item.high, item.low)
         let times = BitMixing.mix(UInt64(bitPattern: stat.modified.nanoseconds))

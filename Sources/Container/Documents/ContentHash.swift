@@ -7,11 +7,11 @@ import Glibc
 enum ContentHash {
     private static let empty = Array(SHA256.hash(data: []))
 
-    /// The digest of the first `size` bytes of an open file; nil if they cannot be read or are not there.
-    /// - Parameter isWanted: asked every MiB; the answer is nil when it is not any more.
+    /// The digest of the first `size` bytes of an open file; nil if they cannot be read or do not exist.
+    /// - Parameter isWanted: called after every MiB; once it is false, the result is nil.
     static func sha256(of file: Int32, size: UInt64, isWanted: () -> Bool = { true }) -> [UInt8]? {
         if size == 0 { return empty }
-        // Without a trace in the access time, where that is allowed.
+        // Without an update of the access time, where that is allowed.
         let isQuiet = fcntl(file, F_GETFL) & linux_O_NOATIME != 0
         let quiet = isQuiet ? -1 : (try? Backing.openQuietly([], in: file, nil)) ?? -1
         defer { if quiet >= 0 { close(quiet) } }
@@ -34,7 +34,7 @@ enum ContentHash {
         return bytes(hasher.finalize())
     }
 
-    /// The same in one read, without a buffer of its own; nil if that did not do.
+    /// The same in one read, without a heap buffer; nil if one read is not enough.
     private static func small(_ file: Int32, size: Int) -> [UInt8]? {
         withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { buffer in
             guard pread(file, buffer.baseAddress, size, 0) == size else { return nil }

@@ -1,28 +1,28 @@
-// Finds documents by their places, reading the catalog one directory at a time, and lets go of those not in use.
+// Finds documents by their places, reads the catalog one directory at a time, and removes unused documents.
 
 import Synchronization
 import VersionModel
 import VersionStore
 
-/// The documents that were touched or recorded, by directory and name. The only writer of items' places, so that what
-/// it holds in memory is what the catalog says. Lock order: behind documents; the catalog is read outside of it.
+/// The used or recorded documents, by directory and name. It is the only writer of items' places, so its memory matches
+/// the catalog. Lock order: after documents; the catalog is read without its lock.
 ///
-/// Where it becomes crowded, documents that nobody uses are let go (``letGo(in:now:evenUsed:written:keepsSaver:)``): of
-/// those with rows the directory counts as unread again, the others derive from their files.
+/// When there are too many, unused documents are removed (``letGo(in:now:evenUsed:written:keepsSaver:)``): a directory
+/// with recorded ones counts as unread again, and the others can be derived from their files.
 final class DocumentIndex: Sendable {
     fileprivate struct State {
         var directories: [FileID: [FileName: Document]] = [:]
-        /// Directories with rows in the catalog that are not in `directories`, or not all.
+        /// Directories with catalog rows of which some or all are not in `directories`.
         var unread: Set<FileID>
         var count = 0
-        /// From this count on it is crowded.
+        /// The count from which there are too many.
         var bound = DocumentIndex.limit
         var isTold = false
-        /// Who saved what was let go, as long as that may decide about a conflict.
+        /// The actors that saved removed documents, as long as they may decide about a conflict.
         var savers: [ItemID: FileActor] = [:]
     }
 
-    /// How many documents may be in memory before those not in use are let go: some 30 MB.
+    /// The number of documents in memory before unused ones are removed: about 30 MB.
     static let limit = 30_000
 
     private let store: VersionStore
@@ -34,10 +34,10 @@ final class DocumentIndex: Sendable {
         state = Mutex(State(unread: recorded))
     }
 
-    /// How many documents are in memory.
+    /// The number of documents in memory.
     var count: Int { state.withLock(\.count) }
 
-    /// The document at a place; nil if it was neither touched nor recorded.
+    /// The document at a place; nil if it is neither used nor recorded.
     func document(at place: Place) throws(StoreError) -> Document? {
         let (document, isUnread): (Document?, Bool) = state.withLock { state in
             if let document = state.directories[place.directory]?[place.name] { return (document, false) }
@@ -53,7 +53,7 @@ final class DocumentIndex: Sendable {
         return document
     }
 
-    /// The same if it is in memory; the catalog is not asked.
+    /// The same for a document in memory, without a read of the catalog.
     func documentInMemory(at place: Place) -> Document? {
         state.withLock { $0.directories[place.directory]?[place.name] }
     }
@@ -64,7 +64,7 @@ final class DocumentIndex: Sendable {
         return state.withLock { $0.directories[directory] ?? [:] }
     }
 
-    /// All that are in memory; those with several names as often as they have.
+    /// All documents in memory; one with several names occurs several times.
     var inMemory: [Document] { state.withLock { $0.directories.values.flatMap(\.values) } }
 
     func insert(_ document: Document, at place: Place) throws(StoreError) {
@@ -76,7 +76,7 @@ final class DocumentIndex: Sendable {
         if isCrowded { crowded.call() }
     }
 
-    /// Inserts a document unless another thread was faster; gives the one that is in.
+    /// Inserts a document unless another thread was faster; returns the inserted one.
     func insertIfAbsent(_ document: Document, at place: Place) throws(StoreError) -> Document {
         try read(place.directory)
         let (result, isCrowded) = state.withLock { state in
@@ -118,21 +118,21 @@ final class DocumentIndex: Sendable {
         if isCrowded { crowded.call() }
     }
 
-    // MARK: Letting go
+    // MARK: Removal of unused documents
 
-    /// `action` is called, without a lock, when there are more documents in memory than need be.
+    /// Sets the action, called without a lock, for too many documents in memory.
     func whenCrowded(_ action: @escaping @Sendable () -> Void) { crowded.set(action) }
 
-    /// Lets go of the documents of a directory that nobody holds and that can be made again.
+    /// Removes the unused documents of a directory that can be made again.
     ///
-    /// Called with the name lock shared: so nobody is between changing a name here and committing its rows, and a
-    /// directory that is read again is read as it was. A document that only the index refers to is in nobody's
-    /// hands, and under the lock of the index nobody can get at it.
+    /// Called with the name lock shared, so that no thread is between a change of a name here and the commit of its
+    /// rows, and a directory that is read again is complete. No thread uses a document to which only the index refers,
+    /// and under the lock of the index none can get it.
     /// - Parameters:
-    ///   - evenUsed: also those that were asked for since the last time.
-    ///   - written: the places of the files that somebody has open for writing. Asked for once nobody can get at what
-    ///     may go: who opens one of those waits for the index.
-    ///   - keepsSaver: whether the one who saved a version may still take part in a conflict.
+    ///   - evenUsed: whether to include documents used since the last call.
+    ///   - written: the places of files that are open for writing. Called when no thread can get the candidates any
+    ///     more: an open of one of them waits for the index.
+    ///   - keepsSaver: whether the actor of a save may still take part in a conflict.
     func letGo(
         in directory: FileID, now: Timestamp, evenUsed: Bool, written: () -> Set<Place>, keepsSaver: (FileActor) -> Bool
     ) {
@@ -143,7 +143,7 @@ final class DocumentIndex: Sendable {
                 guard isKnownUniquelyReferenced(&documents.values[index]) else { continue }
                 let document = documents.values[index]
                 let wasUsed = document.wasUsed.exchange(false, ordering: .relaxed)
-                // Whoever is being let in to write holds the document until its handle is known.
+                // An open for writing in progress holds the document until its handle is registered.
                 if evenUsed || !wasUsed, document.isRestorable(now: now) { idle.append(index) }
             }
             let written = idle.isEmpty ? [] : written()
@@ -164,12 +164,12 @@ final class DocumentIndex: Sendable {
     /// The directories with documents in memory.
     var directories: [FileID] { state.withLock { Array($0.directories.keys) } }
 
-    /// Forgets who saved what was let go, for whoever has ended.
+    /// Forgets the actors of removed documents' saves that have ended.
     func forgetSavers(unless keeps: (FileActor) -> Bool) {
         state.withLock { state in state.savers = state.savers.filter { keeps($0.value) } }
     }
 
-    /// Says how many may come before it counts as crowded again: what had to stay does not make it so.
+    /// Sets the next bound: documents that had to stay do not count as too many.
     func settle() {
         state.withLock { state in
             state.bound = max(Self.limit, state.count + Self.limit / 3)
@@ -179,7 +179,7 @@ final class DocumentIndex: Sendable {
 }
 
 extension DocumentIndex.State {
-    /// Counts what came; true if that has made the index crowded, once.
+    /// Counts new documents; true, once, if there are now too many.
     fileprivate mutating func counted(_ more: Int) -> Bool {
         count += more
         guard count > bound, !isTold else { return false }

@@ -1,28 +1,28 @@
-// The files that a shared mapping may go on changing after their handles are closed.
+// The files that a shared mapping may still change after their handles are closed.
 
 import Synchronization
 
-/// Which files are looked at again and again until nothing is mapped any more. Lock order: last.
+/// The files to check repeatedly until no mapping is left. Lock order: last.
 final class MappingWatch: Sendable {
-    /// The facts that one look leaves to the next.
+    /// The facts that one check leaves for the next.
     struct Look: Sendable {
-        /// The process that has made the mapping; nil: it is from before this mount.
+        /// The process of the mapping; nil for one from before this mount.
         var requester: Requester?
-        /// The content of the file has been kept since it is watched.
+        /// Whether the file's content has been kept during the watch.
         var isKept = false
-        /// The file when it was synchronized last: as long as it is so, no page of it waits to be written.
-        var synchronised: Stamp?
-        /// The file as the last look found it, if that is no version yet, and its hash where times tell nothing.
+        /// The file's stamp at the last synchronization: while it is the same, no page waits to be written.
+        var synchronized: Stamp?
+        /// The file's stamp at the last check, if it is no version yet, and its hash if times are not enough.
         var seen: (stamp: Stamp, hash: [UInt8]?)?
-        /// When a change was seen first that is no version yet, by ``Scheduler/now``.
+        /// The time when an unsaved change was first seen, by ``Scheduler/now``.
         var since: Int64?
-        /// Since when it cannot be told whether the file is mapped, and nothing in it has changed.
+        /// The time since which it is unknown whether the file is mapped, and since which it is unchanged.
         var unanswered: Int64?
 
-        /// Takes the answer of one look.
+        /// Takes the result of one check.
         /// - Parameters:
-        ///   - hasWriters: handles of this mount are open for writing.
-        ///   - patience: how long a file without an answer is watched while nothing in it changes.
+        ///   - hasWriters: whether handles of this mount are open for writing.
+        ///   - patience: the time to watch an unchanged file without a result.
         /// - Returns: whether the watch is over.
         mutating func isOver(
             _ answer: WritableMappings.Answer, hasWriters: Bool, now: Int64, patience: Int64
@@ -38,15 +38,15 @@ final class MappingWatch: Sendable {
     }
 
     private struct State {
-        /// With the nodes that are not to be forgotten meanwhile: the file's, and those of the directories above it.
+        /// With the nodes that must stay in memory meanwhile: the file's, and those of the directories above it.
         var watched: [UInt64: (node: Node, turn: UInt64, held: [Node])] = [:]
         var turns: UInt64 = 0
     }
 
     private let state = Mutex(State())
 
-    /// Begins to watch a file, or begins anew.
-    /// - Returns: the number of the turn, which ends those before; and whether the file was not watched so far.
+    /// Starts the watch of a file, or starts it again.
+    /// - Returns: the number of the turn, which ends the earlier ones; and whether the file was not watched before.
     func begin(_ node: Node, holding held: [Node]) -> (turn: UInt64, isNew: Bool) {
         state.withLock { state in
             state.turns += 1
@@ -60,7 +60,7 @@ final class MappingWatch: Sendable {
     func isIn(_ turn: UInt64, _ node: Node) -> Bool { state.withLock { $0.watched[node.id]?.turn == turn } }
 
     /// Ends a turn.
-    /// - Returns: the nodes that were held; nil if there is another turn by now, or none.
+    /// - Returns: the held nodes; nil if there is a later turn, or none.
     func end(_ turn: UInt64, _ node: Node) -> [Node]? {
         state.withLock { state in
             guard let watched = state.watched[node.id], watched.turn == turn else { return nil }

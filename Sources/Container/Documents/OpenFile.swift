@@ -1,51 +1,52 @@
-// An open file: what a handle of the kernel stands for.
+// An open file: the object of a kernel handle.
 
 import Coordination
 import Glibc
 import Synchronization
 import VersionModel
 
-/// One open(2) of a regular file. Read-only handles that pass through share handle 0 and have none of these.
+/// One open(2) of a regular file. Read-only handles with passthrough share handle 0 and have no such object.
 final class OpenFile: Sendable {
     /// Its claim with the ``WriterArbiter``.
     let claim: ClaimID?
-    /// What has happened through this handle.
+    /// The events of this handle.
     struct State {
-        /// The version that its last save made; amended by the next.
+        /// The version of its last save, which the next one amends.
         var saved: VersionID?
-        /// A close(2) of its opener has been answered; what changes before the release that follows is another's.
+        /// Whether a close(2) of its opener has been answered; changes between it and the release belong to another
+        /// process.
         var isFlushed = false
-        /// When something that was changed through it was closed last, by ``Scheduler/now``; nil: never.
+        /// The time of the last close after a change, by ``Scheduler/now``; nil: never.
         var closed: Int64?
-        /// Who has left to this one what it wrote, when it was released before.
+        /// The process that left its writes to this handle at its own release.
         var leftBy: Requester?
         /// See ``OpenFile/isClosing``.
         var isClosing: Bool { closed.map { Scheduler.now - $0 < OpenFile.releaseNanoseconds } ?? false }
-        /// It truncated the file to nothing: a replacing save.
+        /// Whether it truncated the file to 0: a replacing save.
         var isReplacing = false
-        /// Writes come to us before they reach the file: not known to before it is decided.
+        /// Whether writes reach the daemon before the file; false until that is decided.
         var isMediated = false
-        /// Reads and mappings of it, at least, go past us.
+        /// Whether at least reads and mappings bypass the daemon.
         var isPassed = false
-        /// It is looked at again and again since it was closed.
+        /// Whether it is checked repeatedly since its close.
         var isWatched = false
-        /// Its claim with the ``Coordinator``, if anyone has taken part since it was opened.
+        /// Its claim with the ``Coordinator``, if any client has taken part since its open.
         var coordinated: ClaimID?
-        /// How many changes through it are under way: decided, and perhaps not in the file yet.
+        /// The number of running changes: decided, and possibly not in the file yet.
         var changes = 0
-        /// Something was changed through it, as far as that came to us.
+        /// Whether the daemon has seen a change through it.
         var hasChanged = false
-        /// How many changes have begun.
+        /// The number of changes that have begun.
         var begun = 0
-        /// How many of them its last save has found in the file.
+        /// The number of changes that its last save has found in the file.
         var settled = 0
-        /// The changes that a look at the file from now on finds: none that is under way counts.
+        /// The number of changes that a check from now on finds; running ones do not count.
         var finished: Int { changes == 0 ? begun : settled }
-        /// What the file holds may be its doing.
+        /// Whether it may have written the file's present content.
         var isOfItsContent: Bool { isReplacing || hasChanged || saved != nil }
     }
 
-    /// For how long a release may be on its way on a busy machine.
+    /// The longest expected time of a release on a busy machine.
     fileprivate static let releaseNanoseconds: Int64 = 2_000_000_000
 
     let id: UInt64
@@ -54,9 +55,9 @@ final class OpenFile: Sendable {
     let flags: Int32
     let requester: Requester
     let state: Mutex<State>
-    /// It was opened to append, and is used otherwise: a program may take O_APPEND away.
+    /// Whether it was opened for appending and has written elsewhere: a program can remove O_APPEND.
     let hasWrittenInside = Atomic<Bool>(false)
-    /// When, by ``Scheduler/now``.
+    /// The time of the open, by ``Scheduler/now``.
     let opened = Scheduler.now
 
     init(
@@ -74,21 +75,21 @@ final class OpenFile: Sendable {
 
     var coordinated: ClaimID? { state.withLock(\.coordinated) }
     var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
-    /// Whether a mapping through it may write.
+    /// Whether a mapping of it may write.
     var mayBeMapped: Bool { flags & O_ACCMODE == O_RDWR }
-    /// Whether it is among the writers of its file: also who only truncated it, or made it and may only read.
+    /// Whether it is one of its file's writers, including one that only truncated it, or created it and may only read.
     var isWriter: Bool { node.writers.contains { $0 === self } }
-    /// Whether all that was written through it was appended, as far as that came to us.
+    /// Whether all its writes were appends, as far as the daemon has seen them.
     var isAppending: Bool { flags & O_APPEND != 0 && !hasWrittenInside.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether each of its changes comes to us, and its last save at a close(2) has found all of them: what has changed
-    /// in the file since then is another's.
+    /// Whether the daemon sees each of its changes, and its last save at a close(2) has found all of them: later
+    /// changes of the file come from another process.
     var isDone: Bool {
         !mayBeMapped && state.withLock { $0.isFlushed && $0.isMediated && $0.saved != nil && $0.begun == $0.settled }
     }
 
-    /// Whether it was closed a moment ago, and its release is nearly always on its way. A handle that is there longer
-    /// belongs to somebody who has a duplicate of it, and may go on.
+    /// Whether it was closed a moment ago, so that its release is probably on the way. A handle that stays longer has a
+    /// duplicate in another process, and may continue to write.
     var isClosing: Bool { state.withLock { $0.isClosing } }
 }
 
@@ -105,7 +106,7 @@ final class OpenFileTable: Sendable {
 
     subscript(handle: UInt64) -> OpenFile? { state.withLock { $0.files[handle] } }
 
-    /// The number of a handle that is about to be.
+    /// The number for a new handle.
     func newHandle() -> UInt64 {
         state.withLock { state in
             defer { state.next += 1 }

@@ -1,26 +1,26 @@
-// Files that lost their names while somebody had them open for writing.
+// Files that lost their names while they were open for writing.
 
 import Synchronization
 import VersionModel
 
-/// What a writer of a nameless file still belongs to.
+/// The former document of a nameless file's writer.
 struct Orphan: Sendable {
     let document: Document
-    /// The name that it had.
+    /// The directory of its former name.
     let parent: Node
     let name: FileName
-    /// The file when it lost its name; nil if it was being changed then.
+    /// The file's stamp when it lost its name; nil if it was being changed then.
     var stamp: Stamp?
-    /// What the writer started from.
+    /// The version that the writer started from.
     let base: VersionID?
 
-    /// Whether its content has changed since. Losing the name has changed `st_ctim` by itself.
+    /// Whether its content has changed since. The loss of the name itself changes `st_ctim`.
     func isChanged(_ stat: FileStat) -> Bool {
         stamp.map { $0.size != stat.size || $0.modified != stat.modified } ?? true
     }
 }
 
-/// The orphans by node. Lock order: last but for ``Openings``: who else writes is asked with the lock held.
+/// The orphans by node. Lock order: last except for ``Openings``: the search for other writers holds the lock.
 final class Orphans: Sendable {
     private let orphans = Mutex<[UInt64: Orphan]>([:])
 
@@ -32,14 +32,14 @@ final class Orphans: Sendable {
     }
     func take(_ node: Node) -> Orphan? { orphans.withLock { $0.removeValue(forKey: node.id) } }
 
-    /// Adds one unless there is one: a further opening of the file, which is among the open by now, belongs to that.
+    /// Adds one if there is none: a further opening of the file, which is already among the open ones, shares it.
     func addIfAbsent(_ node: Node, _ make: () -> Orphan?) {
         orphans.withLock { orphans in
             if orphans[node.id] == nil { orphans[node.id] = make() }
         }
     }
 
-    /// Takes it out to be settled, unless `isShared`: asked with the lock held, so that nobody joins in between.
+    /// Removes it for its last save, unless `isShared`: called with the lock held, so that no opening joins in between.
     func take(_ node: Node, unless isShared: () -> Bool) -> Orphan? {
         orphans.withLock { orphans in
             guard orphans[node.id] != nil, !isShared() else { return nil }

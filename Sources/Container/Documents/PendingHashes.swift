@@ -1,19 +1,19 @@
-// Versions whose content is still to be hashed.
+// Versions without a hash yet.
 
 import Synchronization
 import VersionModel
 
-/// A set in order of arrival; bounded, for what is not hashed is merely not known. Lock order: last.
+/// A set in order of arrival. Bounded, because a missing hash is harmless. Lock order: last.
 final class PendingHashes: Sendable {
     private let versions = Mutex<[VersionID]>([])
     private let ended = Atomic<Bool>(false)
 
-    /// Nobody waits for a hash when the container is closed: it is computed at the next save, or never.
+    /// Whether the container is being closed: no program waits for a hash, and the next save may compute it.
     var hasEnded: Bool { ended.load(ordering: .relaxed) }
 
     func end() { ended.store(true, ordering: .relaxed) }
 
-    /// - Returns: whether it is the first, so that somebody has to be called.
+    /// - Returns: whether it is the first, so that the hashing must be started.
     func add(_ version: VersionID) -> Bool {
         versions.withLock { versions in
             guard versions.count < 10_000, versions.last != version else { return false }

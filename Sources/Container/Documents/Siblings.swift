@@ -1,32 +1,32 @@
-// What a save has to know of its item's other versions, so that nobody waits for the catalog with a document locked.
+// An item's other versions as far as a save needs them, so that no thread waits for the catalog with a document locked.
 
 import Synchronization
 import VersionModel
 import VersionStore
 
-/// The versions of an item besides the current one, as far as they decide about its next save. What was purged or
-/// resolved since may still be here: so what is not here is certain, what is here is not.
+/// The versions of an item besides the current one, as far as they decide about its next save. Purged or resolved ones
+/// may still be here, so the absence of a version is certain, its presence is not.
 struct Siblings {
     private struct Content: Hashable {
         var size: UInt64
         var hash: [UInt8]
     }
 
-    /// Beyond so many the catalog is asked each time.
+    /// Beyond this number the catalog is read each time.
     private static let most = 4096
 
-    /// All versions are here; else some may be in the catalog alone.
+    /// Whether all versions are here; otherwise some may be only in the catalog.
     private(set) var isComplete: Bool
-    /// Some are here whose content nobody has hashed yet.
+    /// Whether some have contents without a hash yet.
     private var hasUnhashed = false
     private var contents: Set<Content> = []
     /// The losers, with their contents.
     private var conflicts: [VersionID: ContentID] = [:]
 
-    /// - Parameter isComplete: the item is new, and has no others.
+    /// - Parameter isComplete: whether the item is new, without other versions.
     init(isComplete: Bool) { self.isComplete = isComplete }
 
-    /// A version is not current any more, or never was.
+    /// Adds a version that is not current.
     mutating func add(_ version: Version) {
         if version.kind == .conflict { conflicts[version.id] = version.content }
         if let hash = version.hash {
@@ -37,13 +37,13 @@ struct Siblings {
         if contents.count + conflicts.count > Self.most { self = Siblings(isComplete: false) }
     }
 
-    /// Adds what the catalog says; what came meanwhile is here already.
+    /// Adds the versions of the catalog; those that came meanwhile are already here.
     mutating func add(all versions: [Version]) {
         isComplete = true
         for version in versions where version.kind != .current { add(version) }
     }
 
-    /// The catalog has got others.
+    /// Notes that the catalog has others.
     mutating func doubt() { isComplete = false }
 
     /// Whether one may have this content; nil if only the catalog knows.
@@ -52,14 +52,13 @@ struct Siblings {
         return isComplete && !hasUnhashed ? false : nil
     }
 
-    /// Takes out a loser; gives its content, or nil if it is none. Not to be asked unless ``isComplete``.
+    /// Removes a loser and returns its content; nil if it is none. Call it only if ``isComplete``.
     mutating func takeConflict(_ version: VersionID) -> ContentID? { conflicts.removeValue(forKey: version) }
 }
 
 extension LiveContainer {
-    /// Reads from the catalog what a save may have to know, before the document is locked: reading waits for all that
-    /// is queued. Nearly always there is nothing to be known: the author has
-    /// seen the current version, or has seen none.
+    /// Reads the versions that a save may need from the catalog, before the document is locked, because the read waits
+    /// for the whole queue. Usually none are needed: the author has seen the current version, or has seen none.
     func learnSiblings(of document: Document, for requester: Requester) {
         let current: VersionID? = document.state.withLock { state in
             state.siblings.isComplete || !state.isRecorded ? nil : state.current?.id
@@ -70,8 +69,7 @@ extension LiveContainer {
         document.state.withLock { $0.siblings.add(all: versions) }
     }
 
-    /// Whether a version that would lose has the content of the version that the winner's author had seen, or of
-    /// another loser.
+    /// Whether a losing version has the content of the version that the winner's author had seen, or of another loser.
     func isLeftOut(_ loser: Version, base: VersionID, _ state: Document.State) -> Bool {
         guard let hash = loser.hash, state.siblings.mayHave(hash, size: loser.size) != false,
             let versions = try? store.versions(of: loser.item)
@@ -81,7 +79,8 @@ extension LiveContainer {
         }
     }
 
-    /// What the rules say of a save. The graph is asked for only if it would make a rival: that waits for the catalog.
+    /// The rules' decision on a save. The graph is read only for a possible rival, because the read waits for the
+    /// catalog.
     func decide(_ save: Save, _ current: Version, _ state: Document.State, isQuiet: Bool) -> SaveDecision {
         let decision = SaveRule.decide(save, current: current.id, saver: state.saver, isQuiet: isQuiet)
         switch decision {
@@ -94,13 +93,13 @@ extension LiveContainer {
         return SaveRule.decide(save, current: current.id, saver: state.saver, isQuiet: isQuiet)
     }
 
-    /// Whether a version of the item came after the current one.
+    /// Whether a version of the item descends from the current one.
     func goesBack(_ version: VersionID, to current: Version) -> Bool {
         guard let versions = try? store.versions(of: current.item) else { return false }
         return HeadRule.goesBack(version, to: current.id, in: versions.map { HistoryNode($0) })
     }
 
-    /// A conflict version that its author has carried on into a new save is history.
+    /// Turns a conflict version into history when its author has carried it into a new save.
     func settle(_ version: VersionID, _ state: inout Document.State) -> VersionStore.Mutation? {
         let mayBeConflict = !state.siblings.isComplete || state.siblings.takeConflict(version) != nil
         // It may have been merged or resolved since: the catalog decides.

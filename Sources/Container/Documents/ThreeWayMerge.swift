@@ -1,4 +1,4 @@
-// Merging texts three ways with diff3(1), which every Debian has.
+// Merges texts three ways with diff3(1), which every Debian has.
 
 import CLinux
 import Glibc
@@ -13,14 +13,14 @@ struct MergeInput {
 }
 
 enum ThreeWayMerge {
-    /// Texts are merged up to this size, in bytes (DESIGN 6.3).
+    /// The size limit for a merge, in bytes (DESIGN 6.3).
     static let maximumSize: UInt64 = 1 << 20
-    /// And within this time (docs/decisions/0014 says why it is not DESIGN's 200 ms).
+    /// The time limit (docs/decisions/0014 explains the difference from DESIGN's 200 ms).
     static let maximumMilliseconds: Int32 = 2000
 
-    /// The merged text; nil if the edits overlap, if one of the three is no text, or if it took too long.
+    /// The merged text; nil if the edits overlap, if one of the three is not text, or if it took too long.
     ///
-    /// - Parameter program: what merges; tests have another.
+    /// - Parameter program: the merge program; tests have another.
     static func merge(_ input: MergeInput, with program: String = "/usr/bin/diff3") -> [UInt8]? {
         let all = [input.mine, input.base, input.other]
         guard all.allSatisfy({ $0.count <= maximumSize && !$0.contains(0) }) else { return nil }
@@ -29,7 +29,7 @@ enum ThreeWayMerge {
         let run = CommandRun(
             program, ["-m", "-E", "/proc/self/fd/3", "/proc/self/fd/4", "/proc/self/fd/5"],
             descriptors: files.map(\.descriptor.raw), milliseconds: maximumMilliseconds)
-        // The program reads the files by their numbers, which says nothing to the optimiser about their lifetime.
+        // The program reads the files by their numbers; the optimizer does not see that use.
         return withExtendedLifetime(files) {
             guard let result = run.output(), result.status == 0 else { return nil }
             return result.output
@@ -37,7 +37,7 @@ enum ThreeWayMerge {
     }
 }
 
-/// Bytes in an anonymous file, for programs that want files.
+/// Bytes in an anonymous file, for programs that need files.
 struct MemoryFile {
     let descriptor: SharedDescriptor
 

@@ -1,16 +1,16 @@
-// Names that were just taken away, so that a name that comes back is the same item (DESIGN 5.1).
+// Names that were just removed, so that a name that comes back is the same item (DESIGN 5.1).
 
 import Collections
 import DequeModule
 import Synchronization
 import VersionModel
 
-/// What became of a document whose name was unlinked or renamed away within the last seconds.
+/// A document whose name was unlinked or renamed away within the last seconds.
 struct Tombstone: Sendable {
-    /// Where the content went.
+    /// The place of its content.
     enum Destination: Sendable {
         case deleted(DeletionID)
-        /// It is where the document is now, or was deleted from since.
+        /// With the document at its present place, or in the deleted area.
         case moved
     }
 
@@ -18,7 +18,7 @@ struct Tombstone: Sendable {
     let destination: Destination
     let actor: ActorRef
     let time: Timestamp
-    /// When it was left, by ``Scheduler/now``.
+    /// The time of the removal, by ``Scheduler/now``.
     let left = Scheduler.now
 
     var deletion: DeletionID? { if case .deleted(let deletion) = destination { deletion } else { nil } }
@@ -26,18 +26,18 @@ struct Tombstone: Sendable {
 
 /// The tombstones by place. Lock order: last.
 final class Tombstones: Sendable {
-    /// How long a name may be away: what NT's tunnelling allows.
+    /// The longest absence of a name: the limit of NT's tunneling.
     static let lifetimeNanoseconds: Int64 = 15_000_000_000
 
-    /// How many names may be away at once. Whoever removes a bigger tree and brings it back within 15 s has the files
-    /// in the deleted area all the same; only the first of them come back as new items.
+    /// The largest number of absent names. After the removal and return of a bigger tree within 15 s, the deleted area
+    /// still has the files; only the first of them come back as new items.
     static let most = 50_000
 
     private struct State {
         private(set) var byPlace: [Place: Tombstone] = [:]
         /// A document may have left several names.
         private var byDocument: [ObjectIdentifier: [Place]] = [:]
-        /// Oldest first; one that was taken or renewed meanwhile is passed over.
+        /// Oldest first; entries taken or renewed meanwhile are skipped.
         private var order: Deque<(place: Place, time: Timestamp)> = []
 
         mutating func leave(_ tombstone: Tombstone, at place: Place) {
@@ -71,13 +71,13 @@ final class Tombstones: Sendable {
 
     func leave(_ tombstone: Tombstone, at place: Place) { state.withLock { $0.leave(tombstone, at: place) } }
 
-    /// Takes the tombstone at a place if it still counts: for 15 s, or while its file is open.
+    /// Takes the tombstone at a place if it is still valid: for 15 s, or while its file is open.
     func take(at place: Place, now: Timestamp, isOpen: (Tombstone) -> Bool) -> Tombstone? {
         guard let tombstone = state.withLock({ $0.take(place) }) else { return nil }
         return now.since(tombstone.time) <= Self.lifetimeNanoseconds || isOpen(tombstone) ? tombstone : nil
     }
 
-    /// Takes the tombstone of a document's deletion, wherever that was.
+    /// Takes the tombstone of a document's deletion, at any place.
     func takeDeletion(of document: Document) -> DeletionID? {
         state.withLock { state in
             for (place, tombstone) in state.tombstones(of: document) {
@@ -89,23 +89,23 @@ final class Tombstones: Sendable {
         }
     }
 
-    /// The document of an item that has left a name. Looks at all of them.
+    /// The document of an item that has left a name. Searches all of them.
     func document(of item: ItemID) -> Document? {
         state.withLock { $0.byPlace.values.first { $0.document.item == item }?.document }
     }
 
-    /// Whether a document was deleted, wherever that was.
+    /// Whether a document was deleted, at any place.
     func holdsDeletion(of document: Document) -> Bool {
         state.withLock { $0.tombstones(of: document).contains { $0.tombstone.deletion != nil } }
     }
 
-    /// A document has come back: what else it was called on the way is nobody's now. It comes back once.
+    /// Forgets a document's other former names after its return. It comes back once.
     func forget(_ document: Document) {
         state.withLock { state in for (place, _) in state.tombstones(of: document) { state.take(place) } }
     }
 
-    /// A document was saved by who has opened it since it was moved: it is at home where it is.
-    /// - Parameter opened: when, by ``Scheduler/now``.
+    /// A program that opened the document after its move has saved it: its present place is final.
+    /// - Parameter opened: the time of the open, by ``Scheduler/now``.
     func settle(_ document: Document, opened: Int64) {
         state.withLock { state in
             for (place, tombstone) in state.tombstones(of: document) where tombstone.left <= opened {
@@ -114,8 +114,8 @@ final class Tombstones: Sendable {
         }
     }
 
-    /// Removes what has outlived its time, but for files that are still open.
-    /// - Returns: whether nothing is left.
+    /// Removes expired tombstones, except those of files that are still open.
+    /// - Returns: whether none is left.
     func expire(now: Timestamp, isOpen: (Tombstone) -> Bool) -> Bool {
         let all = state.withLock(\.byPlace)
         let old = all.filter { now.since($0.value.time) > Self.lifetimeNanoseconds && !isOpen($0.value) }

@@ -173,7 +173,7 @@ extension LiveContainer {
         do {
             try store.contents.relabel(content, kept[0], also: Array(kept.dropFirst()))
         } catch {
-            logger.warning("a content could not be labelled: \(error)", metadata: ["content": "\(content)"])
+            logger.warning("a content could not be labeled: \(error)", metadata: ["content": "\(content)"])
         }
     }
 

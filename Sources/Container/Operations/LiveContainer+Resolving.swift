@@ -95,7 +95,7 @@ extension LiveContainer {
         }
     }
 
-    /// Resolves every conflict at or below a path in favour of the newest version. What the caller may not write, and
+    /// Resolves every conflict at or below a path in favor of the newest version. What the caller may not write, and
     /// what somebody is saving, is left.
     ///
     /// - Parameter report: called with what is done and how much there is; throws to end it.
@@ -188,7 +188,7 @@ extension LiveContainer {
         do {
             try store.contents.relabel(version.content, first, also: Array(settled.dropFirst()))
         } catch {
-            logger.warning("a resolved version's content could not be labelled: \(error)")
+            logger.warning("a resolved version's content could not be labeled: \(error)")
         }
     }
 

@@ -1,9 +1,9 @@
-// Whether a file is made of pages of others, as a change from one content to the other leaves it when it is cut short.
+// Whether a file consists of pages of two contents, as an interrupted change from one to the other leaves it.
 
 import Glibc
 import SystemPackage
 
-/// A file that was being given new content in place.
+/// A file with an interrupted change of its content in place.
 struct ContentMix {
     struct Part {
         var file: Int32
@@ -14,12 +14,12 @@ struct ContentMix {
     /// A multiple of a page.
     private static let piece: UInt64 = 1 << 20
 
-    /// The content that the file had. Room behind its end reads as zeros.
+    /// The old content. Room after its end reads as zeros.
     var old: Part
-    /// The content that it was to have; nil: not known.
+    /// The new content; nil if it is unknown.
     var new: Part?
 
-    /// Whether each page of a file, from an offset on, is that of the one content or of the other.
+    /// Whether each page of a file, from an offset on, comes from one of the two contents.
     func holds(_ live: Part, from offset: UInt64 = 0) throws(Errno) -> Bool {
         var start = offset
         while start < live.size {
@@ -40,14 +40,14 @@ struct ContentMix {
         return true
     }
 
-    /// The end of the page, or that of the new content, which may lie within one.
+    /// The end of the page, or of the new content if it ends inside a page.
     private func stop(after from: UInt64, _ end: UInt64) -> UInt64 {
         let page = min(end, (from / Self.page + 1) * Self.page)
         guard let new, new.size > from else { return page }
         return min(page, new.size)
     }
 
-    /// Bytes behind the end are zeros.
+    /// Bytes after the end are zeros.
     private func read(_ part: Part, _ start: UInt64, _ end: UInt64) throws(Errno) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: Int(end - start))
         var done = 0

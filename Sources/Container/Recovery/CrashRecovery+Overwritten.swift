@@ -1,4 +1,4 @@
-// Files that were being given new content in place at a crash: what the crash has left goes, an edit since then stays.
+// Files with an interrupted overwrite in place: the remains of the crash are removed, a later edit stays.
 
 import CLinux
 import Glibc
@@ -7,22 +7,22 @@ import VersionModel
 import VersionStore
 
 extension CrashRecovery {
-    /// What is in a file with a mark.
+    /// The content of a marked file.
     private enum Remains {
         /// Pages of the old content and of the new one.
         case mixed
-        /// Content that no overwriting leaves: the file was edited between the crash and this mount.
+        /// Content that no overwrite leaves: the file was edited between the crash and this mount.
         case edited
         case unknown
     }
 
-    /// A file that was getting new content in place at the crash has the old one again. That is asked first: its size
-    /// and time may be those that it had.
+    /// Restores the old content of a file that was being overwritten in place at the crash. This check comes first,
+    /// because the file's size and time may be the old ones.
     ///
-    /// - Returns: the step that was taken, in a word; nil if none was needed.
+    /// - Returns: the step as a word; nil if none was needed.
     func undoOverwriting(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         guard let mark = OverwriteMark(of: live.file.raw) else { return nil }
-        // A mark of a content that is not current is from an overwrite that is over; without a whole copy nothing had
+        // A mark of another than the current content is from a finished overwrite. Without a complete copy nothing had
         // been changed.
         guard mark.content == current.content, store.isWhole(current) else {
             OverwriteMark.remove(from: live.file.raw)
@@ -37,7 +37,7 @@ extension CrashRecovery {
         let file = SharedDescriptor(
             try Backing.open(live.place.name.bytes, in: live.directory.raw, flags: O_RDWR | O_NOFOLLOW))
         guard try Backing.stat(file.raw).key == live.stat.key else { return nil }
-        // It may be an edit all the same: nothing is lost that cannot be made again.
+        // It may still be an edit, so content that cannot be made again is kept.
         let torn = remains == .unknown ? try kept(item, current, live, mayLink: false) : nil
         try putBack(current, into: file)
         OverwriteMark.remove(from: file.raw)
@@ -59,7 +59,7 @@ extension CrashRecovery {
             || file.size == change.newSize
         guard isPossible else { return .edited }
         if try mix.holds(file) { return .mixed }
-        // The new content is mostly that of an older version.
+        // Most of the new content is that of an older version.
         guard let hash = change.newHash,
             let version = try store.versions(of: item.id).first(where: {
                 $0.size == change.newSize && $0.hash == hash && store.isWhole($0)
@@ -70,7 +70,7 @@ extension CrashRecovery {
         return try mix.holds(file) ? .mixed : .edited
     }
 
-    /// Without a moment at which the file is shorter than both contents: a crash here finds it as the one before did.
+    /// The file is never shorter than both contents meanwhile, so that another crash here leaves the same situation.
     private func putBack(_ version: Version, into file: SharedDescriptor) throws(Errno) {
         let content = SharedDescriptor(try store.contents.open(version.content).rawValue)
         if !store.contents.canReflink || linux_clone_file(file.raw, content.raw) != 0 {

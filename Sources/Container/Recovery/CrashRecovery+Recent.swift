@@ -1,4 +1,4 @@
-// Saves that the catalog has and the disk has not: after a power cut, what was not synchronised may be missing.
+// Saves in the catalog that the disk lacks: after a power cut, unsynchronized data may be missing.
 
 import Glibc
 import Logging
@@ -7,11 +7,11 @@ import VersionModel
 import VersionStore
 
 extension CrashRecovery {
-    /// Looks at an item whose current version was recorded in the last minute before the end. Its file is not what was
-    /// saved, and nobody has touched it since, or it has blocks of zeros that nobody wrote: only a power cut does that.
-    /// The version before it is current again.
+    /// Checks an item whose current version was recorded in the last minute before the end. If its file differs from
+    /// the save and is unchanged since, or has blocks of zeros that no program wrote, a power cut is the cause. The
+    /// preceding version becomes current again.
     ///
-    /// - Returns: what was done, in a word; nil if nothing had to be.
+    /// - Returns: the action as a word; nil if none was needed.
     func settleRecent(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         if hasAnotherFile(item, live) { return try settle(item, current, live) }
         let isEarlier = isFromBefore(current, live)
@@ -21,13 +21,13 @@ extension CrashRecovery {
                 || hasLostBlocks(current, live),
             !isDatabase(live), !isBeingWritten(live), try !isShared(current)
         else { return nil }
-        if let label = synchronised(since: current, item, live) {
+        if let label = synchronized(since: current, item, live) {
             adopt(label, item, current, live)
             return "saved"
         }
         if try goBack(item, current, live) { return "not arrived" }
         if isWhole {
-            // All that was written is here; that the rest was cut off is not.
+            // Everything written is here, but the truncation of the rest is not.
             _ = try settleAppended(item, current, current, live)
             return "not cut off"
         }
@@ -47,28 +47,29 @@ extension CrashRecovery {
         return "unfinished"
     }
 
-    /// What the file says was synchronised later than the catalog knows of, if all of that is here for sure: then it
-    /// has arrived, whatever blocks of zeros there are in it. Whoever had saved the version may have amended it so.
-    private func synchronised(since current: Version, _ item: Item, _ live: Live) -> Version? {
+    /// The synchronized version in the file's label, if it is later than the catalog's and all of it is certainly here.
+    /// Then it has arrived, with any blocks of zeros. It may be an amendment of the current version.
+    private func synchronized(since current: Version, _ item: Item, _ live: Live) -> Version? {
         store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first { label in
             label.item == item.id && label.kind == .current && label.time > current.time
                 && live.stat.size >= label.size && isProven(label, live)
         }
     }
 
-    /// Whether the file is as it was before the save: what was written of that has arrived at most. Its times tell, and
-    /// all of them have to: a clock that is read less often than ours may be a little behind, and a time may be made up.
+    /// Whether the file is in its state from before the save: at most a part of the save has arrived. All of its times
+    /// must show it, because a clock that is read less often may be a little behind, and a program can set a time.
     private func isFromBefore(_ current: Version, _ live: Live) -> Bool {
         live.stat.modified != current.modified && live.stat.changed < current.modified
             && live.stat.changed <= current.saved
     }
 
-    /// Whether a file begins with what a version was for sure, also if that is big.
+    /// Whether a file certainly begins with a version, even a big one.
     func isProven(_ version: Version, _ live: Live) -> Bool {
         version.hash != nil && ContentHash.sha256(of: live.file.raw, size: version.size) == version.hash
     }
 
-    /// Whether another item's file is the content. One whose name had just come back has another file by now.
+    /// Whether another item's file has the content. The file of an item whose name had just come back is another one by
+    /// now.
     private func isShared(_ current: Version) throws -> Bool {
         try store.versions(sharing: current.content).contains { version in
             guard version.item != current.item, let other = try store.item(version.item) else { return false }
@@ -76,8 +77,8 @@ extension CrashRecovery {
         }
     }
 
-    /// Whether a file that was written to once more before the end lacks what had been saved: it is shorter, or a block
-    /// of it has not arrived. What somebody has written since, while the container was not mounted, is another content.
+    /// Whether a file with a later write before the end lacks saved data: it is shorter, or one of its blocks has not
+    /// arrived. A write while the container was not mounted makes another content.
     private func hasLostBlocks(_ current: Version, _ live: Live) throws -> Bool {
         guard current.hash != nil, live.stat.changed.since(current.saved) <= VersionStore.dirtyNanoseconds else {
             return false
@@ -95,23 +96,23 @@ extension CrashRecovery {
         return false
     }
 
-    /// How long the file was before it was the current version, as the catalog and its label know, whatever name it had
-    /// then: what it begins with still.
+    /// The lengths of the file before it was the current version, under any name, as the catalog and its label know
+    /// them: it still begins with these contents.
     private func formerLengths(_ current: Version, _ live: Live) throws -> [UInt64] {
         let labels = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version)
         return (labels + (try store.versions(sharing: current.content)))
             .filter { $0.size < current.size && isHashed($0, live) }.map(\.size)
     }
 
-    /// What of a version that was appended to is here: what the file says was synchronised (the version may have been
-    /// amended by what was appended since), else the last version that it goes on from.
+    /// The available part of a version after appends: the synchronized state in the file's label (later appends may
+    /// have amended the version), else the last version that it continues.
     func beginning(of current: Version, _ item: Item, _ live: Live) throws -> Version? {
         let labels = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version)
-        let synchronised = labels.first { label in
+        let synchronized = labels.first { label in
             label.item == item.id && label.content == current.content && label.size <= current.size
                 && live.stat.size >= label.size && isHashed(label, live)
         }
-        if let synchronised { return synchronised }
+        if let synchronized { return synchronized }
         guard !item.isReturning, !hasAnotherFile(item, live) else { return nil }
         return try store.versions(of: item.id).first { former in
             former.id != current.id && former.content == current.content && live.stat.size >= former.size
@@ -119,7 +120,7 @@ extension CrashRecovery {
         }
     }
 
-    /// What was appended has arrived in part or not at all. The version before it is its beginning.
+    /// Handles an append that has arrived in part or not at all. The preceding version is its beginning.
     func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String {
         if live.stat.size == former.size {
             try withdraw(current, item, former, live)
@@ -134,9 +135,9 @@ extension CrashRecovery {
         return "appended in part"
     }
 
-    /// The catalog's end may have reached the disk before what it tells of: then the file is an older version, which
-    /// nobody had kept yet because its name was its own still, and that is current again.
-    /// - Returns: whether it is.
+    /// The catalog's end may have reached the disk before the data. Then the file has an older version, not kept before
+    /// because its name was still its own, and that version becomes current again.
+    /// - Returns: whether it has.
     func goBack(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
         let held = try store.versions(of: item.id).first { version in
             version.time < current.time && version.kind == .history && version.size == live.stat.size
@@ -149,21 +150,23 @@ extension CrashRecovery {
         return true
     }
 
-    /// The file has the version before; nothing is left of the save, nor of what it was appended to, but what has come
-    /// of an object that was made of it.
+    /// The file has the preceding version. The save and its appends are lost, except for the part of an object that was
+    /// made of it.
     private func withdraw(_ current: Version, _ item: Item, _ former: Version, _ live: Live) throws {
         let vanished = try store.versions(sharing: current.content).filter {
             $0.id != former.id && $0.item == item.id && (former.content != current.content || $0.size > former.size)
         }
         var former = former
         former.kind = .current
-        // It was looked for among the objects a moment ago.
+        // It was found among the objects a moment ago.
         former.flags.subtract([.contentLost, .unfinished])
         let left = former.content == current.content ? [] : try vanished.compactMap { try rest(of: $0) }
         let gone = vanished.filter { version in !left.contains { $0.id == version.id } }
-        // Nobody else names what is an object in vain.
+        // Content without another version is removed from the objects.
         if store.contents.contains(current.content),
-            try store.versions(sharing: current.content).allSatisfy({ version in gone.contains { $0.id == version.id } })
+            try store.versions(sharing: current.content).allSatisfy({ version in
+                gone.contains { $0.id == version.id }
+            })
         {
             try store.contents.remove(current.content)
         }
@@ -173,7 +176,7 @@ extension CrashRecovery {
             ])
     }
 
-    /// What there is of a version among the objects; nil if nothing is.
+    /// The available part of a version among the objects; nil if there is none.
     private func rest(of version: Version) throws -> Version? {
         guard store.contents.contains(version.content) else { return nil }
         var rest = try store.cutShort(version)
@@ -181,7 +184,7 @@ extension CrashRecovery {
         return rest.flags.contains(.contentLost) ? nil : rest
     }
 
-    /// There is nothing older: the version is what there is of it, and says so.
+    /// Without an older version, the current version is reduced to the available part, and marked.
     private func amend(_ current: Version, _ item: Item, _ live: Live) {
         var version = current
         version.flags.formUnion([.sealed, .unfinished])
@@ -191,7 +194,7 @@ extension CrashRecovery {
         store.commit([.version(version), .item(item.now(version, live.stat, container.fileID(live.stat)))])
     }
 
-    /// Keeps the torn file as the version that it was to be.
+    /// Keeps the torn file as the version that it should have been.
     private func kept(_ current: Version, _ live: Live) throws -> Version {
         var torn = current
         torn.kind = .history

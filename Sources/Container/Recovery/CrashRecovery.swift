@@ -1,4 +1,4 @@
-// Puts live files in order after a crash: saves that were cut short are set aside, nothing is dropped (DESIGN 9).
+// Checks live files after a crash: interrupted saves are set aside, and no data is dropped (DESIGN 9).
 
 import CLinux
 import Glibc
@@ -7,19 +7,19 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// One pass over the items that a save may have been about to replace when the daemon ended: those whose current
-/// version was kept as an object. Costs what was kept, not what is there. A crash during it is settled by the next
-/// pass.
+/// One pass over the items that a save may have been about to replace at the daemon's end: those with their current
+/// version kept as an object. Its cost depends on the number of kept objects, not of files. After a crash during the
+/// pass, the next pass completes it.
 struct CrashRecovery {
-    /// What a live file turned out to be.
+    /// The state of a live file.
     enum Finding: Equatable {
-        /// The recorded version; `false` if it lies in another file than recorded.
+        /// The recorded version; `false` if it is in another file than recorded.
         case current(isSameFile: Bool)
-        /// A whole save that the catalog does not know; with the version that the file says it is, if it does.
+        /// A complete save that the catalog does not know; with the version in the file's label, if any.
         case saved(Version?)
-        /// Cut short.
+        /// An interrupted save.
         case unfinished
-        /// Somebody goes on writing to it beneath the mount.
+        /// A program continues to write to it below the mount.
         case beingWritten
         case gone
     }
@@ -36,21 +36,20 @@ struct CrashRecovery {
         for item in try store.keptCurrents() {
             if let word = attempt(item, settle) { counts[word, default: 0] += 1 }
         }
-        // What is another's too is left to that one; that may have an older content, or another file, by the second
-        // look.
+        // Shared content is left to the other item, which may have an older content or another file by the second look.
         for _ in 0..<2 {
             for version in unkept {
                 guard let item = try store.item(version.item), item.current == version.id, !item.isReturning else {
                     continue
                 }
-                // Another item may just have had it kept.
+                // Another item may just have kept it.
                 let isKept = store.contents.contains(version.content)
                 if let word = attempt(item, isKept ? settle : settleRecent) { counts[word, default: 0] += 1 }
             }
             if counts.isEmpty { break }
         }
-        // Only now: what is marked has the length and hash of what there is of it, and says nothing any more of what it
-        // was, which the files are compared with. And what a file that has gone back was shared with is nowhere now.
+        // Only now: marked versions get the length and hash of their available part, and lose the values that files are
+        // compared with. And the shared content of a restored file is not available any more.
         let lost = try store.settleContents(of: recent)
         if lost > 0 { counts["contents not arrived"] = lost }
         store.settled()
@@ -58,7 +57,7 @@ struct CrashRecovery {
         container.logger.notice("put live files in order after a crash", metadata: ["files": "\(counts)"])
     }
 
-    /// One item that cannot be put in order must not keep the others from it, nor the container from its users.
+    /// An item that cannot be checked must not keep the others from their check, nor the container from its users.
     private func attempt(_ item: Item, _ settle: (Item, Version, Live) throws -> String?) -> String? {
         do {
             guard let current = try store.version(item.current), let place = item.places.first,
@@ -72,7 +71,7 @@ struct CrashRecovery {
         }
     }
 
-    /// - Returns: what was done, in a word; nil if nothing had to be.
+    /// - Returns: the action as a word; nil if none was needed.
     func settle(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         if isObject(current.content, live) { return try settleLinked(item, current, live) }
         let isHere = store.contents.contains(current.content)
@@ -80,7 +79,7 @@ struct CrashRecovery {
         guard isHere || isWhole || item.isReturning || hasAnotherFile(item, live) else { return nil }
         switch try judge(item, current, live) {
         case .current(let isSameFile):
-            // A copy that has not reached the disk was made before anything was done to the file.
+            // A copy that has not reached the disk was made before any change of the file.
             if !isWhole, isHere { try store.contents.remove(current.content) }
             if !isSameFile { store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))]) }
             return isWhole ? nil : "copy not arrived"
@@ -98,13 +97,13 @@ struct CrashRecovery {
             }
             if try goBack(item, current, live) { return "not arrived" }
             if let beginning = try beginning(of: current, item, live) {
-                // The copy has not arrived, so nothing has happened to the file but what was appended.
+                // The copy has not arrived, so the file has had only appends.
                 if isHere { try store.contents.remove(current.content) }
                 return try settleAppended(item, current, beginning, live)
             }
             var lost = try store.cutShort(current)
             if lost.flags.isDisjoint(with: [.unfinished, .contentLost]) {
-                // What was appended to it after it was synchronised has not arrived.
+                // Later appends to the synchronized state have not arrived.
                 store.commit([.version(lost)])
                 try setAside(item, lost, live)
                 return "older"
@@ -120,8 +119,8 @@ struct CrashRecovery {
         }
     }
 
-    /// A file that was to be replaced was linked to the objects, and the end came before its name was another's. It is
-    /// the live file still: what is written to it must not change an object.
+    /// A file that was to be replaced was linked to the objects, and the end came before the rename. It is still the
+    /// live file, and a write to it must not change an object.
     private func settleLinked(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         try store.contents.remove(current.content)
         var live = live
@@ -140,19 +139,19 @@ struct CrashRecovery {
         return (try? Backing.stat(Array(object.name.utf8), in: object.directory.rawValue))?.key == live.stat.key
     }
 
-    /// The newest version before one whose content is whole, or is what was synchronised of it.
+    /// The newest earlier version whose content is complete, or complete as of a synchronization.
     func wholeVersion(of item: Item, before current: Version, _ live: Live) throws -> Version? {
         for version in try store.versions(of: item.id) where version.time < current.time && version.kind == .history {
             guard version.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]) else { continue }
             if try store.keepWhole(version, path: live.path, place: live.place) { return version }
-            guard let synchronised = try store.cutToSynchronised(version) else { continue }
-            store.commit([.version(synchronised)])
-            return synchronised
+            guard let synchronized = try store.cutToSynchronized(version) else { continue }
+            store.commit([.version(synchronized)])
+            return synchronized
         }
         return nil
     }
 
-    // MARK: Finding
+    // MARK: Files
 
     /// A live file with its directory.
     struct Live {
@@ -163,10 +162,10 @@ struct CrashRecovery {
         var stat: FileStat
     }
 
-    /// Opens an item's file, following no symlink; nil if it is not there any more.
+    /// Opens an item's file without following a symlink; nil if it is gone.
     private func live(at place: Place) throws -> Live? {
         guard let path = try store.path(of: place.directory) else { return nil }
-        // What cannot be opened is not there as it was: no save of this item ended here.
+        // A path that cannot be opened has changed: no save of this item ended here.
         guard let directory = try? descend(path), let parent = try? Backing.stat(directory.raw),
             container.fileID(parent) == place.directory,
             let found = try? Backing.stat(place.name.bytes, in: directory.raw), found.isRegular,
@@ -193,14 +192,14 @@ struct CrashRecovery {
             return .current(isSameFile: id == item.file.id)
         }
         for label in store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version) {
-            // What was emptied or overwritten since is not what was synchronised: that was kept before. It may be the
-            // current version itself, amended after the catalog's end: an object only because another item has the
-            // same content, and recovery has just kept that.
+            // A file that was truncated or overwritten since differs from the synchronized state, which was kept
+            // before. The label may be of the current version itself, amended after the catalog's end: it is an object
+            // only because another item has the same content, and recovery has just kept that.
             if label.item == item.id, label.time > current.time, holds(live, label) {
                 return .saved(label)
             }
-            // One of another item was for the name under which it was synchronised before it came here: it says that it
-            // is whole.
+            // The label of another item is from its synchronization under a former name: it shows that the file is
+            // complete.
             if label.item != item.id, live.stat.size == label.size, live.stat.modified == label.modified,
                 isHashed(label, live)
             {
@@ -210,16 +209,16 @@ struct CrashRecovery {
         if let mark = SaveMark(of: live.file.raw) {
             if mark.isNewer(than: current), mark.isWhole(live.file.raw, size: live.stat.size) { return .saved(nil) }
         } else if live.stat.size > 0 || !item.isReturning, try isAnotherFile(item, current, live) {
-            // Of those that took a name back, an empty one was made a moment before it would have been marked.
+            // A file that takes a name back is created empty, a moment before its mark.
             return .saved(nil)
         }
         if isBeingWritten(live) { return .beingWritten }
         return isDatabase(live) ? .saved(nil) : .unfinished
     }
 
-    /// Whether a live file is a whole save, because of what its label says: what was synchronised, and perhaps appended
-    /// to. Or what was about to be displaced, and was labelled as the object that it was to be, if neither the object's
-    /// name nor the rename has arrived. That need not have been synchronised: all of it must be here.
+    /// Whether a live file is a complete save, according to its label: a synchronized state, possibly with appends. Or
+    /// a file that was about to be displaced, labeled as the future object, if neither the object's name nor the rename
+    /// has arrived. That one need not have been synchronized, so all of it must be here.
     private func holds(_ live: Live, _ label: Version) -> Bool {
         guard live.stat.size >= label.size, isHashed(label, live) else { return false }
         if label.kind == .current { return true }
@@ -229,26 +228,27 @@ struct CrashRecovery {
                 || SaveMark.isWithoutHoles(live.file.raw, size: label.size))
     }
 
-    /// A file that nobody has open any more may still be on its way to being closed; who is not root sees not
-    /// everybody.
+    /// A closed file may still be on its way to its last close. A daemon without root's rights does not see all
+    /// processes.
     func isBeingWritten(_ live: Live) -> Bool {
         let mayBe = geteuid() != 0 || container.survivors.mayInclude(container.fileID(live.stat), live.stat.key)
         return mayBe && WritableMappings.exist(on: live.file.raw)
     }
 
-    /// Whether a file begins with what a version was, as far as its hash is known.
+    /// Whether a file begins with a version, as far as its hash is known.
     func isHashed(_ version: Version, _ live: Live) -> Bool {
         guard let hash = version.hash, version.size <= LiveContainer.hashedAtOnce else { return true }
         return ContentHash.sha256(of: live.file.raw, size: version.size) == hash
     }
 
-    /// Whether the name has another file than the catalog says. What was renamed over it is judged by its mark.
+    /// Whether the name has another file than in the catalog. The mark of a file that was renamed over it decides about
+    /// that file.
     func hasAnotherFile(_ item: Item, _ live: Live) -> Bool {
         item.file.id != FileID(0) && container.fileID(live.stat) != item.file.id
     }
 
-    /// Whether the live file took the name from the one that held the current version, and was not written in place of
-    /// it. Where the catalog does not know that one: what was there when the version was kept is older than the copy.
+    /// Whether the live file took the name from the file with the current version, instead of being written in place.
+    /// If the catalog does not know that file: a file from before the copy is older than the copy.
     private func isAnotherFile(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
         if item.isReturning { return true }
         if item.file.id != FileID(0) { return hasAnotherFile(item, live) }
@@ -257,20 +257,20 @@ struct CrashRecovery {
         return live.stat.born >= kept.born
     }
 
-    /// A database has its own ways of coming back, with its journals beside it: an older file would not match them.
+    /// A database has its own recovery, with its journals beside it: an older file would not match them.
     func isDatabase(_ live: Live) -> Bool {
         var header = [UInt8](repeating: 0, count: Databases.headerLength)
         let count = pread(live.file.raw, &header, header.count, 0)
         return Databases.isDatabase(live.place.name, header: Array(header.prefix(max(0, count))))
     }
 
-    // MARK: Settling
+    // MARK: Actions
 
-    /// The live file is a version of its own, the current one; or what the current one has been amended to.
+    /// Makes the live file a separate version, the current one, or an amendment of the current one.
     func adopt(_ label: Version?, _ item: Item, _ former: Version, _ live: Live, flags: Version.Flags = []) {
         var version = label ?? unrecorded(of: item, after: former, live, flags: .sealed)
         if version.size != live.stat.size || version.modified != live.stat.modified {
-            // Written to after it was synchronised.
+            // Written to after its synchronization.
             version.size = live.stat.size
             version.modified = live.stat.modified
             version.hash = nil
@@ -281,7 +281,7 @@ struct CrashRecovery {
             event: .saved, path: live.path, item: item.id, version: version.id, time: container.now,
             author: version.author, directory: live.place.directory)
         let isAmended = version.id == former.id
-        // Whoever brings back a moment before that cuts it to what it was.
+        // A restoration of an earlier moment cuts it to its former length.
         if isAmended { event.detail.amended = isProven(former, live) ? former.size : .max }
         let superseded: [VersionStore.Mutation] = isAmended ? [] : [.kind(former.id, .history)]
         store.commit(
@@ -290,21 +290,21 @@ struct CrashRecovery {
             ])
     }
 
-    /// The live file becomes history, marked `unfinished`; a copy of the current version takes its name. First the one,
-    /// then the other, so that a crash in between finds both.
+    /// Makes the live file history, marked `unfinished`, and gives its name to a copy of the current version. In this
+    /// order, so that a crash in between leaves both.
     private func setAside(
         _ item: Item, _ current: Version, _ live: Live, _ others: [VersionStore.Mutation] = []
     ) throws {
         try replace(live, of: item, by: current, torn: try kept(item, current, live), others)
     }
 
-    /// A copy of a kept version takes the name of a live file that was kept as an unfinished one.
-    /// - Parameter others: rows for the same transaction: no crash and no error leaves two versions current.
+    /// Gives the name of a live file, kept as unfinished, to a copy of a kept version.
+    /// - Parameter others: rows for the same transaction, so that no crash and no error leaves two current versions.
     func replace(
         _ live: Live, of item: Item, by current: Version, torn: Version, _ others: [VersionStore.Mutation] = []
     ) throws {
         let (name, directory) = (live.place.name, FileDescriptor(rawValue: live.directory.raw))
-        // Where a pass before this one has linked it to the objects, that is not a name of it.
+        // A link to the objects by an earlier pass is no name of the file.
         if live.stat.links > 1, !isObject(torn.content, live) {
             let held = try Backing.hold(name.bytes, in: live.directory.raw, live.stat.key)
             let file = try withExtendedLifetime(held) { () throws(Errno) in
@@ -324,8 +324,8 @@ struct CrashRecovery {
             metadata: ["file": "\(live.path)", "version": "\(torn.id)"])
     }
 
-    /// Keeps what is in the live file as an unfinished version, unless a pass before this one did.
-    /// - Parameter mayLink: the file itself may become the kept content.
+    /// Keeps the live file's content as an unfinished version, unless an earlier pass did.
+    /// - Parameter mayLink: whether the file itself may become the kept content.
     func kept(_ item: Item, _ current: Version, _ live: Live, mayLink: Bool = true) throws -> Version {
         let file = FileDescriptor(rawValue: live.file.raw)
         if let label = store.contents.labels(live: file).map(\.version).first,
@@ -353,7 +353,7 @@ struct CrashRecovery {
         }
     }
 
-    /// What a live file holds, as a version that nobody has recorded.
+    /// A live file's content as a version without a record yet.
     private func unrecorded(of item: Item, after former: Version, _ live: Live, flags: Version.Flags) -> Version {
         let isSmall = live.stat.size <= LiveContainer.hashedAtOnce
         return Version(
@@ -367,7 +367,7 @@ struct CrashRecovery {
 }
 
 extension Item {
-    /// The same item with its live file and current version as they are now.
+    /// The same item with its present live file and current version.
     func now(_ current: Version, _ stat: FileStat, _ file: FileID) -> Item {
         Item(
             id: id, places: places, current: current.id,

@@ -1,5 +1,5 @@
-// Files that a program goes on writing to beneath the mount: the kernel keeps nothing of them, and written content
-// becomes a version as content that is stored through a mapping does.
+// Files that a program still writes below the mount. The kernel reports no change of them, so their changes become
+// versions in the same way as those of mapped files.
 
 import Glibc
 import Logging
@@ -9,7 +9,7 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Marks a node whose file has such a writer, when the kernel first hears of it. Called with the name lock held.
+    /// Marks a node with such a writer when the kernel first looks it up. Called with the name lock held.
     func noteSurvivor(_ node: Node) {
         guard node.isRegular, !node.isForeign, survivors.mayInclude(node.file, nodes.key(of: node)),
             !mappings.isWatched(node)
@@ -23,14 +23,14 @@ extension LiveContainer {
     }
 
     private func isStillWritten(_ node: Node) -> Bool {
-        // Handles of this mount are writers too: then nothing can be told, and the answer is the safe one.
+        // Handles of this mount are writers too: then the answer is unknown, and yes is the safe choice.
         if node.hasWriters { return true }
         guard let file = try? openOwn(node, flags: O_RDONLY) else { return false }
         return withExtendedLifetime(file) { WritableMappings.exist(on: file.raw) }
     }
 
-    /// Finds the files that survivors write to, as far as they are recorded, though no program looks at them: each is
-    /// looked up once as the kernel would.
+    /// Finds the recorded files that survivors write, before any program looks them up: each is looked up once as by
+    /// the kernel.
     func lookForSurvivors() {
         let files = survivors.candidates
         guard !files.isEmpty else { return }

@@ -1,4 +1,4 @@
-// fsync(2): the content becomes durable together with the record of which version it is (DESIGN 9).
+// fsync(2): the content becomes durable together with the record of its version (DESIGN 9).
 
 import Glibc
 import Logging
@@ -10,28 +10,27 @@ import VersionStore
 extension LiveContainer {
     public func synchronize(node id: UInt64, handle: UInt64, dataOnly: Bool) throws(Errno) {
         let descriptor = try descriptor(id, handle)
-        let isLabelled = nodes[id].map { label($0, handle, descriptor) } ?? false
-        // What is kept of the content before lies in the same journal: fsync, not fdatasync, makes that durable too,
-        // before what was overwritten can be.
+        let isLabeled = nodes[id].map { label($0, handle, descriptor) } ?? false
+        // The kept former content is in the same journal: fsync, not fdatasync, makes that durable too, and before the
+        // overwritten data.
         try store.contents.synchronizing { () throws(Errno) in
-            _ = try Backing.check { dataOnly && !isLabelled ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
+            _ = try Backing.check { dataOnly && !isLabeled ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
         }
     }
 
-    /// Records what a file holds as a version and has the file say so itself: after a crash this is no unfinished save,
+    /// Records a file's content as a version and labels the file with it: after a crash this is no unfinished save,
     /// even if the catalog's end was lost.
     private func label(_ node: Node, _ handle: UInt64, _ descriptor: SharedDescriptor) -> Bool {
         guard node.isRegular, !node.isForeign, let writer = writer(of: node, handle) else { return false }
         let isReplacing = writer.state.withLock(\.isReplacing)
         do {
-            let isLabelled = try withLiveDocument(of: node) { (state, _, name) throws(Errno) -> Bool in
+            let isLabeled = try withLiveDocument(of: node) { (state, _, name) throws(Errno) -> Bool in
                 guard !state.isUnversioned, !state.isUnannounced else { return false }
-                // A database is left alone after a crash, and is synchronised too often (DESIGN 5.1: captured when
-                // quiet).
+                // A database is left alone after a crash, and synchronizes too often (DESIGN 5.1: captured when quiet).
                 let isInPlace = !isReplacing || writer.flags & (O_ACCMODE | O_TRUNC) == O_RDWR
                 if isInPlace, isDatabase(name.name, descriptor.raw) { return false }
                 try saveForLabel(&state, node, name, writer)
-                guard let current = state.current, state.isRecorded, let stamp = state.stamp, state.labelled != stamp
+                guard let current = state.current, state.isRecorded, let stamp = state.stamp, state.labeled != stamp
                 else { return state.isRecorded }
                 let label = ContentStore.Label(
                     version: current, path: path(of: name.name, in: name.parent),
@@ -44,16 +43,16 @@ extension LiveContainer {
                 noteLabel(&state, stamp, try Backing.stat(descriptor.raw))
                 return true
             }
-            return isLabelled ?? false
+            return isLabeled ?? false
         } catch {
             logger.error(
-                "a synchronised file could not be recorded: \(error)",
+                "a synchronized file could not be recorded: \(error)",
                 metadata: ["file": "\(nodes.path(node) ?? .root)"])
             return false
         }
     }
 
-    /// Whose changes are synchronised: those made through the handle, or any others'.
+    /// The writer whose changes are synchronized: the handle's, or any other one.
     private func writer(of node: Node, _ handle: UInt64) -> OpenFile? {
         if let file = openFiles[handle], file.isWritable { return file }
         return node.writers.first
@@ -73,11 +72,11 @@ extension LiveContainer {
         writer.state.withLock { $0.saved = saved }
     }
 
-    /// The label has changed the file's `st_ctim`; a write at the same moment must not hide behind that.
+    /// The label has changed the file's `st_ctim`; a write at the same moment must still be noticed.
     private func noteLabel(_ state: inout Document.State, _ before: Stamp, _ stat: FileStat) {
         let after = Stamp(stat)
         guard after.size == before.size, after.modified == before.modified else { return }
         state.stamp = after
-        state.labelled = after
+        state.labeled = after
     }
 }

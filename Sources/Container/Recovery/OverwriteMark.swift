@@ -1,12 +1,12 @@
-// A mark on files that get new content in place: the old content is kept, and comes back if a crash comes before the
-// new content is whole.
+// A mark on a file during an overwrite in place: the old content is kept, and comes back after a crash before the new
+// content is complete.
 
 import CLinux
 import Glibc
 import VersionModel
 
-/// An extended attribute that names the content which a file had, and says what the new one is. On file systems without
-/// user attributes there is none.
+/// An extended attribute with the file's old content and a description of the new one. File systems without user
+/// attributes have no mark.
 struct OverwriteMark: Equatable {
     private static let attribute = "user.versionsfs.overwriting".utf8.map { CChar(bitPattern: $0) } + [0]
     private static let identityLength = 16

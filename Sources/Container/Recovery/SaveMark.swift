@@ -1,23 +1,23 @@
-// A mark on files that take a name and may not be whole yet.
+// A mark on files that take a name and may be incomplete.
 
 import CLinux
 import Glibc
 import SystemPackage
 import VersionModel
 
-/// An extended attribute that tells, when the catalog's end is lost, whether a file that took a name is a whole save.
-/// On file systems without user attributes there is none.
+/// An extended attribute that shows, if the catalog's end is lost, whether a file that took a name is a complete save.
+/// File systems without user attributes have no mark.
 enum SaveMark: Equatable {
-    /// It was created under a name whose document had just gone away, and is not saved yet.
+    /// The file was created under a name whose document had just gone, and is not saved yet.
     case created
-    /// It had that size (0 if it had holes) and, if it was small, that hash at that time, when it was renamed over the
-    /// name, or saved first after it was created: what it held may reach the disk after its name does
+    /// The file had this size (0 with holes) and, if it was small, this hash at this time, when it was renamed over the
+    /// name, or first saved after its creation: its content may reach the disk after its name does
     /// (docs/decisions/0003).
     case saved(Timestamp, size: UInt64, hash: [UInt8]?)
 
     private static let attribute = "user.versionsfs.unfinished".utf8.map { CChar(bitPattern: $0) } + [0]
 
-    /// - Returns: whether it is there, and tells a save that has arrived from one that has not.
+    /// - Returns: whether the mark exists, and distinguishes an arrived save from a lost one.
     @discardableResult
     func set(on file: Int32) -> Bool {
         var value: [UInt8] = []
@@ -33,7 +33,7 @@ enum SaveMark: Equatable {
         return true
     }
 
-    /// For a file that is whole now.
+    /// The mark of a file that is complete now.
     static func whole(_ file: Int32, size: UInt64, hash: [UInt8]?, now: Timestamp) -> SaveMark {
         .saved(now, size: hash != nil || isWithoutHoles(file, size: size) ? size : 0, hash: hash)
     }
@@ -53,8 +53,8 @@ enum SaveMark: Equatable {
         self = .saved(time, size: number(value[..<8]), hash: count == 48 ? Array(value[16..<48]) : nil)
     }
 
-    /// Whether it tells of a save that came after a version. In the version's own file it is of an earlier one, and
-    /// says nothing of what was written since.
+    /// Whether the mark is from a save after a version. In the version's own file it is from an earlier save, and gives
+    /// no information about later writes.
     func isNewer(than version: Version) -> Bool {
         switch self {
         case .created: true
@@ -62,14 +62,14 @@ enum SaveMark: Equatable {
         }
     }
 
-    /// Whether a file of that size is all that it was to be.
+    /// Whether a file of this size is complete.
     func isWhole(_ file: Int32, size: UInt64) -> Bool {
         guard case .saved(_, let whole, let hash) = self, size >= whole else { return false }
         if let hash { return ContentHash.sha256(of: file, size: whole) == hash }
         return Self.isWithoutHoles(file, size: whole)
     }
 
-    /// What has not arrived is a hole.
+    /// Data that has not arrived is a hole.
     static func isWithoutHoles(_ file: Int32, size: UInt64) -> Bool {
         size == 0 || lseek(file, 0, linux_SEEK_HOLE) >= off_t(clamping: size)
     }

@@ -1,5 +1,5 @@
-// Who still writes to files of the container beneath the mount: programs that had them open or mapped when the last
-// daemon was killed. The kernel passes their writes straight to the file, and tells nobody (DESIGN 9).
+// Programs that still write files of the container below the mount: they had them open or mapped when the last daemon
+// was killed. The kernel passes their writes straight to the file, without a report (DESIGN 9).
 
 import CLinux
 import Glibc
@@ -9,7 +9,7 @@ import VersionModel
 /// The files that may change unseen, found once after a disorderly end. Lock order: last.
 final class Survivors: Sendable {
     private struct State {
-        /// By the number that the mount showed: an open descriptor tells it without asking the dead mount.
+        /// By the mount's number: an open descriptor shows it without a request to the dead mount.
         var files: Set<UInt64> = []
         /// By the file below, which older kernels name for a mapping instead of the mount's.
         var mapped: Set<BackingKey> = []
@@ -17,7 +17,7 @@ final class Survivors: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether a file may be one of them; only a read lease tells for sure.
+    /// Whether a file may be one of them; only a read lease is certain.
     func mayInclude(_ file: FileID, _ key: BackingKey) -> Bool {
         state.withLock { state in
             if state.files.isEmpty, state.mapped.isEmpty { return false }
@@ -25,7 +25,7 @@ final class Survivors: Sendable {
         }
     }
 
-    /// The numbers that the mount showed.
+    /// The mount's numbers.
     var candidates: Set<FileID> { state.withLock { Set($0.files.map { FileID($0) }) } }
 
     /// - Returns: whether it was one.
@@ -37,8 +37,8 @@ final class Survivors: Sendable {
         }
     }
 
-    /// Looks at all processes' writable descriptors and shared mappings, as far as this user may see them. Numbers that
-    /// belong to other file systems do no harm: the lease decides.
+    /// Reads all processes' writable descriptors and shared mappings that this user may see. Numbers of other file
+    /// systems are harmless: the lease decides.
     func find() {
         var found = State()
         let own = "\(getpid())"
@@ -46,7 +46,8 @@ final class Survivors: Sendable {
             for number in Self.names("/proc/\(process)/fdinfo") {
                 if let file = Self.writable(Self.text("/proc/\(process)/fdinfo/\(number)")) { found.files.insert(file) }
             }
-            // What it had mapped is gone; who asked would wait until it has closed its files, whoever serves those.
+            // Its mappings are gone, and a read of its maps would wait until it has closed its files, which this daemon
+            // may serve.
             if let id = Int32(process), ProcessFacts.isBecomingAnother(id, reader: SystemProcReader()) { continue }
             for line in Self.text("/proc/\(process)/maps").split(separator: "\n") {
                 guard let key = Self.mapping(line) else { continue }
@@ -58,7 +59,8 @@ final class Survivors: Sendable {
         state.withLock { $0 = result }
     }
 
-    /// The inode number of a file that is open for writing. Ours are hashes; small ones are other file systems'.
+    /// The inode number of a file that is open for writing. The mount's numbers are hashes; small ones belong to other
+    /// file systems.
     private static func writable(_ info: String) -> UInt64? {
         var (flags, inode): (Int32, UInt64) = (0, 0)
         for line in info.split(separator: "\n") {
