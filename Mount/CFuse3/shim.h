@@ -1,6 +1,6 @@
-// What Swift sees of libfuse's low-level API: the headers at a fixed API level, functions for what does not import
-// (macros in newer headers, variadic calls), and the layout of the messages that we write or read ourselves because
-// libfuse 3.14 drops some of their fields. Layouts: include/uapi/linux/fuse.h of the kernel, protocol 7.31 and later.
+// libfuse's low-level API for Swift: the headers at a fixed API level, functions for macros and variadic calls, which
+// Swift does not import, and the layout of the messages that the daemon writes or reads itself because libfuse 3.14
+// drops some of their fields. Layouts: include/uapi/linux/fuse.h of the kernel, protocol 7.31 and later.
 #pragma once
 #define FUSE_USE_VERSION 314
 #include <fuse3/fuse_lowlevel.h>

@@ -23,8 +23,8 @@ _Static_assert(sizeof(struct command) == 24, "fuse_uring_cmd_req");
 struct ring *ring_open(unsigned entries) {
     struct ring *ring = calloc(1, sizeof *ring);
     if (!ring) return NULL;
-    // One thread issues and waits, and what the kernel has to do in that thread it does when the thread waits, instead of
-    // interrupting it. Kernels that have FUSE over io_uring have both.
+    // One thread submits and waits. The kernel does its work for this thread while the thread waits, without an
+    // interrupt. Kernels that have FUSE over io_uring have both flags.
     struct io_uring_params parameters = {
         .flags = IORING_SETUP_SQE128 | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
     };
@@ -101,7 +101,7 @@ int ring_peek(struct ring *ring, uint64_t *tag, int *result) {
 int ring_turn(struct ring *ring, uint64_t *tag, int *result) {
     while (1) {
         int sent = io_uring_submit_and_wait(&ring->uring, 1);
-        // A signal, or completions that have to be taken first.
+        // A signal, or completions that must be taken first.
         if (sent < 0 && sent != -EINTR && sent != -EAGAIN && sent != -EBUSY) return sent;
         int found = ring_peek(ring, tag, result);
         if (found != -EAGAIN) return found;
@@ -109,7 +109,7 @@ int ring_turn(struct ring *ring, uint64_t *tag, int *result) {
 }
 
 int ring_may_run_everywhere(void) {
-    // Room for as many as a kernel can have.
+    // Room for the largest number of processors of a kernel.
     enum { most = 8192 };
     cpu_set_t *set = CPU_ALLOC(most);
     if (!set) return 0;

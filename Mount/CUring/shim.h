@@ -1,2 +1,2 @@
-// liburing, for the linker: CRing includes its header by itself, so that Swift need not see what that brings along.
+// liburing for the linker. CRing includes its header itself, so that Swift need not import it.
 #pragma once

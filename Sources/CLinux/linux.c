@@ -73,7 +73,7 @@ int linux_open_beneath(int directory, const char *name, int flags, mode_t mode) 
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
     };
     int file = (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
-    // A filter of system calls may not know it.
+    // A seccomp filter may not know it.
     if (file >= 0 || (errno != ENOSYS && errno != EPERM) || strchr(name, '/') != NULL) return file;
     return openat(directory, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
 }
@@ -96,7 +96,7 @@ ssize_t linux_getdents(int directory, void *buffer, size_t size) {
     return syscall(SYS_getdents64, directory, buffer, size);
 }
 
-// Of <linux/mount.h>, which cannot be had beside <sys/mount.h>.
+// From <linux/mount.h>, which cannot be included together with <sys/mount.h>.
 struct tree_attributes { uint64_t set, clear, propagation, user_namespace; };
 enum { tree_times = 0x70, tree_no_times = 0x10, tree_strict_times = 0x20, tree_no_directory_times = 0x80 };
 enum { tree_clone = 1, tree_recursive = 0x8000, tree_private = 1 << 18 };
@@ -114,8 +114,8 @@ int linux_clone_tree(int directory, int times, int spares_directories) {
     if (spares_directories >= 0) attributes.clear |= tree_no_directory_times;
     if (spares_directories > 0) attributes.set |= tree_no_directory_times;
     int flags = AT_EMPTY_PATH | tree_recursive;
-    if (syscall(442, tree, "", flags, &attributes, sizeof attributes) == 0) {                                // mount_setattr
-        // One that can be read from, as the directory's own.
+    if (syscall(442, tree, "", flags, &attributes, sizeof attributes) == 0) {   // mount_setattr
+        // The root of the tree, opened for reading like the directory's own descriptor.
         int root = openat(tree, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         int error = errno;
         close(tree);
@@ -148,7 +148,8 @@ int64_t linux_allocated(int file, off_t offset, off_t length, int unshared) {
             const struct fiemap_extent *extent = &request.map.fm_extents[i];
             uint64_t first = extent->fe_logical > position ? extent->fe_logical : position;
             uint64_t last = extent->fe_logical + extent->fe_length < end ? extent->fe_logical + extent->fe_length : end;
-            if (last > first && !(unshared && extent->fe_flags & FIEMAP_EXTENT_SHARED)) found += (int64_t)(last - first);
+            if (last > first && !(unshared && extent->fe_flags & FIEMAP_EXTENT_SHARED))
+                found += (int64_t)(last - first);
             if (last > position) position = last;
             if (extent->fe_flags & FIEMAP_EXTENT_LAST) return found;
         }
@@ -191,9 +192,10 @@ int linux_keeps_modes(int file) {
 int linux_synchronize_all(int file) { return syncfs(file); }
 int linux_start_writing(int file) { return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
 int linux_await_writing(int file) {
-    return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+    int flags = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    return sync_file_range(file, 0, 0, flags);
 }
-// The kernel sends SIGIO where another program opens a file with a lease, and by default SIGIO ends the process.
+// The kernel sends SIGIO when another program opens a file with a lease, and by default SIGIO ends the process.
 static void ignore_broken_leases(void) {
     struct sigaction action;
     if (sigaction(SIGIO, NULL, &action) == 0 && action.sa_handler == SIG_DFL) signal(SIGIO, SIG_IGN);
@@ -264,14 +266,14 @@ int linux_removexattr(const char *path, int follows, const char *name) {
 
 int linux_lremovexattr(const char *path, const char *name) { return lremovexattr(path, name); }
 
-// setxattrat(2), which the C library may not know; before Linux 6.13 through /proc.
+// setxattrat(2), which the C library may lack; before Linux 6.13 through /proc.
 int linux_setxattrat(int directory, const char *name, const char *attribute, const void *value, size_t size) {
     static _Atomic int is_missing;
     struct { uint64_t value; uint32_t size, flags; } arguments = {(uint64_t)(uintptr_t)value, (uint32_t)size, 0};
     if (!is_missing) {
         long result = syscall(463, directory, name, AT_SYMLINK_NOFOLLOW, attribute, &arguments, sizeof arguments);
         if (result == 0 || (errno != ENOSYS && errno != EPERM)) return (int)result;
-        // A filter of system calls may say EPERM for what it does not know; so may the file: the other way decides.
+        // A seccomp filter may answer EPERM for an unknown call, and so may the file: the other way decides.
         if (errno == ENOSYS) is_missing = 1;
     }
     char path[32 + NAME_MAX + 64];
@@ -295,7 +297,7 @@ void *linux_map_shared(int file, size_t length) {
 void linux_populate(void *memory, size_t length) { madvise(memory, length, 23 /* MADV_POPULATE_WRITE */); }
 void linux_unmap(void *memory, size_t length) { munmap(memory, length); }
 void linux_store_release(void *place, uint32_t value) {
-    // Not aligned: told apart from a torn record by its checksum, should it tear.
+    // Not aligned: if the write is torn, the record's checksum shows it.
     atomic_thread_fence(memory_order_release);
     memcpy(place, &value, sizeof value);
 }
@@ -336,14 +338,14 @@ void linux_be_batch(void) {
 void linux_be_aside(const char *name) {
     prctl(PR_SET_NAME, name);
     linux_be_batch();
-    // The kernel leaves out what there is not, or what the process may not use.
+    // The kernel ignores processors that do not exist or that the process may not use.
     unsigned long all[1024 / sizeof(long)];
     memset(all, 0xff, sizeof all);
     syscall(SYS_sched_setaffinity, 0, sizeof all, all);
 }
 
 void linux_open_standard_streams(void) {
-    // open(2) gives the lowest number that is free.
+    // open(2) returns the lowest free number.
     for (int stream = 0; stream <= 2; stream++) {
         if (fcntl(stream, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDWR) != stream) return;
     }

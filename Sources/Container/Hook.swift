@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// A closure that somebody else sets. Lock order: last; it is called without the lock.
+/// A closure that its owner gets later. Lock order: last; it is called without the lock.
 final class Hook: Sendable {
     // In a structure: a closure by itself, taken out of a `Mutex` and put back, comes back wrapped once more each time,
     // so that after a thousand calls it would take a thousand steps.

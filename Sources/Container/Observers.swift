@@ -1,4 +1,4 @@
-// Who does what: the processes behind requests, what they have seen, and which names are theirs to throw away.
+// The processes behind requests, their observations, and their temporary names.
 
 import CLinux
 import Glibc
@@ -8,9 +8,9 @@ import VersionStore
 
 /// Joins the process table, the observations and the temporary names. Lock order: last.
 final class Observers: Sendable {
-    /// How long a maker may take back what it made under an ephemeral name.
+    /// The time in which a maker may remove its own file under an ephemeral name without a trace.
     static let makersTimeNanoseconds: Int64 = 3_600_000_000_000
-    /// How recent a read must be to count as the one that a backup is made from.
+    /// The longest time between a read and the backup that it is for.
     private static let backupWindowNanoseconds: Int64 = 10_000_000_000
 
     private struct Read {
@@ -20,9 +20,9 @@ final class Observers: Sendable {
     }
 
     private struct State {
-        /// The last read of each process, for telling a read that only serves a backup.
+        /// The last read of each process, to recognize a read that is only for a backup.
         var lastReads: [ActorRef: Read] = [:]
-        /// The backup names that a process has just made.
+        /// The backup names that a process has just created.
         var backups: [ActorRef: (place: Place, time: Int64)] = [:]
     }
 
@@ -40,25 +40,25 @@ final class Observers: Sendable {
         exits.connect { [weak self] actor in self?.ended(actor) }
     }
 
-    // MARK: Who
+    // MARK: Processes
 
     func actor(thread: pid_t) -> FileActor? { processes?.actor(thread: thread) }
 
-    /// The same for who closes a file, perhaps while it becomes another program.
+    /// The same for a process that closes a file, possibly during execve.
     func actor(closing thread: pid_t) -> FileActor? { processes?.actor(thread: thread, isClosing: true) }
 
-    /// Whether the process has not ended, as far as anyone has looked.
+    /// Whether the process is known and has not ended.
     func isKnown(_ actor: ActorRef) -> Bool { processes?.isKnown(actor) ?? false }
 
     func program(of actor: ActorRef) -> String { processes?.program(of: actor.process) ?? "" }
 
-    /// The same of who closes a file, perhaps while it becomes another program.
+    /// The same for a process that closes a file, possibly during execve.
     func program(ofClosing actor: ActorRef) -> String {
         processes?.program(of: actor.process, isClosing: true) ?? ""
     }
 
-    /// - Parameter isOpening: what is asked for will be saved later, and the program is looked at anew then: a second
-    ///   open by the same process reads nothing from /proc.
+    /// - Parameter isOpening: whether the save comes later and reads the program again: a second open by the same
+    ///   process then reads nothing from /proc.
     func requester(thread: pid_t, user: uid_t, isOpening: Bool = false) -> Requester {
         let actor = actor(thread: thread)
         let program = actor.map {
@@ -71,7 +71,7 @@ final class Observers: Sendable {
                 process: actor?.ref.process ?? 0))
     }
 
-    /// Who is said to have saved what was there before anyone looked: the file's owner.
+    /// The author of content from before the mount: the file's owner.
     func owner(of stat: FileStat) -> Author {
         users.owner(stat.raw.user)
     }
@@ -89,7 +89,7 @@ final class Observers: Sendable {
         let pending = mask("SigPnd:") | mask("ShdPnd:")
         // Signals whose default is not to end the process: SIGCHLD, SIGCONT, SIGURG, SIGWINCH, and the stopping ones.
         let harmless: UInt64 = [17, 18, 19, 20, 21, 22, 23, 28].reduce(0) { $0 | 1 << ($1 - 1) }
-        // One that is blocked comes to whoever reads it from a signalfd(2), or waits.
+        // A blocked signal goes to a reader of a signalfd(2), or waits.
         return pending & ~mask("SigBlk:") & ~mask("SigCgt:") & ~mask("SigIgn:") & ~harmless != 0
     }
 
@@ -101,10 +101,10 @@ final class Observers: Sendable {
         }
     }
 
-    // MARK: What they have seen
+    // MARK: Observations
 
-    /// A file was opened for reading. A read that only copies the file to a backup is no observation: the backup's name
-    /// was made just before (nano -B), or will be just after (vim, joe, mg; see ``created(_:in:by:)``).
+    /// Notes an open for reading. A read that only copies the file to a backup is no observation: the backup's name was
+    /// created just before (nano -B), or is created just after (vim, joe, mg; see ``created(_:in:by:)``).
     func read(_ version: VersionID, of item: ItemID, at places: [Place], by actor: FileActor, now: Timestamp) {
         let now = Self.now
         let counts = state.withLock { state in
@@ -130,20 +130,20 @@ final class Observers: Sendable {
         books.read { $0.base(of: item, for: actor, now: Self.now) }
     }
 
-    /// Whoever unlinks a name before creating it saves without a base.
+    /// A program that unlinks a name before creating it saves without a base.
     func forgetBase(of item: ItemID, _ actor: FileActor?) {
         guard let actor else { return }
         books.read { $0.noBase(for: item, by: actor, now: Self.now) }
     }
 
-    /// Versions that somebody may be working from: not to be thinned.
+    /// The versions that programs may be working from: thinning must keep them.
     var bases: Set<VersionID> { books.read { $0.bases } }
 
-    /// A file was created: if it is a backup of what its maker has just read, that read did not count.
+    /// Notes a new file: if it is a backup of the maker's last read, that read does not count.
     func created(_ name: FileName, in directory: FileID, by requester: Requester) {
         guard let actor = requester.actor else { return }
         let backedUp: ItemID? = state.withLock { state in
-            // Backups made before they are filled: `f~`, by nano -B.
+            // A backup that is created before it is filled: `f~`, by nano -B.
             if name.bytes.last == 126 {
                 state.backups[actor.ref] = (Place(directory: directory, name: name), Self.now)
             }
@@ -157,7 +157,7 @@ final class Observers: Sendable {
         if let backedUp { books.read { $0.retractLastRead(of: backedUp, by: actor) } }
     }
 
-    /// A file was closed: what its writer reads from now on is not for filling it.
+    /// Notes the close of a file: its writer's later reads are not for its content.
     /// - Parameter place: nil if it has lost its name meanwhile.
     func filled(_ place: Place?, by actor: ActorRef) {
         state.withLock { if place == nil || $0.backups[actor]?.place == place { $0.backups[actor] = nil } }
@@ -168,7 +168,7 @@ final class Observers: Sendable {
         state.withLock { if $0.backups[actor.ref]?.place == place { $0.backups[actor.ref] = nil } }
     }
 
-    // MARK: Whose names
+    // MARK: Temporary names
 
     func isEphemeral(_ name: FileName, _ requester: Requester) -> Bool {
         TemporaryNames.mayBeEphemeral(name)
@@ -181,13 +181,13 @@ final class Observers: Sendable {
         requester.actor.map { Document.Maker(actor: $0, program: requester.author.program, time: now) }
     }
 
-    /// Whether a document under an ephemeral name is in its maker's hands, or its kin's, in time.
+    /// Whether the requester is the maker of a document under an ephemeral name, or its kin, in time.
     func isMaker(_ maker: Document.Maker, _ requester: Requester, now: Timestamp) -> Bool {
         guard let actor = requester.actor, now.since(maker.time) <= Self.makersTimeNanoseconds else { return false }
         return maker.actor.isKin(of: actor)
     }
 
-    /// A clock that goes on while the system sleeps and is never set, in nanoseconds.
+    /// A clock that runs while the system sleeps and is never set, in nanoseconds.
     private static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
@@ -195,7 +195,7 @@ final class Observers: Sendable {
     }
 }
 
-/// Lets the process table be made before whoever listens to it.
+/// Allows the process table to be made before its listener.
 private final class ExitRelay: Sendable {
     private struct State { var listener: (@Sendable (ActorRef) -> Void)? }
     private let state = Mutex(State())

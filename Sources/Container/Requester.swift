@@ -1,18 +1,18 @@
-// Who asks for something: as the kernel says it, and as /proc explains it.
+// The caller of a request, from the kernel and from /proc.
 
 import Glibc
 import VersionModel
 
-/// What a request of the kernel says of its caller.
+/// The kernel's facts about a request's caller.
 public struct Caller: Sendable {
     public var user: uid_t
     public var group: gid_t
     /// The thread, in the daemon's pid namespace; 0 if it is outside.
     public var thread: pid_t
     public var umask: mode_t
-    /// In an open that truncates and in a write: without the right to keep set-id bits, so they go.
+    /// In an open that truncates and in a write: the caller may not keep set-id bits, so they are dropped.
     public var dropsSetID: Bool
-    /// An operation of the control socket asks in somebody's name.
+    /// Whether an operation of the control socket acts for a client.
     var isOperation = false
 
     public init(user: uid_t, group: gid_t, thread: pid_t, umask: mode_t = 0, dropsSetID: Bool = false) {
@@ -26,10 +26,10 @@ public struct Caller: Sendable {
 
 /// The process behind a request.
 public struct Requester: Sendable {
-    /// nil if nobody can tell.
+    /// nil if it is unknown.
     public var actor: FileActor?
     public var author: Author
-    /// A program removes what it removes, and wants it gone; an operation says that it is in the deleted area.
+    /// Whether it is a program, whose removed temporary files go for good. An operation moves them to the deleted area.
     var isProgram = false
 
     public init(actor: FileActor?, author: Author) {

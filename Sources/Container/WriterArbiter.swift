@@ -6,23 +6,23 @@ import Synchronization
 import SystemPackage
 import VersionModel
 
-/// An open that may be answered later.
+/// An open that can be answered later.
 public protocol WaitingOpen: AnyObject, Sendable {
-    /// Answers it; false if nobody waits any more, so that what was opened must be closed again.
+    /// Answers it; false if no caller waits any more, so that the opened file must be closed again.
     func complete(_ result: Result<OpenReply, Errno>) -> Bool
-    /// Has a handler called when a signal comes for the caller.
+    /// Sets a handler for a signal to the caller.
     func onInterrupt(_ handler: @escaping @Sendable () -> Void)
 }
 
-/// Drives ``WriterClaims``. A claim is one on a file, not on the document that the file belongs to at the moment: a
-/// rename may make it another's while it is being written. Lock order: last; woken opens go on outside the lock.
+/// Drives ``WriterClaims``. A claim is on a file, not on the file's present document: a rename may give the file to
+/// another document during a write. Lock order: last; woken opens continue outside the lock.
 final class WriterArbiter: Sendable {
     fileprivate struct Watched {
         var descriptor: SharedDescriptor
         var stamp: Stamp?
     }
 
-    /// An open that waits.
+    /// A waiting open.
     fileprivate struct Parked {
         var node: Node
         var requester: Requester
@@ -33,16 +33,16 @@ final class WriterArbiter: Sendable {
         var claims: WriterClaims
         var next: UInt64 = 1
         var parked: [ClaimID: Parked] = [:]
-        /// The files of items that somebody waits for, to see whether they still change.
+        /// The files of items that opens wait for, to see whether they still change.
         var watched: [ItemID: Watched] = [:]
-        /// When the scheduler is to call, so that it is not asked twice.
+        /// The time of the next timer, so that it is set once.
         var called: Int64?
     }
 
     private let state: Mutex<State>
     private let scheduler: Scheduler
-    /// Where opens go on whose time has come: one that truncates may copy a big file first, and the scheduler keeps
-    /// everybody's deadlines.
+    /// The thread for opens whose wait is over. An open that truncates may first copy a big file, and the scheduler
+    /// must keep all deadlines.
     private let opens: Scheduler
 
     init(replaceWait: Int64, scheduler: Scheduler, opens: Scheduler) {
@@ -51,10 +51,10 @@ final class WriterArbiter: Sendable {
         self.opens = opens
     }
 
-    /// How long opens wait from now on, in nanoseconds.
+    /// Sets the longest wait of later opens, in nanoseconds.
     func set(replaceWait: Int64) { state.withLock { $0.claims.replaceWait = max(0, replaceWait) } }
 
-    /// A claim that an open makes.
+    /// The claim of an open.
     func newClaim() -> ClaimID {
         state.withLock { state in
             defer { state.next += 1 }
@@ -62,8 +62,8 @@ final class WriterArbiter: Sendable {
         }
     }
 
-    /// Whether an open may go on; if not, `resume` is called when it may.
-    /// - Parameter deadline: when it goes on at the latest.
+    /// Whether an open may continue; if not, `resume` is called later.
+    /// - Parameter deadline: the latest time for it to continue.
     func admit(
         _ claim: ClaimID, of node: Node, _ requester: Requester, truncates: Bool,
         descriptor: SharedDescriptor, until deadline: Int64, mayWait: Bool, resume: @escaping @Sendable () -> Void
@@ -90,8 +90,8 @@ final class WriterArbiter: Sendable {
         return isGranted
     }
 
-    /// A program has made a file, and is about to write it. This never waits.
-    /// - Parameter sharing: it was opened for reading and writing, without O_TRUNC: a database, perhaps.
+    /// Handles a new file that its program is about to write. This never waits.
+    /// - Parameter sharing: whether it was opened for reading and writing, without O_TRUNC: possibly a database.
     func created(_ node: Node, _ actor: FileActor?, sharing: Bool) -> ClaimID {
         state.withLock { state in
             defer { state.next += 1 }
@@ -101,7 +101,7 @@ final class WriterArbiter: Sendable {
         }
     }
 
-    /// A program has emptied a file that it has open.
+    /// Handles the truncation of an open file to 0.
     func truncated(_ claim: ClaimID, _ node: Node, _ actor: FileActor?) {
         state.withLock { $0.claims.truncated(claim, item: node.claimed, actor: actor, now: Scheduler.now) }
     }
@@ -110,16 +110,16 @@ final class WriterArbiter: Sendable {
         for resume in woken({ $0.claims.closed(claim, now: Scheduler.now) }) { resume() }
     }
 
-    /// A signal has come for a parked open. A fatal one ends the wait with EINTR; after another the open goes on.
+    /// Handles a signal for a parked open. A fatal one ends the wait with EINTR; after another one the open continues.
     func interrupted(_ claim: ClaimID, isFatal: Bool) {
         if isFatal { state.withLock { _ = $0.parked.removeValue(forKey: claim) } }
         for resume in woken({ $0.claims.interrupted(claim, isFatal: isFatal, now: Scheduler.now) }) { resume() }
     }
 
-    /// The claims that are held and waited for, with who waits for what; a holder is known by its open file.
+    /// The granted and waiting claims, with the waiting requesters; a holder is known by its open file.
     func all() -> [(listed: WriterClaims.Listed, waiting: (node: Node, requester: Requester)?)] {
         state.withLock { state in
-            // Passthrough tells nothing of writes: whoever has a file open may be writing it just now.
+            // Passthrough reports no writes: a program that has a file open may be writing it now.
             for (item, watched) in state.watched { state.look(at: item, watched.descriptor, Scheduler.now) }
             return state.claims.all(now: Scheduler.now).map { listed in
                 (listed, state.parked[listed.claim.id].map { ($0.node, $0.requester) })
@@ -140,10 +140,10 @@ final class WriterArbiter: Sendable {
         callLater()
     }
 
-    /// What goes on with what `body` has woken.
+    /// The opens that `body` has woken.
     private func woken(_ body: (inout State) -> [WriterClaims.Resumption]) -> [@Sendable () -> Void] {
         state.withLock { state in
-            // Nobody waits, as nearly always.
+            // No open waits, the usual case.
             if state.parked.isEmpty, state.watched.isEmpty {
                 _ = body(&state)
                 return []
@@ -167,7 +167,7 @@ final class WriterArbiter: Sendable {
 }
 
 extension WriterArbiter.State {
-    /// Looks whether an item's file has changed since the last look; passthrough does not tell us.
+    /// Checks whether an item's file has changed since the last look, because passthrough reports no writes.
     fileprivate mutating func look(at item: ItemID, _ descriptor: SharedDescriptor, _ now: Int64) {
         guard let stat = try? Backing.stat(descriptor.raw) else { return }
         let stamp = Stamp(stat)
@@ -178,6 +178,6 @@ extension WriterArbiter.State {
 }
 
 extension Node {
-    /// The identity that a claim on the node's file names: the file's number, which is never given out again.
+    /// The identity of a claim on the node's file: the file's number, which is never reused.
     fileprivate var claimed: ItemID { ItemID(high: 0, low: file.number) }
 }

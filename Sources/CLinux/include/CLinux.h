@@ -1,12 +1,12 @@
-// Linux calls and constants that Swift's Glibc module does not show: variadic functions, and what needs _GNU_SOURCE.
-// Every function returns what the call returns, and sets errno as it does. Nothing here decides anything.
+// Linux calls and constants that Swift's Glibc module lacks: variadic functions, and names that need _GNU_SOURCE. Every
+// function returns the call's result and sets errno like it, and makes no decisions.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 
-// What statx(2) tells, without its padding.
+// The result of statx(2) without its padding.
 struct linux_stat {
     uint64_t inode, size, blocks;
     uint32_t mode, links, user, group, block_size;
@@ -26,7 +26,7 @@ extern const short linux_POSIX_SPAWN_SETSID;
 int linux_statx(int directory, const char *name, int flags, struct linux_stat *result);
 int linux_protection(int directory, const char *name);   // chattr(1): 0, or of 1 (+i) and 2 (+a)
 int linux_openat(int directory, const char *name, int flags, mode_t mode);
-// openat2(2): no symlink on the way, nothing outside of the directory. For one name, open(2) without it does the same.
+// openat2(2): no symlink on the way, and never out of the directory. For one name, open(2) without it does the same.
 int linux_open_beneath(int directory, const char *name, int flags, mode_t mode);
 int linux_renameat2(int from, const char *name, int to, const char *new_name, unsigned flags);
 ssize_t linux_copy_file_range(int from, off_t *from_offset, int to, off_t *to_offset, size_t length);
@@ -36,12 +36,12 @@ int64_t linux_allocated(int file, off_t offset, off_t length, int unshared);   /
 ssize_t linux_append(int file, const void *bytes, size_t length);   // in one step with finding the end: RWF_APPEND
 ssize_t linux_getdents(int directory, void *buffer, size_t size);
 int linux_unshare(int flags);
-// The tree that a directory begins, through a mount of its own that no name leads to; -1 leaves a setting as it is.
+// A directory's tree, through a separate mount without a name; -1 keeps a setting.
 extern const int linux_tree_times_never, linux_tree_times_relative, linux_tree_times_strict;
 int linux_clone_tree(int directory, int times, int spares_directories);
 void linux_spread_directories(int directory);           // ext4: what is made in it need not lie beside it
 int linux_clone_file(int to, int from);              // FICLONE
-// What makes a copy's data durable before what is done to its original next (docs/decisions/0003).
+// The means to make a copy's data durable before the next change of its original (docs/decisions/0003).
 enum linux_ordering { linux_ordering_wait, linux_ordering_journal, linux_ordering_none, linux_ordering_single };
 enum linux_ordering linux_ordering_of(int file);     // ext4: its journal; in memory: nothing; btrfs: one file
 int linux_type_keeps_modes(uint32_t type, int is_read_only);
@@ -57,7 +57,7 @@ int linux_gettid(void);
 void linux_be_batch(void);                             // the calling thread: SCHED_BATCH
 void linux_be_aside(const char *name);                  // the same, with that name, and on every processor
 void linux_limit_arenas(int arenas);                   // of malloc(3)
-void linux_return_memory(void);                        // what malloc(3) holds and nobody uses
+void linux_return_memory(void);                        // of malloc(3): unused memory, to the kernel
 void linux_raise_descriptors(void);                     // the soft limit of open files, to 65536 where allowed
 int linux_pidfd_open(int process);
 int linux_fuse_control(void);                            // fusectl's root directory, mounted nowhere; needs root
@@ -79,14 +79,14 @@ ssize_t linux_listxattr(const char *path, int follows, char *list, size_t size);
 int linux_setxattr(const char *path, int follows, const char *name, const void *value, size_t size, int flags);
 int linux_removexattr(const char *path, int follows, const char *name);
 
-// As they are; their headers would bring a second `struct stat` into Swift's view.
+// Declared here, because their headers would bring a second `struct stat` into Swift's view.
 int umount2(const char *target, int flags);
 ssize_t getxattr(const char *path, const char *name, void *value, size_t size);
 int setxattr(const char *path, const char *name, const void *value, size_t size, int flags);
 
 void linux_syslog(int priority, const char *text);   // as LOG_DAEMON
 
-void linux_open_standard_streams(void);                                  // /dev/null for those of 0 to 2 that are closed
+void linux_open_standard_streams(void);                                  // /dev/null for closed ones of 0 to 2
 int linux_memfd_create(const char *name);                                // closed on exec
 int linux_pipe(int ends[2]);                                             // closed on exec
 int linux_spawn_chdir(void *actions, const char *path);                  // a posix_spawn_file_actions_t
@@ -94,7 +94,7 @@ int linux_spawn_chdir(void *actions, const char *path);                  // a po
 // The same for a name in a directory, never following a symlink.
 int linux_setxattrat(int directory, const char *name, const char *attribute, const void *value, size_t size);
 
-// Files written through memory.
+// Files that are written through memory.
 int linux_may_append_in_memory(int file);                                // what is allocated can always be written
 void *linux_map_shared(int file, size_t length);                         // from its beginning; null: see errno
 void linux_populate(void *memory, size_t length);                        // has its pages at hand, to be written to

@@ -39,9 +39,6 @@ struct ProcessFacts: Equatable {
     ///
     /// Until the end of execve, the kernel blocks reads of its `stat`, `exe` and `maps`. A daemon that serves one of
     /// the closed files must not read them, or the two would wait for one another forever.
-    ///
-    /// Until that is done the kernel lets nobody look at its `stat`, `exe` or `maps`: whoever serves one of those files
-    /// must not wait for that, or the two wait for one another for ever.
     /// - Parameter statm: the present content of its `/proc/PID/statm`.
     static func isBecomingAnother(statm: some Sequence<UInt8>) -> Bool {
         // `SIZE RESIDENT SHARED TEXT ...`, in pages; an ending process has no memory at all. Every save needs this, so

@@ -23,7 +23,7 @@ extension Browser {
         case .section(let place, .conflicts):
             return FileAttributes(stat: try conflicts(of: place, in: directory, inode), valid: Validity.none)
         case .deletions:
-            // Its entries can be moved out by whoever may change the directory.
+            // A caller that may change the directory can move its entries out.
             return FileAttributes(
                 stat: try container.stat(directory).posix(inode: inode, links: 2), valid: Validity.none)
         case .version(_, _, let id):
@@ -45,7 +45,7 @@ extension Browser {
         }
     }
 
-    /// The losers' directory belongs to the document's owner and may be changed by whoever may write the document.
+    /// The losers' directory belongs to the document's owner. A caller that may write the document may change it.
     private func conflicts(of place: Place, in directory: Node, _ inode: UInt64) throws(Errno) -> stat {
         guard let document = try document(at: place, in: directory) else { return try gone(place, inode) }
         var result = document.posix(inode: inode, links: 2)
@@ -57,7 +57,7 @@ extension Browser {
         return result
     }
 
-    /// What somebody may do with a document's losers, from what he may do with the document.
+    /// A caller's rights on a document's losers, from its rights on the document.
     static func directoryAccess(_ access: UInt16) -> UInt16 {
         (access & 4 != 0 ? 5 : 0) | (access & 2 != 0 ? 3 : 0)
     }

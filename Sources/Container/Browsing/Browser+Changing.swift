@@ -90,7 +90,7 @@ extension Browser {
             defer { if known == nil { _ = container.nodes.forget(node.id, lookups: 0) } }
             let document = try container.document(of: node, stat)
             let before = document.state.withLock(\.current?.id)
-            // Whoever chooses has seen both sides: this save is not made from stale content.
+            // The caller's choice shows that it has seen both sides: this save is not made from stale content.
             if let before {
                 container.observers.saved(before, of: item.id, by: requester.actor, now: container.now)
             }

@@ -24,7 +24,7 @@ extension Browser {
             return try version(named: name, at: place, in: section).map { .version(place, section, $0.id) }
         case .deletions(let directory): return try deletions(in: directory)[name]
         case .deletion(let id, let directory):
-            // What a name stood for, even one that no mount lets anybody make.
+            // A deleted entry's name, even one that no mount allows.
             if let found = try deletions(in: directory)[name] { return found }
             guard name.bytes == Self.name else { return nil }
             let deletion = try query { store throws(StoreError) in try store.deletion(id) }

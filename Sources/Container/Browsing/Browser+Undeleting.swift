@@ -17,7 +17,7 @@ extension Browser {
 }
 
 extension OperationError {
-    /// For whoever asked through a system call.
+    /// The errno for a caller that used a system call.
     fileprivate var asErrno: Errno {
         if let errno { return errno }
         return switch kind {

@@ -5,12 +5,12 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Serves what is under `.versions`. Its methods have the shape of ``LiveContainer``'s; whoever serves the kernel sends
-/// a request here if ``owns(_:)`` says so of its node, or if it looks up ``name`` in a live directory. What is not
-/// among the methods (making, writing, setting, removing) is answered with EROFS.
+/// Serves the tree under `.versions`. Its methods correspond to ``LiveContainer``'s. The driver sends a request here if
+/// ``owns(_:)`` is true for its node, or if it looks up ``name`` in a live directory. Requests without a method here
+/// (create, write, set, remove) get EROFS.
 ///
-/// Little is kept but the nodes the kernel holds: answers are read from the catalog, so that they are right at that
-/// moment, and the kernel is told to keep them for at most a second. Locks: those of ``LiveContainer``, in its order.
+/// It keeps little more than the kernel's nodes: answers come from the catalog, so that they are current, and the
+/// kernel may cache them for at most a second. Locks: those of ``LiveContainer``, in its order.
 public final class Browser: Sendable {
     /// `.versions`
     public static let name = LiveContainer.browseName

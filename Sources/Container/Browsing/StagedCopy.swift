@@ -72,7 +72,7 @@ final class StagedCopy {
         try Backing.check { fchmod(file.raw, mode_t(SetIDRule.afterChange(stat.permissions, byStranger: true))) }
     }
 
-    /// The rename over the document. The staging directory is no part of the tree: its node is known to nobody.
+    /// The rename over the document. The staging directory is no part of the tree, so no other code knows its node.
     func move(to target: Node.Name, in parent: SharedDescriptor) throws(Errno) -> LiveContainer.Move {
         let stat = try Backing.stat(file.raw)
         let staging = Node(

@@ -1,18 +1,18 @@
-// Drives the arbiter: takes what clients and plain programs ask for, sends on what it wants done, wakes it in time.
+// Drives the arbiter: takes the requests of clients and plain programs, delivers its effects, and sets its timer.
 
 import Coordination
 import Glibc
 import Synchronization
 import VersionModel
 
-/// One arbiter for a container, its clients and the opens that wait. Lock order: last, with ``WriterArbiter``'s, of
-/// which neither is taken under the other; opens go on outside the lock.
+/// One arbiter for a container, its clients and the waiting opens. Lock order: last, like ``WriterArbiter``'s; neither
+/// is taken under the other. Opens continue outside the lock.
 public final class Coordinator: Sendable {
     let state: Mutex<State>
     private let scheduler: Scheduler
-    /// Where opens go on that have waited.
+    /// The thread where waiting opens continue.
     private let opens: Scheduler
-    /// Whether any client takes part: else plain programs' opens do not ask.
+    /// Whether any client takes part: otherwise plain programs' opens do not ask.
     private let inUse = Atomic(false)
 
     init(packages: Packages, scheduler: Scheduler, opens: Scheduler, limits: Arbiter.Limits = Arbiter.Limits()) {
@@ -21,19 +21,19 @@ public final class Coordinator: Sendable {
         self.opens = opens
     }
 
-    /// Whether any client takes part: as long as none does, nobody need be asked.
+    /// Whether any client takes part: as long as none does, no open has to ask.
     public var isInUse: Bool { inUse.load(ordering: .acquiring) }
 
-    /// Which directories count as one document.
+    /// The directories that count as one document.
     public var packages: Packages { state.withLock { $0.arbiter.packages } }
 
-    /// Other directories do from now on.
+    /// Sets the packages.
     func set(_ packages: Packages) { drive { state, now in state.arbiter.set(packages, now: now) } }
 
     // MARK: Clients
 
-    /// A client takes part from now on.
-    /// - Returns: also whether nobody did before.
+    /// Registers a client.
+    /// - Returns: its number, and whether it is the first.
     func connect(
         _ client: any CoordinationClient, _ party: CoordinationParty, actor: FileActor?
     ) -> (ConnectionID, isFirst: Bool) {
@@ -47,7 +47,7 @@ public final class Coordinator: Sendable {
         return (id, isFirst)
     }
 
-    /// A client is gone, and with it its claims and presenters.
+    /// Removes a client with its claims and presenters.
     public func disconnect(_ connection: ConnectionID) {
         drive { state, now in
             state.clients[connection] = nil
@@ -55,13 +55,13 @@ public final class Coordinator: Sendable {
         }
     }
 
-    /// A number for a claim, before it is made: so that whoever makes it knows it when it is granted.
+    /// A number for a new claim, so that its maker knows the number before the grant.
     public func newClaim() -> ClaimID { state.withLock { ClaimID($0.takeNumber()) } }
 
-    /// A client claims items. It is told ``CoordinationMessage/granted(_:_:)`` or ``CoordinationMessage/failed(_:_:)``,
-    /// once.
-    /// - Parameter moves: how often names had been moved when it was looked up what it is on; nil if that does not matter.
-    /// - Returns: whether it is made. If not, names have been moved since then: it is to be looked up again.
+    /// Makes a client's claim. The client gets ``CoordinationMessage/granted(_:_:)`` or
+    /// ``CoordinationMessage/failed(_:_:)``, once.
+    /// - Parameter moves: the number of moves before the look-up of its items; nil if moves do not matter.
+    /// - Returns: whether it is made. If not, names have moved since then, and the look-up must be repeated.
     public func claim(_ claim: Claim, asOf moves: UInt64? = nil) -> Bool {
         var isOutdated = false
         drive { state, now in
@@ -70,7 +70,7 @@ public final class Coordinator: Sendable {
             guard let connection = claim.connection, let client = state.clients[connection] else { return [] }
             var claim = claim
             claim.actor = client.actor
-            // What it names of others is not its own.
+            // A client may name only its own claims and presenters.
             claim.within = claim.within.filter { state.arbiter.connection(of: $0) == connection }
             if let id = claim.presenter, state.arbiter.presenter(id)?.connection != connection { claim.presenter = nil }
             if let id = claim.handling, state.arbiter.presenter(id)?.connection != connection { claim.handling = nil }
@@ -79,10 +79,10 @@ public final class Coordinator: Sendable {
         return !isOutdated
     }
 
-    /// How often names have been moved. Whoever looks up a place and then registers something there asks before.
+    /// The number of moves so far. A caller that looks up a place and then registers there reads it first.
     public var moves: UInt64 { state.withLock(\.moves) }
 
-    /// A client's claim is over; false if it is none of its own.
+    /// Ends a client's claim; false if the client has no such claim.
     public func release(_ claim: ClaimID, of connection: ConnectionID) -> Bool {
         var isOwn = false
         drive { state, now in
@@ -101,16 +101,16 @@ public final class Coordinator: Sendable {
 
     // MARK: Presenters
 
-    /// What became of what was to be registered at a place.
+    /// The result of a registration at a place.
     public enum Registration<Registered: Sendable>: Sendable {
         case done(Registered)
-        /// Names have been moved since the place was looked up.
+        /// Names have moved since the look-up of the place.
         case outdated
-        /// The client has gone, or has no such presenter.
+        /// The client is gone, or has no such presenter.
         case unknown
     }
 
-    /// A client presents an item from now on.
+    /// Registers a client's presenter.
     /// - Parameter moves: see ``claim(_:asOf:)``.
     public func present(
         at path: TreePath?, item: ItemID?, for purpose: Purpose, mayRefuse: Bool, accommodatesSubitems: Bool,
@@ -133,10 +133,11 @@ public final class Coordinator: Sendable {
         return result
     }
 
-    /// The presenter's item is here now.
+    /// Sets the present place of the presenter's item.
     /// - Parameter moves: see ``claim(_:asOf:)``.
     public func place(
-        _ presenter: PresenterID, at path: TreePath?, item: ItemID?, of connection: ConnectionID, asOf moves: UInt64? = nil
+        _ presenter: PresenterID, at path: TreePath?, item: ItemID?, of connection: ConnectionID,
+        asOf moves: UInt64? = nil
     ) -> Registration<Void> {
         state.withLock { state in
             guard state.arbiter.presenter(presenter)?.connection == connection else { return .unknown }
@@ -155,7 +156,7 @@ public final class Coordinator: Sendable {
         return isOwn
     }
 
-    /// A client answers what one of its presenters was asked.
+    /// Takes a client's answer for one of its presenters.
     public func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID) {
         drive { state, now in
             guard state.arbiter.presenterAsked(question)?.connection == connection else { return [] }
@@ -163,25 +164,25 @@ public final class Coordinator: Sendable {
         }
     }
 
-    /// A client has shown that it runs.
+    /// Notes that a client runs.
     public func alive(_ connection: ConnectionID) {
         state.withLock { $0.arbiter.alive(connection, now: Scheduler.now) }
     }
 
-    // MARK: What happens in the tree
+    // MARK: Events in the tree
 
-    /// In whose coordinated access something is changed just now; nil if in none.
+    /// The origin of the coordinated access that a change belongs to; nil outside of one.
     func origin(of actor: FileActor?, at path: TreePath, from: TreePath?, item: ItemID?) -> UInt64? {
         guard isInUse, let actor else { return nil }
         return state.withLock { $0.arbiter.origin(of: actor, at: path, from: from, item: item) }
     }
 
-    /// A program that waits for nobody does something.
+    /// Reports an action of a program that never waits.
     func notice(_ access: Access, by actor: FileActor?) {
         drive { state, now in state.arbiter.notice(access, as: ClaimID(state.takeNumber()), by: actor, now: now) }
     }
 
-    /// A name was moved. Called with the names locked, so that moves come in their order.
+    /// Notes a move. Called with the names locked, so that moves come in order.
     func moved(_ old: TreePath, to new: TreePath) {
         drive { state, now in
             state.moves += 1
@@ -189,7 +190,7 @@ public final class Coordinator: Sendable {
         }
     }
 
-    /// An item has its name again, after it was away under another. Called with the names locked.
+    /// Notes an item's return to its name. Called with the names locked.
     func returned(_ item: ItemID, to path: TreePath) {
         drive { state, now in
             state.moves += 1
@@ -199,13 +200,13 @@ public final class Coordinator: Sendable {
 
     // MARK: Listing
 
-    /// A claim with the process that makes it.
+    /// A claim with its process.
     public struct ListedClaim: Sendable {
         public var listed: Arbiter.Listed
         public var party: CoordinationParty
     }
 
-    /// Clients' claims, and of plain programs those that wait or are waited for, in the order of their arrival.
+    /// Clients' claims, and those of plain programs that wait or are waited for, in the order of their arrival.
     public var claims: [ListedClaim] {
         state.withLock { state in
             state.arbiter.shown.map { ListedClaim(listed: $0, party: state.party(of: $0.claim)) }
@@ -221,7 +222,7 @@ public final class Coordinator: Sendable {
 
     // MARK: Driving
 
-    /// Gives the arbiter something, sends on what comes of it, and sees that it is woken.
+    /// Passes an input to the arbiter, delivers the effects, and sets the timer.
     func drive(_ body: (inout State, Int64) -> [Effect]) {
         let (resumed, dropped, delay) = state.withLock { state in
             let now = Scheduler.now
@@ -233,11 +234,11 @@ public final class Coordinator: Sendable {
             defer { state.dropped = [] }
             return (resumed, state.dropped, state.delay(now))
         }
-        // Opens go on where nobody is held up by what they do, which may take long: not on a client's event loop, nor
-        // with names locked.
+        // Opens continue on a thread where they delay no request, because they may take long: not on a client's event
+        // loop, nor with names locked.
         if !resumed.isEmpty { opens.after(0) { for resume in resumed { resume() } } }
         if let delay { scheduler.after(delay) { [weak self] in self?.tick() } }
-        // What may be the last use of a descriptor ends outside the lock.
+        // The last use of a descriptor may end here, outside the lock.
         withExtendedLifetime(dropped) {}
     }
 

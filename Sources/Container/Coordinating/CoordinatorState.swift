@@ -1,4 +1,4 @@
-// What the coordinator guards with its lock, and how what the arbiter wants done is sent on.
+// The coordinator's state under its lock, and the delivery of the arbiter's effects.
 
 import Coordination
 import VersionModel
@@ -11,15 +11,15 @@ extension Coordinator {
         var actor: FileActor?
     }
 
-    /// A plain program's open that waits or has been let go on, until its claim ends.
+    /// A plain program's open, waiting or continued, until its claim ends.
     struct PlainOpen {
         var party: CoordinationParty
         var descriptor: SharedDescriptor?
-        /// The file at the last look, and when it was seen to have changed; nil if it has not been looked at since it
-        /// was let go on.
+        /// The file at the last look, and the time of its last seen change; nil if it has not been looked at since the
+        /// open continued.
         var stamp: Stamp?
         var changed: Int64
-        /// What goes on when it may; nil once it has.
+        /// Continues the open; nil once it has continued.
         var resume: (@Sendable () -> Void)?
     }
 
@@ -28,11 +28,11 @@ extension Coordinator {
         var clients: [ConnectionID: Client] = [:]
         var opens: [ClaimID: PlainOpen] = [:]
         var next: UInt64 = 1
-        /// How often names have been moved, or have come back.
+        /// The number of moves and returns of names.
         var moves: UInt64 = 0
-        /// Opens that are known no more, until the lock is let go.
+        /// Removed opens, until the lock is released.
         var dropped: [PlainOpen] = []
-        /// When the scheduler is to call, so that it is not asked twice.
+        /// The time of the next timer, so that it is set once.
         var called: Int64?
 
         init(arbiter: Arbiter) { self.arbiter = arbiter }
@@ -40,15 +40,15 @@ extension Coordinator {
 }
 
 extension Coordinator.State {
-    /// Whether names have been moved since somebody looked something up.
+    /// Whether names have moved since a look-up.
     func isOutdated(_ known: UInt64?) -> Bool { known.map { $0 != moves } ?? false }
 
-    /// Forgets an open.
+    /// Removes an open.
     mutating func forget(_ id: ClaimID) {
         if let open = opens.removeValue(forKey: id) { dropped.append(open) }
     }
 
-    /// No client takes part any more.
+    /// Drops the claims of plain programs when no client takes part.
     mutating func dropPlain() {
         guard !opens.isEmpty else { return }
         arbiter.dropPlain()
@@ -61,7 +61,7 @@ extension Coordinator.State {
         return next
     }
 
-    /// How long until the scheduler is to call; nil if it is to call by then anyway.
+    /// The wait until the next timer; nil if an earlier one is set.
     mutating func delay(_ now: Int64) -> Int64? {
         let looks = arbiter.hasWantedPlain ? now + Coordinator.lookNanoseconds : nil
         let dues = [arbiter.nextDeadline, looks].compactMap { $0 }
@@ -70,21 +70,21 @@ extension Coordinator.State {
         return due - now
     }
 
-    /// Tells whom an effect concerns.
+    /// Sends an effect to its receiver.
     mutating func send(_ effect: Effect, _ resumed: inout [@Sendable () -> Void]) {
         switch effect {
         case .granted(let id, let accesses, _):
             guard opens[id] == nil else {
                 opens[id]?.changed = Scheduler.now
                 guard let resume = opens[id]?.resume.take() else { return }
-                // What others did meanwhile is none of its changes.
+                // Changes by other programs meanwhile do not count as its own.
                 opens[id]?.stamp = nil
                 resumed.append(resume)
                 return
             }
             client(of: id)?.tell(.granted(id, accesses.map(\.path)))
         case .failed(let claim, _) where claim.isPlain:
-            // Never but by its own process: who still waits goes on.
+            // Never, except by its own process: a waiting open continues.
             if let resume = opens[claim.id]?.resume.take() { resumed.append(resume) }
         case .failed(let claim, let failure):
             guard let connection = claim.connection else { return }

@@ -1,4 +1,4 @@
-// What clients of coordination name, looked up with their rights; who takes part, for people who ask.
+// The items of coordination's clients, looked up with their rights; and the participants, for listings.
 
 import Coordination
 import Glibc
@@ -7,18 +7,17 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Whether it is to be found out what programs have open for writing, since somebody takes part.
+/// Whether the programs with files open for writing must be found, because a client takes part.
 final class Enrolment: Sendable {
     let needed = Atomic(false)
-    /// Held by who finds it out. Taken with nothing held, before all others.
+    /// Held during the search. Taken before all other locks.
     let turn = Mutex(())
 }
 
 extension LiveContainer {
-    /// Where a claim or a presenter is to be, which item is there now, and whether nothing is.
+    /// The place of a claim or a presenter, its present item, and whether the name is free.
     ///
-    /// A name that is free may be claimed: something is to be made there. Whoever claims something must be allowed to
-    /// do what the claim is for.
+    /// A free name can be claimed for a new item. The caller must have the right to do what the claim is for.
     public func claimable(
         _ path: TreePath, _ kind: AccessKind, as principal: Principal
     ) throws(OperationError) -> (path: TreePath, item: ItemID?, isFree: Bool) {
@@ -44,7 +43,7 @@ extension LiveContainer {
     func require(_ kind: AccessKind, on spot: Spot, _ walk: Walk) throws {
         switch kind {
         case .reading:
-            // Who may not list the directory does not learn, nor claim, which names are free in it.
+            // A caller that may not list the directory must not learn, or claim, its free names.
             guard spot.stat == nil else { return try walk.require(.read, on: spot) }
             try walk.require(.read, on: spot.parent, spot.path)
         case .writing(.updating), .writing(.forMerging), .writing(.contentIndependentMetadataOnly):
@@ -64,7 +63,7 @@ extension LiveContainer {
         }
     }
 
-    /// Of what has no directory yet: whoever may make that one may claim what will be in it.
+    /// For a path without a directory yet: a caller that may make the directory may claim paths in it.
     private func requireOfMissing(_ path: TreePath, _ kind: AccessKind, _ walk: Walk) throws {
         var above = path.parent
         while let directory = above {
@@ -77,19 +76,19 @@ extension LiveContainer {
         throw OperationError.denied(path)
     }
 
-    /// Whether the caller may write what it presents: else its refusals do not count.
+    /// Whether the caller may write its presented item: otherwise its refusals do not count.
     public func mayRefuse(_ path: TreePath, as principal: Principal) -> Bool {
         (try? claimable(path, .writing(.updating), as: principal)) != nil
     }
 
-    /// The document's identity; nil for what is none.
+    /// The document's identity; nil for other nodes.
     func identity(of node: Node) -> ItemID? {
         guard node.isRegular else { return nil }
         if let document = knownDocument(of: node) { return document.state.withLock(\.item) }
         return DerivedIdentity.item(node.file, in: store.identity.container)
     }
 
-    /// A client takes part from now on. Waits for nothing but a look at the process.
+    /// Registers a client. Waits only for a look at its process.
     public func takePart(_ client: any CoordinationClient, as principal: Principal) -> ConnectionID {
         let (connection, isFirst) = coordinator.connect(
             client, party(principal), actor: observers.actor(thread: principal.process))
@@ -97,9 +96,9 @@ extension LiveContainer {
         return connection
     }
 
-    /// Finds out what programs had open for writing before anybody took part: their claims count like those of later
-    /// opens, which see to it themselves. For threads that may wait, before they make a claim: a document that is being
-    /// copied is waited for.
+    /// Finds the programs that had files open for writing before the first client came: their claims count like those
+    /// of later opens, which make them themselves. For threads that may wait, before they make a claim: it waits for a
+    /// document that is being copied.
     public func enrolWriters() {
         guard enrolment.needed.load(ordering: .acquiring) else { return }
         enrolment.turn.withLock { _ in
@@ -109,7 +108,7 @@ extension LiveContainer {
         }
     }
 
-    /// Has a handle for writing, which did not wait for anybody, hold a claim until it is closed.
+    /// Makes a claim, until its close, for a handle for writing that has not waited for claims.
     func enrol(_ file: OpenFile) {
         guard let path = nodes.path(file.node) else { return }
         let fresh = coordinator.newClaim()
@@ -123,17 +122,17 @@ extension LiveContainer {
         if openFiles[file.id] == nil { coordinator.closed(claim) }
     }
 
-    /// What somebody is about to do without waiting for anybody; nil if nobody takes part.
+    /// An action that does not wait for claims; nil if no client takes part.
     func deed(_ option: WritingOption, at name: FileName, in parent: Node, _ node: Node?) -> Access? {
         guard coordinator.isInUse else { return nil }
         return Access(
             path: path(of: name, in: parent), item: node.flatMap { identity(of: $0) }, kind: .writing(option))
     }
 
-    /// What somebody does who gives a free name to something: whoever has claimed it hears of that, as of a creation.
+    /// The use of a free name: a holder of a claim on it hears of it as of a creation.
     func taking(_ name: FileName, in parent: Node) -> Access? { deed(.updating, at: name, in: parent, nil) }
 
-    /// Tells presenters and holders of claims of what was done without waiting for them.
+    /// Reports actions without a wait to presenters and to holders of claims.
     func tell(of deeds: [Access?], by caller: Caller) {
         for deed in deeds { if let deed { coordinator.notice(deed, by: requester(caller).actor) } }
     }
@@ -154,8 +153,8 @@ extension LiveContainer {
         }
     }
 
-    /// The caller's own claims, and those of others on names that it may know, in the order of their arrival: clients',
-    /// and of plain programs those that wait for them or hold them up.
+    /// The caller's own claims, and others' on names that it may know, in the order of their arrival: clients', and
+    /// those of plain programs that wait for them or hold them up.
     public func coordinatedClaims(as principal: Principal) -> [Coordinator.ListedClaim] {
         coordinator.claims.filter { entry in
             entry.party.user == principal.user
@@ -163,10 +162,10 @@ extension LiveContainer {
         }
     }
 
-    /// The same moment by the clock of claims, and by the one on the wall.
+    /// The same moment on the clock of claims and on the wall clock.
     public var moment: (claims: Int64, wall: Timestamp) { (Scheduler.now, now) }
 
-    /// Whether the caller may know that somebody has something to do with a name: it could list the directory.
+    /// Whether the caller may know of claims on a name: it could list the directory.
     public func mayKnowName(_ path: TreePath, as principal: Principal) -> Bool {
         principal.isRoot || mayList(path.parent ?? .root, as: principal)
     }

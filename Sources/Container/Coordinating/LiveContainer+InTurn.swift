@@ -19,7 +19,7 @@ extension LiveContainer {
             claim, access, by: requester(principal), descriptor: nil, patience: settings.replaceWaitNanoseconds, mayWait: true
         ) { isFree.signal() }
         defer { coordinator.closed(claim) }
-        // A second more than it may take: nobody wakes those who wait while the container closes.
+        // A second more than the limit: no thread wakes waiting opens while the container closes.
         let patience = settings.replaceWaitNanoseconds.addingReportingOverflow(1_000_000_000)
         if !isAdmitted {
             _ = isFree.wait(timeout: .now() + .nanoseconds(Int(patience.overflow ? .max : patience.partialValue)))

@@ -1,4 +1,4 @@
-// Descriptors of directories, kept for the ones in use so that a path is not walked for every request.
+// Descriptors of the directories in use, so that a request does not walk a path.
 
 import Collections
 import DequeModule
@@ -7,8 +7,8 @@ import Synchronization
 import SystemPackage
 import VersionModel
 
-/// A bounded cache of O_PATH descriptors. A directory's descriptor stays right when it is renamed. The cache may let go
-/// of one at any time: the borrower holds it, in a variable, for as long as it uses the number. Lock order: last.
+/// A bounded cache of O_PATH descriptors. A directory's descriptor stays valid after a rename. The cache may drop one
+/// at any time, so the borrower holds it in a variable for as long as it uses the number. Lock order: last.
 final class DirectoryDescriptors: Sendable {
     private struct State {
         var open: [UInt64: SharedDescriptor] = [:]
@@ -24,14 +24,14 @@ final class DirectoryDescriptors: Sendable {
         self.capacity = capacity
     }
 
-    /// The directory's descriptor; `locate` says where to open it if it is not at hand, and which file it is.
+    /// The directory's descriptor; `locate` returns its place and its expected file if it is not in the cache.
     func descriptor(
         of node: Node, locate: (Node) throws(Errno) -> (parent: SharedDescriptor, name: [UInt8], key: BackingKey)
     ) throws(Errno) -> SharedDescriptor {
         if node.id == Node.rootID { return root }
         if let known = state.withLock({ $0.open[node.id] }) { return known }
         let (parent, name, key) = try locate(node)
-        // A directory that is gone and still in use: what holds it is its descriptor.
+        // A removed directory in use: its node holds its descriptor.
         if name.isEmpty { return parent }
         let raw = try CText.lend(name) { pointer throws(Errno) in
             try Backing.check {
@@ -39,7 +39,7 @@ final class DirectoryDescriptors: Sendable {
             }
         }
         let descriptor = SharedDescriptor(raw)
-        // Who looks without the name lock may find another directory under the name by now.
+        // Without the name lock, the name may have another directory by now.
         let stat = try Backing.stat(raw)
         guard stat.key == key || node.isForeign else { throw Errno(rawValue: ESTALE) }
         state.withLock { state in
@@ -49,10 +49,10 @@ final class DirectoryDescriptors: Sendable {
         return descriptor
     }
 
-    /// Lets go of a directory that the kernel has forgotten or that is gone.
+    /// Drops a directory that the kernel has forgotten or that is gone.
     func drop(_ id: UInt64) {
         state.withLock { state in
-            // Its place in `order` stays behind and is passed over when it comes to the front.
+            // Its entry in `order` stays, and is skipped at the front.
             state.open[id] = nil
         }
     }

@@ -1,11 +1,11 @@
-// What the kernel knows of a file or directory: its number, its file below, its names.
+// A file or directory as the kernel knows it: its number, its file below, its names.
 
 import Glibc
 import Synchronization
 import VersionModel
 
-/// A file or directory of the live tree that the kernel has looked up. Fields that change are guarded by the
-/// ``NodeTable`` that owns it.
+/// A file or directory of the live tree that the kernel has looked up. The ``NodeTable`` that owns it guards its
+/// mutable fields.
 final class Node: @unchecked Sendable {
     /// A name in a directory.
     struct Name {
@@ -15,7 +15,7 @@ final class Node: @unchecked Sendable {
         var place: Place { Place(directory: parent.file, name: name) }
     }
 
-    /// Where a node's file is.
+    /// The place of a node's file.
     enum Whereabouts {
         /// Under its names.
         case live
@@ -31,12 +31,13 @@ final class Node: @unchecked Sendable {
     let file: FileID
     /// `st_mode & S_IFMT`
     let type: UInt32
-    /// Lies on another file system than the container, or in a container within it: passed through without versions.
+    /// Whether it is on another file system than the container, or in a container within it: passed through without
+    /// versions.
     var isForeign: Bool { standing != .own }
-    /// The directory of a container within this one, whose state does not exist for any caller.
+    /// Whether it is the directory of a container within this one, whose state is hidden from every caller.
     var isNested: Bool { standing == .nested }
 
-    /// Whether it is the container's own.
+    /// The relation to the container.
     enum Standing: Sendable {
         case own, otherFileSystem
         /// The directory of another container, and the nodes that lie in it.
@@ -49,31 +50,30 @@ final class Node: @unchecked Sendable {
     var key: BackingKey
     var name: Name?
     var otherNames: [Name] = []
-    /// The name it lost last, once it has none.
+    /// The last lost name, once it has none.
     var lostName: Name?
-    /// The document that it was under that name: an open that is on its way may save.
+    /// The document under that name: an open on the way may still save.
     var lostDocument: Document?
     var lookups: UInt64 = 0
-    /// What the kernel was last told of the file's size and time: as long as nobody has touched it, they are so.
+    /// The file's size and time in the last answer to the kernel: they are valid until the next change.
     var seen: (size: UInt64, modified: Timestamp)?
-    /// A directory's path, and the table's layout that it was found in.
+    /// A directory's path, and the table's layout at that time.
     var knownPath: (layout: UInt64, path: TreePath)?
     var whereabouts = Whereabouts.live
-    /// A file that has no name any more (or never had) while the kernel still knows it: open descriptors, working
-    /// directories and mappings go on with it.
+    /// A file without a name that the kernel still knows: open descriptors, working directories and mappings use it.
     var held: SharedDescriptor?
 
-    /// Whether it may have `security.capability`: the kernel asks before the first write to each file, and a file that
-    /// was made through the mount has none until it is given one.
+    /// Whether it may have `security.capability`. The kernel asks before the first write to each file; a file created
+    /// through the mount has none until a program sets it.
     let mayHaveCapability = Atomic<Bool>(true)
 
-    /// Whether the kernel may go by the attributes that it was told until it is told otherwise.
+    /// Whether the kernel may cache the attributes until an invalidation.
     let hasLastingAttributes = Atomic<Bool>(false)
 
-    /// For a directory: the table's layout in which the catalog had the rows of itself and of all above it.
+    /// For a directory: the table's layout in which the catalog had rows for it and all directories above it.
     let recordedIn = Atomic<UInt64>(0)
 
-    /// How the file is open; has its own lock.
+    /// The open handles of the file; with a lock of their own.
     let openings = Openings()
 
     init(id: UInt64, file: FileID, type: UInt32, key: BackingKey, standing: Standing) {
@@ -84,17 +84,17 @@ final class Node: @unchecked Sendable {
         self.standing = standing
     }
 
-    /// Who has the file open for writing.
+    /// The open files with write access.
     var writers: [OpenFile] { openings.state.withLock(\.writers) }
     var hasWriters: Bool { openings.state.withLock { !$0.writers.isEmpty } }
     /// Whether a handle other than `own` has it open for writing.
     func hasWriters(but own: OpenFile?) -> Bool {
         openings.state.withLock { state in state.writers.contains { $0 !== own } }
     }
-    /// Whether the file may change without our seeing it before.
+    /// Whether the file may change before the daemon sees it.
     var mayChange: Bool { openings.state.withLock { !$0.writers.isEmpty || $0.maybeMapped } }
 
-    /// Who is let in to write is among the writers from then on, before there is a handle.
+    /// Adds a writer to the file from its admission on, before it has a handle.
     func admit(_ file: OpenFile) { openings.state.withLock { $0.writers.append(file) } }
 
     func release(_ file: OpenFile) {

@@ -3,8 +3,8 @@
 import Synchronization
 import VersionModel
 
-/// Owns the nodes and guards their names. Lock order: behind the name lock and a document's; no system call is made
-/// and nothing else is locked under it.
+/// Owns the nodes and guards their names. Lock order: after the name lock and a document's; no system call is made and
+/// no other lock is taken under it.
 final class NodeTable: Sendable {
     private struct State {
         var byID: [UInt64: Node] = [:]
@@ -15,7 +15,7 @@ final class NodeTable: Sendable {
     }
 
     let root: Node
-    /// Changes whenever a directory has another place: what was worked out from the places of directories is void then.
+    /// Changes with each move of a directory, which invalidates all values derived from directories' places.
     let layout = Atomic<UInt64>(1)
     private let state: Mutex<State>
 
@@ -79,10 +79,10 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// Counts a look-up of our own.
+    /// Counts a look-up by the daemon itself.
     func retain(_ node: Node) { state.withLock { _ in node.lookups += 1 } }
 
-    /// Takes look-ups back; true if the node is no longer known.
+    /// Subtracts look-ups; returns the node if the kernel no longer knows it.
     func forget(_ id: UInt64, lookups: UInt64) -> Node? {
         state.withLock { state in
             guard let node = state.byID[id], id != Node.rootID else { return nil }
@@ -95,15 +95,15 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// The file below: another one, once the node's was replaced from beneath.
+    /// The present file below; another one after a replacement of the node's file.
     func key(of node: Node) -> BackingKey { state.withLock { _ in node.key } }
 
-    /// The node's first name and where its file is.
+    /// The node's first name and the place of its file.
     func location(_ node: Node) -> (name: Node.Name?, whereabouts: Node.Whereabouts) {
         state.withLock { _ in (node.name, node.whereabouts) }
     }
 
-    /// Where its file is, noting what the kernel is about to be told of it.
+    /// The place of its file; also notes the size and time in the answer to the kernel.
     func whereabouts(_ node: Node, seen stat: FileStat) -> Node.Whereabouts {
         state.withLock { _ in
             if node.isRegular { node.seen = (stat.size, stat.modified) }
@@ -111,7 +111,7 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// Its only name, with what the kernel was told of it; nil if it has several, or was not looked at.
+    /// Its only name, with the kernel's size and time; nil if it has several, or was never looked up.
     func onlyName(_ node: Node) -> (name: Node.Name, seen: (size: UInt64, modified: Timestamp))? {
         state.withLock { _ in
             guard node.otherNames.isEmpty, let name = node.name, let seen = node.seen else { return nil }
@@ -119,12 +119,12 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// All names the kernel knows the node by.
+    /// All names of the node that the kernel knows.
     func names(_ node: Node) -> [Node.Name] {
         state.withLock { _ in (node.name.map { [$0] } ?? []) + node.otherNames }
     }
 
-    /// The same, without an array for the usual one.
+    /// The same, without an array for the usual case of one name.
     func allNames(_ node: Node) -> (first: Node.Name?, others: [Node.Name]) {
         state.withLock { _ in (node.name, node.otherNames) }
     }
@@ -144,21 +144,21 @@ final class NodeTable: Sendable {
         withExtendedLifetime(held) {}
     }
 
-    /// Whether the kernel knows the node, and by one name only: then only what it has open is left after that name.
+    /// Whether the kernel knows the node, and only by one name: after its removal only open handles remain.
     func isLastName(of node: Node) -> Bool {
         state.withLock { _ in node.lookups > 0 && node.otherNames.isEmpty }
     }
 
-    /// Holds on to a file that is about to lose its last name; nil: it has kept that.
+    /// Keeps a file that is about to lose its last name; nil: it has kept the name.
     func hold(_ node: Node, _ descriptor: SharedDescriptor?) { state.withLock { _ in node.held = descriptor } }
 
     func held(_ node: Node) -> SharedDescriptor? { state.withLock { _ in node.held } }
 
-    /// The node of something in the deleted area.
+    /// The node of an entry of the deleted area.
     func node(_ deletion: DeletionID) -> Node? { state.withLock { $0.byDeletion[deletion] } }
 
-    /// Takes a name away; `whereabouts` says where the file is now if that was the last, `document` which document it
-    /// was then.
+    /// Removes a name. For the last name, `whereabouts` is the new place of the file, and `document` its former
+    /// document.
     func removeName(
         _ name: FileName, in parent: Node, of node: Node, now whereabouts: Node.Whereabouts, _ document: Document? = nil
     ) {
@@ -170,7 +170,7 @@ final class NodeTable: Sendable {
             node.whereabouts = whereabouts
             if node.lookups > 0 { node.lostDocument = document }
             if case .deleted(let deletion) = whereabouts, node.lookups > 0 { state.byDeletion[deletion] = node }
-            // Its inode number may be given out again: nobody may find this node by it.
+            // Its inode number may be reused: no look-up may find this node by it.
             if case .gone = whereabouts, state.byKey[node.key] === node { state.byKey[node.key] = nil }
         }
     }
@@ -187,7 +187,7 @@ final class NodeTable: Sendable {
 
     func lostDocument(of node: Node) -> Document? { state.withLock { _ in node.name == nil ? node.lostDocument : nil } }
 
-    /// A kept content has become a file of its own, and what was kept as it is the node's alone again.
+    /// Separates a node from a kept content that has become a separate file.
     func letGo(_ node: Node, _ descriptor: SharedDescriptor) {
         state.withLock { state in
             guard case .kept = node.whereabouts else { return }
@@ -202,7 +202,7 @@ final class NodeTable: Sendable {
         state.withLock { state in state.byDeletion.removeValue(forKey: deletion)?.whereabouts = .kept(content) }
     }
 
-    /// A deleted file is taken out of the deleted area while somebody may have it open.
+    /// Takes a deleted file out of the deleted area while a program may have it open.
     func letGo(_ deletion: DeletionID, _ descriptor: SharedDescriptor) {
         state.withLock { state in
             guard let node = state.byDeletion.removeValue(forKey: deletion) else { return }
@@ -212,7 +212,7 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// The node's file was swapped for another one below; the kernel sees no difference.
+    /// Notes that the node's file was exchanged below; the kernel sees no difference.
     func replaceKey(of node: Node, with key: BackingKey) {
         state.withLock { state in
             if state.byKey[node.key] === node { state.byKey[node.key] = nil }
@@ -221,7 +221,7 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// The path of a directory or file; nil if it has none any more.
+    /// The path of a directory or file; nil if it has none.
     func path(_ node: Node) -> TreePath? {
         state.withLock { _ in
             let layout = layout.load(ordering: .sequentiallyConsistent)
@@ -242,7 +242,7 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// A directory's ancestors with their places, from itself up to below the root.
+    /// A directory's ancestors with their places, from itself up to the root's child.
     func chain(_ node: Node) -> [(node: Node, place: Place)] {
         state.withLock { _ in
             var result: [(Node, Place)] = []
@@ -265,7 +265,7 @@ extension Node {
         }
         let same = { (other: Name) in other.parent === new.parent && other.name == new.name }
         guard !same(first), !otherNames.contains(where: same) else { return false }
-        // A directory has one name; finding it elsewhere means that it was moved.
+        // A directory has one name, so a second one means that it was moved.
         if isDirectory { name = new } else { otherNames.append(new) }
         return true
     }

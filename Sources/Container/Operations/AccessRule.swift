@@ -1,4 +1,4 @@
-// What somebody may do with a file by its mode and its access list: the kernel's rule, for callers on the socket.
+// A caller's rights on a file by its mode and its access list: the kernel's rule, for callers on the socket.
 
 import VersionModel
 
@@ -21,7 +21,7 @@ public struct Principal: Hashable, Sendable {
 
     public var isRoot: Bool { user == 0 }
 
-    /// The container's own work: every right, nobody's process.
+    /// The container's own work: with all rights, and without a process.
     static let container = Principal(user: 0)
 }
 
@@ -36,8 +36,8 @@ public enum AccessRule {
         public static let read = Access(rawValue: 4)
     }
 
-    /// Whether the rights suffice. Root may all (operations ask for nothing that root would need the x bit for). A list
-    /// that cannot be read allows nobody but root and, as far as the mode goes, the owner.
+    /// Whether the rights suffice. Root has all rights (operations need no right for which root would need the x bit).
+    /// An unreadable list gives rights only to root and, as far as the mode allows, to the owner.
     public static func allows(_ wanted: Access, to principal: Principal, on file: Attributes) -> Bool {
         if principal.isRoot { return true }
         let triplets = (owner: triplet(file.mode >> 6), group: triplet(file.mode >> 3), other: triplet(file.mode))
@@ -83,7 +83,7 @@ struct AccessList: Hashable {
         self.entries = entries
     }
 
-    /// For somebody who is not the owner.
+    /// The rights of a principal other than the owner.
     func allows(_ wanted: AccessRule.Access, to principal: Principal, group: UInt32) -> Bool {
         let mask = entries.first { $0.tag == .mask }?.access ?? [.read, .write, .execute]
         if let entry = entries.first(where: { $0.tag == .user && $0.id == principal.user }) {

@@ -59,7 +59,7 @@ struct Aftermath {
                 }
             }
             let departure = row.item.flatMap { item in name.map { Departure(item: item, name: $0) } }
-            // A name that something else has had meanwhile was away, whoever has it again.
+            // A name that another item has had meanwhile was away, whichever item has it now.
             let isBack = row.event == .saved && departure.flatMap { away.removeValue(forKey: $0) }.map { wasRenamed in
                 wasRenamed || gone[row.path].map { rows[$0].item == row.item } ?? false
             } ?? false

@@ -50,10 +50,10 @@ struct DirectoryTimes {
         if let (file, times) = found, present[file] == nil { present[file] = (path, times) }
     }
 
-    /// What a directory had; nil if nobody knows.
+    /// A directory's times at that moment; nil if they are unknown.
     /// - Parameters:
-    ///   - path: the one of then.
-    ///   - times: those that it has, before anything in it is changed.
+    ///   - path: its path at that moment.
+    ///   - times: its present times, before a change in it.
     func of(_ directory: FileID, at path: TreePath, now times: Times?) -> Times? {
         if let before = beforeDeletions[directory], before.modified <= time { return before }
         if let times, times.modified <= time { return times }

@@ -5,7 +5,7 @@ import Synchronization
 import SystemPackage
 import VersionModel
 
-/// A coordinated access that somebody holds or waits for.
+/// A coordinated access, granted or waiting.
 public struct ClaimRecord: Hashable, Sendable {
     /// Counted from 1 since the mount.
     public var id: UInt64

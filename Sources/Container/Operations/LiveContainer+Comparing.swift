@@ -99,7 +99,7 @@ private struct PastComparison {
     // MARK: Names
 
     private mutating func compareNames(_ then: PastEntry, _ now: PastEntry?, _ path: TreePath) throws {
-        // In a directory that nobody has looked into no name has changed.
+        // In a directory without loaded children no name has changed.
         if then === now, then.children == nil { return }
         let children = tree.children(of: then)
         if let now { _ = tree.children(of: now) }

@@ -62,7 +62,7 @@ extension LiveContainer {
         return liveFile(at: path, current.id)
     }
 
-    /// The live document if it holds this version; its kept copy while somebody is changing it.
+    /// The live document if it holds this version; its kept copy during a change.
     private func liveFile(at path: TreePath, _ version: VersionID) -> SharedDescriptor? {
         try? looking(as: .container) { walk -> SharedDescriptor? in
             let (spot, node, stat) = try walk.document(path)

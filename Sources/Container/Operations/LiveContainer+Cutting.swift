@@ -52,8 +52,8 @@ extension LiveContainer {
         return made
     }
 
-    /// What is to be left of an object, and how long it is; nil if all of it is some version's, or nobody names it, or
-    /// the content is in a file that has another name than ours.
+    /// The part of an object to keep, and its length; nil if a version needs all of it, if no version names it, or if
+    /// the content is in a file with a name outside of the objects.
     private func remainder(
         of content: ContentID, without gone: Set<VersionID> = []
     ) throws -> (size: UInt64, length: UInt64)? {
@@ -76,7 +76,7 @@ extension LiveContainer {
         return bytes
     }
 
-    /// Called with ``lettingGo`` held. What has changed since the copy was made is seen to by who has changed it.
+    /// Called with ``lettingGo`` held. A thread that has changed the content since the copy handles its own change.
     private func put(_ beginning: ContentStore.Beginning) throws -> UInt64 {
         guard let (size, length) = try remainder(of: beginning.content), size == beginning.size else {
             store.contents.drop(beginning)

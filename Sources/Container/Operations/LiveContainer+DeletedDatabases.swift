@@ -55,7 +55,7 @@ extension LiveContainer {
         return DeletedDatabase(file: file, stat: stat, current: current, content: content)
     }
 
-    /// Whether somebody has it open for writing, or mapped.
+    /// Whether a program has it open for writing, or mapped.
     private func mayStillChange(_ key: BackingKey, _ file: SharedDescriptor) -> Bool {
         guard let node = nodes.node(key), node.mayChange else { return false }
         // What the kernel was given for reading and writing by itself would count as a writer.
@@ -79,7 +79,7 @@ extension LiveContainer {
         let now = try Backing.stat(staged.file.raw)
         (whole.file, whole.size) = (fileID(now), now.size)
         try store.deletedArea.replace(whole, moving: name, in: FileDescriptor(rawValue: staged.directory.raw))
-        // Who has it open goes on reading what they have opened.
+        // A program that has it open continues to read the former file.
         nodes.letGo(deletion.id, database.file)
         store.commit([.deletion(whole)])
         return whole

@@ -63,7 +63,7 @@ extension LiveContainer {
             return try document(of: node, stat).state.withLock { ($0.item, $0.current) }
         }
         var versions = try store.versions(of: state.0)
-        // A document that nobody has changed is not recorded; its one version is the file.
+        // An unchanged document has no record; its one version is the file.
         if versions.isEmpty, let current = state.1 { versions = [current] }
         return DocumentRecord(path: path, item: state.0, versions: versions)
     }
@@ -124,12 +124,12 @@ extension LiveContainer {
             // Nothing to read: only that it was there is told.
             return true
         }
-        // A copy made by a user's daemon is that user's, whoever owned the file: its owner bits then say nothing.
+        // A copy by a user's daemon belongs to that user, not to the file's owner, so its owner bits say nothing.
         guard let held = try? attributes(of: content.raw) else { return false }
         return AccessRule.allows(.read, to: principal, on: held)
     }
 
-    /// Whether a caller may know all names: root, and whoever the daemon runs as.
+    /// Whether a caller may know all names: root and the daemon's own user may.
     public func knowsAll(_ principal: Principal) -> Bool { principal.isRoot || principal.user == geteuid() }
 
     /// Whether a caller may know of a deletion: it could list the directory.

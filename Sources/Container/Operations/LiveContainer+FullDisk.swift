@@ -8,19 +8,19 @@ import VersionModel
 import VersionStore
 
 extension Errno {
-    /// The file system, or somebody's part of it, is full.
+    /// The file system, or the user's quota, is full.
     var isFull: Bool { self == .noSpace || rawValue == Glibc.EDQUOT }
 }
 
 extension LiveContainer {
-    /// Repeats what failed for want of space once room was made.
+    /// Makes room and repeats a call that failed for lack of space.
     ///
     /// - Parameters:
-    ///   - wanted: bytes that have to be free for it.
-    ///   - mayWait: no lock is held.
-    ///   - isRecord: it writes down what is removed or replaced, without which nobody could make room: the ballast is
-    ///   for it.
-    ///   - mustSucceed: nothing is given up unless so many bytes become free by it.
+    ///   - wanted: the free bytes that the call needs.
+    ///   - mayWait: whether the caller holds no lock.
+    ///   - isRecord: whether the call writes the record of a removal or replacement, without which no room could be
+    ///     made: it may use the ballast.
+    ///   - mustSucceed: whether to delete only if that frees enough bytes.
     func retryingWhenFull<Result>(
         wanted: UInt64 = 0, mayWait: Bool = false, isRecord: Bool = false, mustSucceed: Bool = false,
         _ body: () throws(Errno) -> Result
@@ -44,9 +44,9 @@ extension LiveContainer {
         return try body()
     }
 
-    /// On a full file system a content that cannot be copied is given up by who truncates it, as the newest of what may
-    /// go: else nobody could make room by it. Not a pinned one, nor one that
-    /// may have to stay as the loser of a conflict.
+    /// On a full file system, a truncation discards a content that cannot be copied, as the newest one that may go:
+    /// otherwise no program could make room by a truncation. Pinned versions, and versions that may have to stay as
+    /// losers of a conflict, are not discarded.
     func truncatesAllTheSame(
         _ state: inout Document.State, of node: Node, by requester: Requester?, _ failure: Errno
     ) throws(Errno) {

@@ -107,15 +107,15 @@ extension LiveContainer {
         }
     }
 
-    /// Removes versions and what of their contents nobody else names. The rows go first: an object that is left over by
-    /// a crash is recorded again from its label, a row without its content would be a loss.
+    /// Deletes versions, and contents that no other version names. The rows go first: an object that remains after a
+    /// crash gets its record back from its label, but a row without its content would be a loss.
     ///
     /// - Parameters:
-    ///   - path: where their document was, if it has no place any more.
-    ///   - requester: who asked for it; nil for the container itself.
-    ///   - mayWait: no document is locked by the caller.
-    ///   - rows: more rows for the same transaction, made of the versions that go.
-    /// - Returns: the bytes that became free.
+    ///   - path: the last path of their document, if it has no place any more.
+    ///   - requester: the process that asked for it; nil for the container itself.
+    ///   - mayWait: whether the caller holds no document's lock.
+    ///   - rows: more rows for the same transaction, made of the deleted versions.
+    /// - Returns: the freed bytes.
     func giveUp(
         _ versions: [Version], at path: TreePath? = nil, by requester: Requester? = nil, mayWait: Bool = true,
         rows: ([Version]) -> [VersionStore.Mutation] = { _ in [] }
@@ -130,8 +130,8 @@ extension LiveContainer {
         }
     }
 
-    /// Removes a content that nobody names any more.
-    /// - Returns: the bytes that became free.
+    /// Deletes a content that no version names any more.
+    /// - Returns: the freed bytes.
     private func letGo(_ content: ContentID, of gone: Set<VersionID>) throws -> UInt64 {
         let others = try store.versions(sharing: content).filter { !gone.contains($0.id) }
         guard others.isEmpty else {
@@ -140,7 +140,7 @@ extension LiveContainer {
         }
         let place = store.contents.place(of: content)
         guard let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) else { return 0 }
-        // Somebody else may be giving it up at the same time.
+        // Another thread may be deleting it at the same time.
         return (try? store.contents.remove(content)) == nil ? 0 : stat.size
     }
 
@@ -224,7 +224,7 @@ extension LiveContainer {
         }
     }
 
-    /// A directory goes behind what was in it: whoever stops this can still bring back the rest with it.
+    /// A directory comes after its contents: if the purge is stopped, the rest can still be restored with it.
     private static func contentsFirst(_ deletions: [Deletion]) -> [Deletion] {
         let directories = deletions.filter { $0.type == .directory }
         return deletions.filter { $0.type != .directory }

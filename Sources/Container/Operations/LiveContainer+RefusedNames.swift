@@ -22,8 +22,8 @@ extension LiveContainer {
         throw OperationError(.invalid, "the name \(own) is reserved", path: path, advice: advice)
     }
 
-    /// An error of a change below, with its cause where that is a file or directory that chattr(1) has protected:
-    /// its owner and root are refused as anybody is.
+    /// An error of a change below, with its cause if a file or directory is protected by chattr(1): even its owner and
+    /// root are refused.
     func explained(_ error: any Error, at spot: Spot) -> any Error {
         guard let errno = error as? Errno, errno == .notPermitted || errno == .permissionDenied else { return error }
         for (what, name) in [("it", spot.name.bytes), ("its directory", [])] {

@@ -50,7 +50,8 @@ extension LiveContainer {
         guard Databases.database(ofJournal: spot.name) == nil else { return }
         let file = try spot.open(flags: O_RDONLY)
         guard isDatabase(spot.name, file.raw) else { return }
-        // Who has it open would go on with the file that leaves its name, and with the journals of the new one.
+        // A program that has it open would continue with the file that loses its name, and with the journals of the new
+        // one.
         guard nodes.node(try Backing.stat(file.raw).key)?.hasWriters != true else {
             throw OperationError(
                 .busy, "the database is open", path: spot.path,
@@ -107,7 +108,7 @@ extension LiveContainer {
             advice: "look at it again, and repeat the command")
     }
 
-    /// The current version, once what the file holds is a version: an edit that nobody closed becomes one.
+    /// The current version, after the file's content has become a version: an unfinished edit becomes one.
     func settledCurrent(
         _ state: inout Document.State, _ spot: Spot, _ node: Node, _ stat: FileStat
     ) throws -> Version {
@@ -131,8 +132,8 @@ extension LiveContainer {
         return current
     }
 
-    /// Exchanges the file under a name for a staged one, keeping the old: by rename, or in place where the file has
-    /// several names or may not be given its owner. Gives the attributes of what is there then.
+    /// Exchanges the file of a name for a staged one, and keeps the old one: by rename, or in place if the file has
+    /// several names or may not get its owner. Returns the attributes of the new file.
     private func displace(
         _ state: inout Document.State, _ document: Document, _ spot: Spot, _ node: Node, by staged: StagedFile,
         _ keepsSetID: Bool

@@ -47,7 +47,7 @@ extension LiveContainer {
                     advice: "repeat the command in a moment")
             }
             defer { resolving.withLock { _ = $0.remove(document.item) } }
-            // Somebody may have resolved it since it was looked at.
+            // Another caller may have resolved it meanwhile.
             let unresolved = Set(try store.conflicts(of: document.item).map(\.id))
             let losers = document.conflicts.filter { unresolved.contains($0.id) && seen?.contains($0.id) ?? true }
             guard let current = document.current, !losers.isEmpty else {
@@ -95,10 +95,10 @@ extension LiveContainer {
         }
     }
 
-    /// Resolves every conflict at or below a path in favor of the newest version. What the caller may not write, and
-    /// what somebody is saving, is left.
+    /// Resolves every conflict at or below a path in favor of the newest version. Skips documents that the caller may
+    /// not write, and documents during a save.
     ///
-    /// - Parameter report: called with what is done and how much there is; throws to end it.
+    /// - Parameter report: called with the number of handled documents and the total; throws to stop.
     public func resolveAll(
         within path: TreePath, as principal: Principal,
         report: (_ done: Int, _ of: Int) throws -> Void = { _, _ in }
@@ -118,9 +118,10 @@ extension LiveContainer {
         }
     }
 
-    /// The current version takes the losers in as parents: nothing of the file changes, so whoever goes on from it
-    /// saves without a conflict. A loser that goes back to it cannot be its parent (the version between them may have
-    /// gone, and its place been taken): then the same content is saved once more, as a version behind them all.
+    /// Makes the losers parents of the current version: the file does not change, so a program that continues from it
+    /// saves without a conflict. A loser that descends from it cannot be its parent (the version between them may be
+    /// gone, with its children moved to its parents): then the same content is saved again, as a version after all of
+    /// them.
     private func adopt(
         _ losers: [Version], into document: DocumentRecord, _ current: Version, as principal: Principal
     ) throws -> ResolutionOutcome {

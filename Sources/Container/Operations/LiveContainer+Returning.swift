@@ -13,8 +13,8 @@ extension LiveContainer {
     /// What is returning is there.
     static var returned: VersionStore.Mutation { .setting(key: returnKey, value: nil) }
 
-    /// Writes down where an entry is about to go: not to where it was, and so nobody would look for it there. One at a
-    /// time, with the name lock held for writing.
+    /// Records the new path of an entry that does not return to its former one, because recovery would not look for it
+    /// there. One at a time, with the name lock held for writing.
     func noteReturn(of deletion: Deletion, to path: TreePath) {
         guard let item = deletion.item, deletion.type == .file else { return }
         let text = "\(item.hex) \(deletion.file.number) "

@@ -46,8 +46,8 @@ final class RoomState: Sendable {
     let state = Mutex(State())
     /// How often the catalog was walked for contents that may be given up.
     let walks = Atomic<Int>(0)
-    /// More history is kept than may be, by more than one version: whoever has added it gives some up before it is
-    /// answered.
+    /// Whether the history exceeds its limit by more than one version: the thread that adds to it deletes some before
+    /// its answer.
     let isBehind = Atomic<Bool>(false)
     let givingUp = Turn()
 }
@@ -112,9 +112,8 @@ extension LiveContainer {
         return room.free < reserve / 2
     }
 
-    /// Called after what may be purged has grown, by so many bytes of history. Ordinarily the background thread sees to
-    /// the bounds; if it falls behind by more than that one version, whoever
-    /// adds does it, without locks (``catchUp()``).
+    /// Called after the history has grown by this many bytes. Usually the background thread enforces the limits. If it
+    /// is behind by more than one version, the adding thread does it, without locks (``catchUp()``).
     func noteGrowth(history bytes: UInt64) {
         guard !options.isReadOnly, let room = recentRoom else { return }
         let space = store.space
@@ -130,12 +129,11 @@ extension LiveContainer {
         roomState.isBehind.store(true, ordering: .relaxed)
     }
 
-    /// Called by whoever has saved, with no lock held: giving up asks the catalog,
-    /// and so waits for what is queued there.
+    /// Called by a thread that has saved, with no lock held: a deletion reads the catalog, and so waits for the queue.
     func catchUp() {
         guard roomState.isBehind.load(ordering: .relaxed), roomState.givingUp.begin(mayWait: true) else { return }
         defer { roomState.givingUp.end() }
-        // Not before it is done: whoever saves meanwhile waits for it, too, and does not go beyond the bound once more.
+        // Only after it is done: other threads that save meanwhile wait for it, too, and do not exceed the limit again.
         guard roomState.isBehind.load(ordering: .relaxed) else { return }
         trimHistory()
         roomState.isBehind.store(false, ordering: .relaxed)
@@ -216,8 +214,8 @@ extension LiveContainer {
         guard options.clock.uptime() >= roomState.state.withLock(\.vainUntil) || wanted > before.free else {
             return wanted > 0 && before.free / 2 > wanted
         }
-        // While somebody else is at it, what they give up is neither there any
-        // more nor room yet: waited for if that may be.
+        // While another thread deletes, its deleted data is neither kept any more nor free yet. This waits for it if
+        // allowed.
         let isMine = roomState.givingUp.begin(mayWait: mayWait)
         defer { if isMine { roomState.givingUp.end() } }
         if let free = room?.free, free > before.free, free >= needed { return true }
@@ -276,7 +274,8 @@ extension LiveContainer {
         }
         return [
             note,
-            "\(Self.mebibytes(room.free)) are free, \(Self.mebibytes(reserve)) should be, and \(rest): remove what you can "
+            "\(Self.mebibytes(room.free)) are free, \(Self.mebibytes(reserve)) should be, and \(rest): "
+                + "remove what you can "
                 + "do without (while it is so full, that may free its room at once and cannot be undone), or move it "
                 + "elsewhere; of pinned versions and conflicts, versionsctl purge FILE",
         ]

@@ -6,11 +6,11 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// What the catalog names as a version's parents is on its content's label, too, from which a lost catalog is made
-    /// anew, and in its document, from which the label of a current version will be made.
+    /// Writes a version's parents from the catalog to its content's label, from which a lost catalog is rebuilt, and to
+    /// its document, from which the label of a current version is made.
     ///
-    /// - Parameter mayWait: no document is locked by the caller. Else what somebody has locked is passed over: its
-    ///   label names one that is gone then, which says less and nothing wrong.
+    /// - Parameter mayWait: whether the caller holds no document's lock. Otherwise a locked document is skipped: its
+    ///   label then names a deleted parent, which is incomplete but not wrong.
     func tellParents(of id: VersionID, mayWait: Bool) {
         guard let version = try? store.version(id), let item = try? store.item(version.item) else { return }
         guard let place = item.places.first, let document = documents.documentInMemory(at: place) else {

@@ -26,10 +26,14 @@ extension LiveContainer {
         return result
     }
 
-    /// Bytes of history that may not be given up. Added up when asked for the first time; from then on whoever asks has
-    /// it done a second later, for the next: to read all versions takes long, and waits for what is queued.
+    /// The bytes of history that must stay. Computed at the first call; each later call schedules a new computation a
+    /// second later, for the next caller, because a read of all versions takes long and waits for the queue.
     private var protectedBytes: UInt64 {
-        if let known = roomState.state.withLock({ $0.addedUp }) { addUpLater(known.nanoseconds) } else { addUp(isFirst: true) }
+        if let known = roomState.state.withLock({ $0.addedUp }) {
+            addUpLater(known.nanoseconds)
+        } else {
+            addUp(isFirst: true)
+        }
         return roomState.state.withLock { $0.protected + $0.ahead + $0.shared }
     }
 
@@ -79,8 +83,8 @@ extension LiveContainer {
         chores.after(max(1_000_000_000, 20 * took)) { [weak self] in self?.addUp(isFirst: false) }
     }
 
-    /// What is kept of current versions already, because somebody else had the file open when it was saved, or because
-    /// it is open for the next save: it takes room, and is nothing that could be given up.
+    /// The bytes of current versions that are already kept, because another program had the file open at the save, or
+    /// because it is open for the next save: they take room, and cannot be deleted.
     private var bytesKeptAhead: UInt64 {
         var kept: [ContentID: UInt64] = [:]
         for document in documents.inMemory {

@@ -7,7 +7,7 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Takes note of the time, which thinning counts by. Whoever runs the background work calls it every few minutes.
+    /// Notes the time, which thinning uses. The background work calls it every few minutes.
     @discardableResult
     public func noteTime() -> RetentionClock {
         let (clock, row) = retention.advance()

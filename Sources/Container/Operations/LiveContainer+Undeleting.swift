@@ -298,14 +298,14 @@ extension LiveContainer {
             try Backing.setTimes([46], in: descriptor.raw, accessed: accessed.timespec, modified: modified.timespec)
             return node.id
         }
-        // Somebody may have looked since a name came back there.
+        // A program may have looked the name up since it came back.
         if let changed { kernel.side?.invalidate(node: changed, data: false) }
     }
 
     func setMode(_ mode: UInt32, of path: TreePath) throws {
         try looking(as: .container) { walk in
             let spot = try walk.spot(path)
-            // Somebody may have put a symlink in its place.
+            // A program may have put a symlink in its place.
             let flags = linux_O_PATH | O_NOFOLLOW | O_DIRECTORY
             let directory = SharedDescriptor(try Backing.open(spot.name.bytes, in: spot.directory.raw, flags: flags))
             try Backing.chmod([], in: directory.raw, mode: mode_t(mode))

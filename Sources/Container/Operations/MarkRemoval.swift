@@ -19,10 +19,10 @@ public struct MarkRemoval {
     private let device: UInt64
     private let report: (_ count: Int) -> Void
 
-    /// Goes through the whole tree; nothing but attributes of ours is changed. The state directory is left as it is, and
-    /// so are other file systems, and a container that lies within this one, for its marks are its own.
+    /// Walks the whole tree; it changes only the daemon's own attributes. It skips the state directory, other file
+    /// systems, and a container within this one, which has marks of its own.
     ///
-    /// - Parameter root: the container's directory; nobody may have the state open.
+    /// - Parameter root: the container's directory. No process may have the state open.
     public init(below root: FileDescriptor, report: @escaping (_ count: Int) -> Void = { _ in }) {
         device = (try? Backing.stat(root.rawValue).key.device) ?? 0
         self.report = report

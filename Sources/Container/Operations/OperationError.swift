@@ -20,7 +20,7 @@ public struct OperationError: Error, Hashable, Sendable, CustomStringConvertible
         case contentMissing
         /// There is nothing to resolve, undelete, purge.
         case nothingToDo
-        /// Somebody is saving the document at this moment.
+        /// Another program is saving the document at this moment.
         case busy
         /// An argument means nothing here.
         case invalid

@@ -93,7 +93,7 @@ final class PastReturn {
         return now.parent === home && now.name == entry.then?.name
     }
 
-    /// In directories that nobody has looked into nothing has changed.
+    /// A directory without loaded children has not changed.
     private func compare() {
         var next = [top]
         while let directory = next.popLast() {
@@ -216,7 +216,7 @@ final class PastReturn {
         else { return false }
         let path = home.path.appending(name)
         if case .live = entry.source, try container.isFree(entry.path, principal) {
-            // Somebody has taken it away meanwhile.
+            // Another program has removed it meanwhile.
             entry.leave()
             return true
         }

@@ -21,13 +21,13 @@ final class PastEntry {
 
     let source: Source
     let isDirectory: Bool
-    /// nil until somebody looks.
+    /// nil until the first look.
     fileprivate(set) var children: [FileName: PastEntry]?
-    /// Where it was then; nil while it is nowhere, and for the container itself.
+    /// Its place at that time; nil while it has none, and for the container itself.
     fileprivate(set) var then: Home?
-    /// Where it lies today: nil while it does not, and for the container itself. Whoever moves it tells.
+    /// Its present place: nil while it has none, and for the container itself. A move updates it.
     private(set) var now: Home?
-    /// What lies in it today, as far as somebody has looked.
+    /// Its present entries, as far as they are loaded.
     private(set) var present: [FileName: PastEntry] = [:]
 
     init(_ source: Source, isDirectory: Bool) {
@@ -37,7 +37,7 @@ final class PastEntry {
         if case .deleted = source { children = [:] }
     }
 
-    /// Whether it is there today; of what went with something else nobody knows.
+    /// Whether it exists now. For an entry that went with another one this is unknown.
     var isPresent: Bool {
         if case .live(.root) = source { return true }
         return now != nil
@@ -120,7 +120,7 @@ struct PastTree {
         return entry
     }
 
-    /// What lies at a path today, or the directory above it in which nobody has looked; nil if nothing is known there.
+    /// The present entry at a path, or the directory above it without loaded entries; nil if the path has none.
     func present(_ path: TreePath) -> PastEntry? {
         var entry = root
         for name in path.names {

@@ -13,7 +13,7 @@ final class StagedFile {
     let file: SharedDescriptor
     private var isPlaced = false
 
-    /// An empty file that nobody else may open.
+    /// An empty file that no other process may open.
     init(in state: FileDescriptor) throws(Errno) {
         directory = SharedDescriptor(
             try Backing.open(path: "staging", in: state.rawValue, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))

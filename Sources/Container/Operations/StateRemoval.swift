@@ -7,7 +7,7 @@ import VersionModel
 
 /// Removes a container's state directory.
 public enum StateRemoval {
-    /// - Parameter root: the container's directory; nobody may have the state open.
+    /// - Parameter root: the container's directory. No process may have the state open.
     public static func remove(below root: FileDescriptor) throws(Errno) {
         try remove(LiveContainer.stateName, in: root.rawValue)
     }

@@ -159,7 +159,7 @@ final class Undeletion {
         unfinished?.open.removeAll { $0.file == directory.file }
     }
 
-    /// Whether somebody else has brought an entry back meanwhile, as one that was asked for before and is ending does.
+    /// Whether another request, such as an earlier one that is about to end, has restored an entry meanwhile.
     private func cameBack(_ deletion: Deletion) throws -> Bool {
         guard try container.store.deletion(deletion.id) == nil else { return false }
         return deletion.type != .directory || container.livePath(of: deletion.file) != nil

@@ -7,7 +7,7 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// A name in a directory that an operation is about, and what is there.
+/// A name in a directory for an operation, with its file.
 struct Spot {
     var path: TreePath
     var parent: Node
@@ -180,7 +180,7 @@ extension LiveContainer {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes { call($0.baseAddress, $0.count) }
         if count >= 0 { return Array(buffer.prefix(count)) }
-        // One that is too long to be read is one that allows nobody.
+        // A list that is too long to be read gives no rights.
         return errno == ERANGE ? [0] : nil
     }
 

@@ -1,28 +1,27 @@
-// A walk over a part of the tree in pieces: whoever takes them slowly holds nothing up.
+// A walk over a part of the tree in pieces, so that a slow caller delays no other request.
 
 import VersionModel
 
-/// A place in a walk. Between pieces it holds the names of the directories on the way, and nothing of the container:
-/// what is renamed meanwhile is missed or met twice, as the change feed tells.
+/// A position in a walk. Between pieces it holds the names of the directories on the way, and no resources of the
+/// container: renamed entries may be missed or met twice; the change feed reports them.
 public struct TreeCursor: Sendable {
     private struct Level: Sendable {
         var path: TreePath
         var names: ArraySlice<FileName>
-        /// Directories among the names that were taken last.
+        /// The directories among the last names.
         var directories: [TreePath]
     }
 
     private var levels: [Level]
 
-    /// A walk over what is in a directory.
+    /// A walk over the contents of a directory.
     public init(in directory: TreePath) {
         levels = [Level(path: directory, names: [], directories: [directory])]
     }
 
     public var isDone: Bool { levels.isEmpty }
 
-    /// The next entries, of about `limit` names looked at. Directories that the caller may not list, or that are gone,
-    /// are passed over.
+    /// The next entries, from about `limit` names. Skips directories that are gone, or that the caller may not list.
     public mutating func next(_ limit: Int, in container: LiveContainer, as principal: Principal) -> [TreeEntry] {
         var found: [TreeEntry] = []
         var seen = 0

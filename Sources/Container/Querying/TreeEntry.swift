@@ -1,20 +1,20 @@
-// Names of the live tree as a query sees them: what the directory tells, and what is known of the document.
+// Names of the live tree for queries: the directory's information, and the document's.
 
 import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore
 
-/// A name of the tree, with what is behind it.
+/// A name of the tree, with its file.
 public struct TreeEntry: Sendable {
     public var path: TreePath
     public var file: FileID
     public var type: EntryType
     public var size: UInt64
     public var modified: Timestamp
-    /// The file has more names.
+    /// Whether the file has more names.
     public var hasOtherNames: Bool
-    /// Nil for what is no document, and for what the caller may not read.
+    /// Nil if it is no document, or the caller may not read it.
     public var document: ListedDocument?
 }
 
@@ -36,15 +36,15 @@ extension LiveContainer {
         (try? looking(as: principal) { walk in try listable(directory, walk) }) != nil
     }
 
-    /// What is at a path; nil if nothing is there that the caller may know of.
+    /// The entry at a path; nil if none exists that the caller may know.
     public func entry(at path: TreePath, as principal: Principal) throws(OperationError) -> TreeEntry? {
         guard let parent = path.parent, let name = path.name else { return nil }
         return try entries([name], in: parent, as: principal)[name]
     }
 
-    /// What is behind some names of a directory. Left out are names that are gone, and documents that get no versions:
-    /// what is ignored, temporary, or was not saved yet; of these nobody is told anything.
-    /// - Parameter names: in order.
+    /// The entries of some names of a directory. Left out are removed names, and documents without versions: ignored,
+    /// temporary and unsaved ones, which no caller hears of.
+    /// - Parameter names: sorted.
     public func entries(
         _ names: [FileName], in directory: TreePath, as principal: Principal
     ) throws(OperationError) -> [FileName: TreeEntry] {
@@ -58,7 +58,7 @@ extension LiveContainer {
                 return node.file
             }
             guard let place else { return [:] }
-            // The catalog is asked without the lock on names: it may have to write first.
+            // The catalog is read without the lock on names: the queue may have to be written first.
             let rows = sights.contains { $0.mayBeDocument } ? try store.listing(of: place, names: first...last) : [:]
             var result: [FileName: TreeEntry] = [:]
             for sight in sights { result[sight.name] = entry(sight, rows[sight.name], in: directory) }
@@ -66,7 +66,7 @@ extension LiveContainer {
         }
     }
 
-    /// Other paths of the file that an entry is a name of.
+    /// Other paths of an entry's file.
     public func otherPaths(of entry: TreeEntry) -> [TreePath] {
         guard entry.hasOtherNames, let item = entry.document?.item, let row = try? store.item(item) else { return [] }
         return row.places.compactMap { place in
@@ -74,9 +74,9 @@ extension LiveContainer {
         }.filter { $0 != entry.path }
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
-    /// What was seen of a name while the lock on names was held.
+    /// A name's attributes under the lock on names.
     private struct Sight {
         var name: FileName
         var stat: FileStat

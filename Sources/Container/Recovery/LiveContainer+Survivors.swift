@@ -44,12 +44,12 @@ extension LiveContainer {
     }
 
     private func lookUp(_ path: TreePath) {
-        let nobody = Caller(user: 0, group: 0, thread: 0)
+        let kernel = Caller(user: 0, group: 0, thread: 0)
         var found: [UInt64] = []
         defer { for id in found.reversed() { forget(id, lookups: 1) } }
         for name in path.names {
             let parent = found.last ?? Node.rootID
-            guard let entry = try? lookup(nobody, parent: parent, name: name.bytes) else { return }
+            guard let entry = try? lookup(kernel, parent: parent, name: name.bytes) else { return }
             found.append(entry.node)
         }
     }
