@@ -15,7 +15,7 @@ struct TablesTests {
         #expect(way.conflictProblems() == [])
     }
 
-    @Test("orders that once lost a save", arguments: Order.found, [true, false])
+    @Test("orders in which a save may be lost", arguments: Order.found + Order.ours, [true, false])
     func order(_ steps: String, isUnseen: Bool) {
         #expect(Order.problems(steps, isUnseen: isUnseen) == [])
     }

@@ -32,7 +32,7 @@ func tables() -> Bool {
         if way.conflicts { show("conflict by \(way.programs)", way.conflictProblems()) }
     }
     for story in Story.all { show(story.name, story.problems()) }
-    for order in Order.found {
+    for order in Order.found + Order.ours {
         for isUnseen in [false, true] { show(order, Order.problems(order, isUnseen: isUnseen)) }
     }
     return !failed

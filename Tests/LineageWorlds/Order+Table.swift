@@ -40,4 +40,18 @@ extension Order {
         "0 openTruncating x; 1 openTruncating x; 0 openTruncating t; 1 write 0; 1 rename x t; 0 close 0; "
             + "1 openInPlace y; 0 write 0; 1 unlink t; 1 close 1; 0 write 0",
     ]
+
+    /// Orders in which one rule of `Lineage` alone keeps a save.
+    public static let ours = [
+        // A handle goes on with its own version, and another writes over both.
+        "0 createNew t; 0 write; 1 openInPlace t; 0 rename t x; 0 writeAtStart; 1 writeAtStart",
+        // The same, and its name is taken away, or it is closed by another.
+        "0 createNew t; 0 write; 0 rename t x; 0 writeAtStart; 1 unlink x",
+        "0 createNew t; 0 write; 1 openInPlace t; 0 rename t x; 0 writeAtStart; 1 write; 1 close; 0 close",
+        "0 createNew t; 0 write; 1 openToAppend t; 0 rename t x; 0 writeAtStart; 1 close; 1 release; 0 writeAtStart",
+        // What a rename has saved is whole, and its handle goes on.
+        "0 createNew t; 1 openInPlace t; 0 write; 0 rename t x; 1 write; 1 close; 0 writeAtStart; 0 close",
+        "0 createNew t; 0 write; 0 rename t x; 1 openToAppend x; 0 writeAtStart; 1 write; 1 close; 0 close",
+        "0 openToAppend x; 0 write; 1 rename x y; 0 write; 1 rename y t; 0 write",
+    ]
 }

@@ -121,7 +121,12 @@ extension Story {
             "ln f n; ln f g; save t; mv t f; save n",
             "f is f", "n is new", "g is new", "f: b a", "n: c a", "g: c a"),
         Story(
-            "a save into a file of two documents is a version of both",
+            "a save into a file of two documents is a version of both, which neither amends",
+            setup: "save g; ln f n; swap f g",
+            "1: h=write g; write h; 2: save t; mv t g; 1: write h; close h",
+            "g is g", "g: d c a b", "n: ce c a"),
+        Story(
+            "a program that goes on with an old file saves what that is now",
             "h=append f; mv f n; save f; mv n g; write h; close h",
             "f is f", "f: b a", "g: ac a"),
     ]
@@ -217,6 +222,15 @@ extension Story {
             "1: read f; 2: save f; 1: read f; save f",
             "f: c b a", "conflicts f: "),
         Story(
+            "a program that has seen the current version follows, whatever it has saved beside it since",
+            "2: h=append f; 1: save n; mv n f; 2: read f; write h; close h; save f",
+            "f: d ac b a", "conflicts f: "),
+        Story(
+            "a program whose save beside the name goes back to the current version follows",
+            setup: "same f",
+            "2: h=append f; 1: same n; mv n f; 2: write h; close h; save f",
+            "f: c ?b ? a", "conflicts f: "),
+        Story(
             "appending is never a rival",
             "1: read f; 2: read f; 2: save f; 1: append f",
             "f: bc b a", "conflicts f: "),
@@ -271,6 +285,10 @@ extension Story {
             setup: "same f; save f",
             "2: read f; h=replace f; 1: save n; mv n f; save f; 2: repeat h; close h",
             "f is f", "f: ? d c b ? a", "conflicts f: ?"),
+        Story(
+            "a program that renames its file and goes on writing saves once",
+            "h=replace t; write h; mv t f; write h; close h",
+            "f: bc a"),
         Story(
             "a file that is emptied and left empty",
             "probe f",

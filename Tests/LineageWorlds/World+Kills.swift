@@ -36,6 +36,16 @@ extension World {
         }
     }
 
+    /// A kill between two moves, while handles are open: each place shows the document that it showed.
+    func checkKill(_ moment: @autoclosure () -> String) throws(Violation) {
+        let documents = disk.names.compactMap { name in
+            facts.occupant(of: name.place).flatMap { row in
+                row.isDirectory ? nil : KeptDocument(place: name.place, document: row.document)
+            }
+        }
+        try checkSettled(documents, moment())
+    }
+
     /// The power goes, and the facts of the last events with it.
     func checkPowerCuts(_ moment: @autoclosure () -> String) throws(Violation) {
         guard past.count == 4 else { return }

@@ -12,6 +12,7 @@ extension World {
         world.noteHistory(rules)
         let problems = world.problems(rules)
         guard problems.isEmpty else { throw Violation(problems: problems, moment: "after \(move)", world: world) }
+        if rules.kills { try world.checkKill("a kill after \(move)") }
         if rules.powerCuts { try world.checkPowerCuts("after \(move)") }
         return world
     }

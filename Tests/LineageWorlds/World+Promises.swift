@@ -37,13 +37,11 @@ extension World {
         }
     }
 
-    /// The contents that programs have given up by this: a save that was amended by its own saver, and the versions
-    /// of a name that its maker removed.
+    /// The contents that programs have given up by this: the versions of a name that its maker removed. What a close
+    /// has acknowledged is never given up otherwise, also not by amending: its handle writes no more.
     func withdrawals(_ plan: Plan) -> [Acknowledged] {
         plan.facts.compactMap { fact in
             switch fact {
-            case .amend(let version):
-                facts[version.number].map { Acknowledged(content: $0.fingerprint, file: version.content.file) }
             case .forget(let number):
                 facts[number].map { Acknowledged(content: $0.fingerprint, file: $0.file) }
             default: nil
