@@ -54,7 +54,7 @@ struct OpenedContainer {
                 note("\(path) is a copy of another container and has a new device id.")
             }
         }
-        if store.identity.rebuilt { logger.warning("the catalog was rebuilt from what is kept") }
+        if store.identity.rebuilt { logger.warning("the catalog was rebuilt from the kept contents") }
         let checked = CheckedSettings(in: store.state)
         if !toleratesSettings, let complaint = checked.complaints(path).first {
             store.close()

@@ -98,7 +98,7 @@ extension LiveContainer {
         }
     }
 
-    /// Tells of changed metadata, unless nobody has heard of the file yet.
+    /// Reports changed metadata, unless the change feed does not have the file yet.
     func attributesChanged(_ node: Node, _ document: Document?, _ caller: Caller) {
         guard !node.isForeign, let name = nodes.location(node).name else { return }
         let item: ItemID? = document?.state.withLock { state in

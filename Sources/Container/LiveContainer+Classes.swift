@@ -34,7 +34,7 @@ extension LiveContainer {
         return true
     }
 
-    /// Before somebody writes to a file that was ignored and is no more: what it holds is its first version.
+    /// Prepares a write to a file that is no longer ignored: its present content becomes its first version.
     func beginHistory(
         _ state: inout Document.State, _ node: Node, _ name: Node.Name, file: Int32, _ stat: FileStat
     ) throws(Errno) {
@@ -105,7 +105,7 @@ extension LiveContainer {
             && IgnoreLists(lists.reversed()).ignores(path(of: name, in: parent), isDirectory: false)
     }
 
-    /// Whether a name is the journal of a database that whoever asks has open: part of it, not a document.
+    /// Whether a name is the journal of a database that the requester has open: a part of the database, not a document.
     func isJournal(_ name: FileName, in parent: Node, of requester: Requester) -> Bool {
         guard let database = Databases.database(ofJournal: name), let actor = requester.actor?.ref else { return false }
         return openFiles.all.contains { file in

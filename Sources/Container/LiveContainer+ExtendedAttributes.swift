@@ -8,7 +8,7 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Ours on the files below; nobody sees them through the mount.
+    /// The daemon's attributes on the files below; the mount hides them.
     private static let hiddenPrefix = Array("user.versionsfs.".utf8)
     public static let capability = SetIDRule.capability
     private static let accessList = Array("system.posix_acl_access".utf8)

@@ -55,8 +55,8 @@ extension LiveContainer {
         }
     }
 
-    /// A version whose file somebody may have written to while it was copied, as the copy has it.
-    /// - Parameter size: of the version in the copy, which may go on; nil for all that there is.
+    /// A version according to its copy, if a program may have written to its file during the copy.
+    /// - Parameter size: the version's size in the copy, which may be longer; nil for the whole copy.
     func asKept(_ version: Version, size: UInt64?) -> Version? {
         guard let kept = try? store.contents.open(version.content) else { return nil }
         defer { try? kept.close() }
@@ -69,8 +69,8 @@ extension LiveContainer {
         return version
     }
 
-    /// Keeps the current version's content when its file leaves its name, in one step if nobody can change the file any
-    /// more. Called with the name lock held for writing, before the name is taken over.
+    /// Keeps the current version's content when its file loses its name, in one step if no program can change the file
+    /// any more. Called with the name lock held for writing, before another file takes the name.
     /// - Returns: whether the file itself is now the object.
     @discardableResult
     func keepDisplaced(

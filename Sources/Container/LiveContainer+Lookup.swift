@@ -60,7 +60,7 @@ extension LiveContainer {
         return name
     }
 
-    /// Whether a directory has a `.versions` of its own, from before it was mounted: that is what is there.
+    /// Whether a directory has its own `.versions`, from before the mount, which then has precedence.
     private func hasOwnBrowseName(_ parent: Node) -> Bool {
         let found = try? names.reading { () throws(Errno) in
             let directory = try descriptor(of: parent)

@@ -241,8 +241,8 @@ extension LiveContainer {
             guard isQuiet || !mayWait || Scheduler.now - since > Self.longestNanoseconds else { return }
             (look.seen, look.since) = (nil, nil)
             if isDatabase(name.name, file.raw) {
-                let nobody = Requester(actor: nil, author: observers.owner(of: stat))
-                return captureLater(node, document.item, look.requester ?? nobody)
+                let unknown = Requester(actor: nil, author: observers.owner(of: stat))
+                return captureLater(node, document.item, look.requester ?? unknown)
             }
             let isReplacing = own?.state.withLock(\.isReplacing) ?? false
             if isReplacing, stat.size == 0 { return }

@@ -15,7 +15,7 @@ extension LiveContainer {
                 move.source.name.bytes, in: move.source.directory.raw, move.source.stat.key)
         else { return nil }
         let file = SharedDescriptor(raw)
-        // Whoever was writing it may have saved it since it was looked at.
+        // Its writer may have saved it since the last look.
         guard let stat = try? Backing.stat(raw) else { return nil }
         guard stat.size > 0 else { return Marked(file: file, stat: stat, hash: nil, isTelling: false) }
         let (hash, isTelling) = markWhole(raw, size: stat.size)

@@ -64,7 +64,7 @@ extension LiveContainer {
         observers.isEphemeral(name, requester) ? [] : [.change(change(.created, in: parent, name, by: requester))]
     }
 
-    /// Gives what was just made to whoever asked for it, as the kernel would have; its attributes then.
+    /// Gives a new file to the caller's user, as the kernel would; returns its attributes then.
     func adopt(
         _ name: FileName, in directory: SharedDescriptor, for caller: Caller, mode: mode_t?,
         file: SharedDescriptor? = nil
@@ -137,8 +137,8 @@ extension LiveContainer {
         let isPublished = state.isUnannounced && !observers.isEphemeral(name, requester)
         // What a program made up for itself stays so under two such names.
         if state.isUnannounced, !isPublished { return itemRows(state, stat) }
-        // Each name is told, the older one first; what is saved then is told of one.
-        // Of one that a program made up for itself nobody hears if it is that program which links it.
+        // Each name is reported, the older one first; a later save is reported under one of them. A generated name is
+        // not reported if its own program links it.
         if isPublished, state.maker.map({ !observers.isMaker($0, requester, now: now) }) ?? true {
             state.created = state.created ?? state.beginning
         }

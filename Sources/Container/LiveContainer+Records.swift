@@ -63,8 +63,8 @@ extension LiveContainer {
         return document
     }
 
-    /// The document of a live regular file, made from what is there if it was never touched, and compared with what is
-    /// recorded if it was.
+    /// The document of a live regular file: made from the file if it has no record, and compared with its record
+    /// otherwise.
     func document(of node: Node, _ stat: FileStat) throws(Errno) -> Document {
         if let verified = verifiedDocument(of: node) { return verified }
         let known = nodes.allNames(node)
@@ -119,7 +119,7 @@ extension LiveContainer {
         return state
     }
 
-    /// The version that a file has which nobody has touched.
+    /// The version of an untouched file.
     func derivedCurrent(_ stat: FileStat) -> Version {
         let item = DerivedIdentity.item(fileID(stat), in: store.identity.container)
         let version = VersionID(derivedFrom: item, stat)
@@ -130,7 +130,7 @@ extension LiveContainer {
             author: observers.owner(of: stat), attributes: Attributes(stat), flags: .sealed)
     }
 
-    /// Notices an edit made while nobody looked: it becomes a version whose author is unknown.
+    /// Finds an edit from outside the mount: it becomes a version whose author is unknown.
     private func verify(_ document: Document, _ node: Node, in parent: Node, _ stat: FileStat) {
         let isSuspect = document.state.withLock { !$0.isVerified && self.isSuspect($0, stat) }
         let suspect = isSuspect ? openSuspect(node, stat) : nil
@@ -250,7 +250,7 @@ enum DerivedIdentity {
 }
 
 extension VersionID {
-    /// The first version of a document that was there before the container: the same as long as nobody touches it.
+    /// The first version of a document from before the container: stable until the first change.
     init(derivedFrom item: ItemID, _ stat: FileStat) {
         self.init(derivedFrom: item, size: stat.size, modified: stat.modified)
     }

@@ -26,7 +26,7 @@ extension LiveContainer {
         throw Errno(rawValue: ESTALE)
     }
 
-    /// Whoever was refused may not take the name away instead: vim would, and leave an empty file
+    /// A refused program must not remove the name instead: vim would, and leave an empty file
     /// (docs/decisions/0008-refused-unlink.md).
     func refuseUnlinkIfRefused(_ state: Document.State, _ requester: Requester) throws(Errno) {
         if isRefused(state, requester) { throw Errno(rawValue: ESTALE) }
@@ -116,8 +116,8 @@ extension LiveContainer {
             other: try ContentText.read(otherFile.raw, size: loser.size))
         guard let merged = ThreeWayMerge.merge(texts) else { return }
         _ = try withLiveDocument(of: node) { (state, found, name) throws(Errno) in
-            // Somebody may have saved meanwhile, or the name is another file's: then there is nothing to merge any
-            // more.
+            // Another program may have saved meanwhile, or the name has another file: then there is nothing to merge
+            // any more.
             guard found === document, state.current?.id == mine.id, !state.differs(from: try Backing.stat(file.raw))
             else { return }
             try keepCopy(&state, of: node, from: file.raw)

@@ -7,9 +7,9 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Whoever has made the current version goes on writing it, and its file is about to be something else's: the
-    /// version is what they have written by now, and what they write after that is not.
-    /// - Returns: the file as it was saved; nil if nobody goes on.
+    /// Handles a rename or removal while the author of the current version continues to write its file: the version is
+    /// the content so far, without later writes.
+    /// - Returns: the file as of that save; nil if no program continues.
     func amendUnfinished(
         _ state: inout Document.State, _ node: Node, _ name: FileName, in directory: SharedDescriptor, parent: Node
     ) throws(Errno) -> FileStat? {
@@ -30,8 +30,8 @@ extension LiveContainer {
         return stat
     }
 
-    /// The same where the document is about to leave its file under another name: whoever may go on writing there
-    /// unseen does not write into this document's version.
+    /// The same when the document is about to leave its file under another name: later unseen writes to the file do not
+    /// go into this document's version.
     func leaveUnfinished(_ state: inout Document.State, at others: [Place]) throws(Errno) {
         guard let key = state.stamp?.file, let node = nodes.node(key), node.hasWriters,
             let name = nodes.location(node).name, others.contains(name.place)

@@ -1,4 +1,4 @@
-// Edits that were made while nobody looked, and whether a content is still where it was.
+// Edits from outside the mount, and whether a content is still in its place.
 
 import Glibc
 import Synchronization
@@ -17,8 +17,8 @@ extension LiveContainer {
         else { return }
         defer { Glibc.close(file) }
         if hasLog(name.name, file, in: directory) {
-            let nobody = Requester(actor: nil, author: observers.owner(of: stat))
-            return captureLater(node, document.item, nobody)
+            let unknown = Requester(actor: nil, author: observers.owner(of: stat))
+            return captureLater(node, document.item, unknown)
         }
         document.state.withLock { state in
             guard let current = state.current else { return }

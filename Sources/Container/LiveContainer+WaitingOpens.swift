@@ -21,7 +21,7 @@ extension LiveContainer {
             answer(waiting, node) { () throws(Errno) in try readAfterWaiting(caller, node, flags) }
         }
         if isAdmitted {
-            // Whoever reads leaves writers alone, as POSIX has it: the claim was for what came before.
+            // As in POSIX, a reader does not block writers: the claim was only for the time before the open.
             coordinator.closed(claim)
             return try openForReading(caller, node, flags)
         }
@@ -33,7 +33,7 @@ extension LiveContainer {
         return nil
     }
 
-    /// While it waited another file may have taken the name, as whoever saved has done it: that is the one to read.
+    /// During the wait another file may have taken the name, usually by a save: that is the one to read.
     private func readAfterWaiting(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
         if isLive(node) { return try openForReading(caller, node, flags) }
         guard hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }

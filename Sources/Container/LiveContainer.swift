@@ -23,9 +23,9 @@ public final class LiveContainer: Sendable {
         public var clock: any WallClock
         public var logger: Logger
         public var settings: Settings
-        /// Requests come from other users than the daemon's: new files are given to whoever asked.
+        /// Whether requests come from other users than the daemon's: new files are then given to the caller's user.
         public var servesOthers: Bool
-        /// Nothing may be written, not even the state.
+        /// Whether no write is allowed, not even to the state.
         public var isReadOnly: Bool
         /// How many directories' descriptors are kept at hand.
         var heldDirectories = 512
@@ -95,9 +95,9 @@ public final class LiveContainer: Sendable {
     /// Nodes with a registration for passthrough, oldest first; some may be gone by now.
     let registrations = Mutex<Deque<UInt64>>([])
     let staleOpens = StaleOpens()
-    /// The documents that somebody resolves just now.
+    /// The documents that callers are resolving now.
     let resolving = Mutex<Set<ItemID>>([])
-    /// Held by who removes a content that nobody names any more, or cuts it to what somebody does.
+    /// Held during the removal of a content without versions, and during its cut to the remaining versions.
     let lettingGo = Mutex(())
     private let socket = Mutex<String?>(nil)
 

@@ -18,7 +18,7 @@ extension Recovery {
             return strays.flatMap { directories[$0.place.directory] ?? [] } + mutations
         }
         if count > 0 {
-            logger.notice("found again what had been renamed before a crash", metadata: ["items": "\(count)"])
+            logger.notice("found items again that were renamed before a crash", metadata: ["items": "\(count)"])
         }
         var recovery = self
         let walked = relocation

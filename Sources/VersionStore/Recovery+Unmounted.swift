@@ -40,7 +40,7 @@ extension Recovery {
         for (item, place) in gone { try catalog.applyNow(try removal.remove(item, at: place)) }
         guard count > 0 else { return }
         logger.notice(
-            "found what was renamed or removed while the container was not mounted",
+            "found items that were renamed or removed while the container was not mounted",
             metadata: ["names": "\(count)", "gone": "\(gone.count)"])
     }
 

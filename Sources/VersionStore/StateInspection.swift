@@ -71,14 +71,14 @@ struct StateInspection {
         let mode = String(status.st_mode & 0o7777, radix: 8)
         throw .untrusted(
             "\(path) is open to others (mode \(mode))",
-            advice: "chmod 700 it if you know all that is in it, or move it away")
+            advice: "if you know its whole content, chmod 700 it; otherwise move it away")
     }
 
     private func check(owner: UInt32, _ path: String) throws(StoreError) {
         guard !owners.contains(owner) else { return }
         throw .untrusted(
             "\(path) belongs to \(UserNames().name(of: owner)), neither to the directory's owner nor to root",
-            advice: "chown it if you know all that is in it, or move it away")
+            advice: "if you know its whole content, chown it; otherwise move it away")
     }
 
     private func look(
@@ -99,7 +99,7 @@ struct StateInspection {
         guard expected == S_IFREG, status.st_nlink > 1 else { return }
         throw .untrusted(
             "\(path) has \(status.st_nlink) names",
-            advice: "see where the others are; a copy of the file in its place will do if you know what is in it")
+            advice: "find its other names; if you know its content, put a copy of the file in its place")
     }
 
     /// SQLite would remove any file that a journal names as its master journal.

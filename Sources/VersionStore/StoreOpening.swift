@@ -229,7 +229,7 @@ struct StoreOpening {
                     catalogName + suffix, in: directory.state,
                     to: "\(catalogName).damaged-\(stamp.nanoseconds)\(suffix)",
                     in: directory.state)
-            } catch .noSuchFileOrDirectory {} catch { throw .io(error, "setting the damaged catalog aside") }
+            } catch .noSuchFileOrDirectory {} catch { throw .io(error, "moving the damaged catalog aside") }
         }
         try? System.unlink(damageMark, in: directory.state)
     }

@@ -27,7 +27,7 @@ extension ContainerBackend: CoordinationBackend {
                 throw ControlError(.invalidParameters, "accesses: at most \(Self.accessCount) in one claim")
             }
             guard !request.accesses.isEmpty else {
-                throw ControlError(.invalidParameters, "accesses: a claim is on something")
+                throw ControlError(.invalidParameters, "accesses: a claim needs at least one")
             }
             container.enrolWriters()
             try lookingUp { moves in

@@ -21,7 +21,7 @@ extension ContainerBackend {
             let presented = try lookingUp { moves in
                 try present(request, of: connection, purpose, peer, asOf: moves)
             }
-            guard let presented else { throw ControlError(.disconnected, "the client has gone") }
+            guard let presented else { throw ControlError(.disconnected, "the client is gone") }
             return presented
         }
     }

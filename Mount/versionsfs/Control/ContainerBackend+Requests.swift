@@ -116,7 +116,7 @@ extension ContainerBackend {
     ) throws(ControlError) -> ConflictedDocument {
         try changing {
             let made = try container.simulateConflict(document(request.target, call), as: call.principal)
-            guard let result = conflicted(made, call) else { throw ControlError(.failed, "no conflict came of it") }
+            guard let result = conflicted(made, call) else { throw ControlError(.failed, "it made no conflict") }
             return result
         }
     }

@@ -25,7 +25,7 @@ struct StatusNotes {
     }
 
     private var unknown: [String] {
-        CheckedSettings(in: container.store.state).ignored.map { "\($0): versionsctl config lists what there is" }
+        CheckedSettings(in: container.store.state).ignored.map { "\($0): `versionsctl config` lists the settings" }
     }
 
     private var ignored: String? {
@@ -35,12 +35,13 @@ struct StatusNotes {
         let sources = (set.isEmpty ? [] : ["ignore.patterns"]) + (inFile.isEmpty ? [] : [Self.name])
         let shown = patterns.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
         let more = patterns.count > 8 ? " and \(patterns.count - 8) more" : ""
-        return "no versions are kept of what matches \(shown)\(more) (\(sources.joined(separator: " and ")))"
+        return "no versions are kept of files that match \(shown)\(more) (\(sources.joined(separator: " and ")))"
     }
 
     private var leftOut: String? {
         guard let reason = container.ignoreFile?.objection else { return nil }
-        return "\(Self.name) does not count: \(reason): only the container's owner and root say what gets no versions"
+        return "\(Self.name) does not count: \(reason): only the container's owner and root may exclude files from "
+            + "versions"
     }
 
     private var tooLarge: String? {
@@ -48,8 +49,8 @@ struct StatusNotes {
         let limit = container.settings.maxFile
         let units: [(UInt64, String)] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1, "bytes")]
         let shown = units.first { limit.isMultiple(of: $0.0) }.map { "\(limit / $0.0) \($0.1)" } ?? "\(limit)"
-        return "of a file over \(shown) that is overwritten in place nothing older is kept: there is no reflink here "
-            + "(history.max-file)"
+        return "the old content of a file over \(shown) that is overwritten in place is not kept: there is no "
+            + "reflink here (history.max-file)"
     }
 
     private func lost() throws -> [String] {

@@ -16,7 +16,8 @@ extension LiveContainer {
         let claim = coordinator.newClaim()
         let isFree = DispatchSemaphore(value: 0)
         let isAdmitted = coordinator.admit(
-            claim, access, by: requester(principal), descriptor: nil, patience: settings.replaceWaitNanoseconds, mayWait: true
+            claim, access, by: requester(principal), descriptor: nil, patience: settings.replaceWaitNanoseconds,
+            mayWait: true
         ) { isFree.signal() }
         defer { coordinator.closed(claim) }
         // A second more than the limit: no thread wakes waiting opens while the container closes.

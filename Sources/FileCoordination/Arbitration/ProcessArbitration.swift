@@ -109,7 +109,8 @@ final class ProcessArbitration: Arbitration {
         var accesses: [Access] = []
         for access in wanted.accesses {
             guard let path = access.path.tree, let kind = AccessKind(access) else {
-                return then(.failure(ControlError(.invalidValue, "options that do not go together", path: access.path)))
+                return then(
+                    .failure(ControlError(.invalidValue, "options that contradict each other", path: access.path)))
             }
             accesses.append(Access(path: path, item: Stamp(access.path)?.item, kind: kind))
         }

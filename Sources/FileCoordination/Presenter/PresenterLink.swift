@@ -295,7 +295,7 @@ final class PresenterLink: Sendable {
     }
 
     private static let silence = ControlError(
-        .failed, "the presenter let go of its completion handler without calling it")
+        .failed, "the presenter released its completion handler without calling it")
 
     // MARK: Reacquiring
 
