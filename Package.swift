@@ -107,12 +107,14 @@ let package = Package(
         .target(name: "FaultShim", path: "Tests/FaultShim"),
         library("LineageWorlds", path: "Tests/LineageWorlds", ["Lineage", "VersionModel"]),
         .executableTarget(
-            name: "LineageWorker", dependencies: ["LineageWorlds"], path: "Tests/LineageWorker", swiftSettings: settings),
+            name: "LineageWorker", dependencies: ["LineageWorlds"], path: "Tests/LineageWorker",
+            swiftSettings: settings),
         tests("VersionModelTests", ["VersionModel"]),
         tests("LineageTests", ["LineageWorlds", "Lineage", "VersionModel"]),
         tests("QueryLanguageTests", ["QueryLanguage", "VersionModel"]),
         tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
-        tests("ContainerTests", ["Container", "Coordination", "VersionStore", "VersionModel", "CLinux", system, logging]),
+        tests(
+            "ContainerTests", ["Container", "Coordination", "VersionStore", "VersionModel", "CLinux", system, logging]),
         tests("CoordinationTests", ["Coordination", "VersionModel"]),
         tests(
             "ControlTests",
@@ -123,7 +125,8 @@ let package = Package(
         tests(
             "FileCoordinationTests",
             [
-                "FileCoordination", "VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux", "versionsfs",
+                "FileCoordination", "VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux",
+                "versionsfs",
                 "versionsctl", "TestActor", "CoordinationActor",
             ]),
         // Listings of the time before Swift 6, as they stand.

@@ -66,7 +66,9 @@ struct Gallery {
     private func add(_ name: String, _ rating: String, _ lines: [String]) throws -> String {
         guard !name.contains("/"), !name.hasPrefix(".") else { throw Mistake("\(name): no name for a picture") }
         let url = shoebox.directory.appendingPathComponent("\(name).\(Picture.pathExtension)")
-        guard !shoebox.gallery.contains(where: { $0.name == name }) else { throw Mistake("\(name): there is one already") }
+        guard !shoebox.gallery.contains(where: { $0.name == name }) else {
+            throw Mistake("\(name): there is one already")
+        }
         try shoebox.save(Picture(url: url, rating: try stars(rating), lines: lines))
         return list
     }

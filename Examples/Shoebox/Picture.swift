@@ -27,7 +27,9 @@ struct Picture: Equatable {
     init?(contentsOf file: URL, at url: URL) {
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard let first = lines.first, first.hasPrefix("rating "), let rating = Int(first.dropFirst(7)) else { return nil }
+        guard let first = lines.first, first.hasPrefix("rating "), let rating = Int(first.dropFirst(7)) else {
+            return nil
+        }
         lines.removeFirst()
         if lines.last == "" { lines.removeLast() }
         self.init(url: url, rating: min(5, max(0, rating)), lines: lines)

@@ -73,8 +73,8 @@ final class Shoebox: NSObject, NSFilePresenter, @unchecked Sendable {
         onQueue { _ = self.pictures.removeValue(forKey: picture.url) }
     }
 
-    /// Ends a conflict: with what is in the file, or with one of the losers. One that has lost meanwhile, which the user
-    /// has not seen, still waits then.
+    /// Ends a conflict: with what is in the file, or with one of the losers. One that has lost meanwhile, which the
+    /// user has not seen, still waits then.
     func resolve(_ picture: Picture, keeping version: NSFileVersion?) throws {
         var (error, failure): (NSError?, (any Error)?)
         NSFileCoordinator(filePresenter: self).coordinate(
@@ -129,7 +129,9 @@ final class Shoebox: NSObject, NSFilePresenter, @unchecked Sendable {
         completionHandler(nil)
     }
 
-    func presentedSubitem(at url: URL, didGain version: NSFileVersion) { if version.isConflict { reload(url, "conflict") } }
+    func presentedSubitem(at url: URL, didGain version: NSFileVersion) {
+        if version.isConflict { reload(url, "conflict") }
+    }
 
     func presentedSubitem(at url: URL, didResolve version: NSFileVersion) { reload(url, "resolved") }
 

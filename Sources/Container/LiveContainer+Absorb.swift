@@ -51,7 +51,8 @@ extension LiveContainer {
         if absorbed.isKept, let former { leaveTombstone(of: former, move, requester) }
         // A version that has its content in the same file is not changed by what is still written.
         let isShared = absorbed.content != nil
-        let isBeingWritten = isUnfinished && node.writers.contains { $0.state.withLock { $0.isOfItsContent && !$0.isClosing } }
+        let isBeingWritten =
+            isUnfinished && node.writers.contains { $0.state.withLock { $0.isOfItsContent && !$0.isClosing } }
         for file in node.writers where !isShared {
             file.state.withLock { state in
                 let isItsOwn = isUnfinished ? state.isOfItsContent : state.saved != nil && state.saved == own
@@ -156,7 +157,8 @@ extension LiveContainer {
             let isElsewhere = state.isKept || state.isReturning
             if !isElsewhere {
                 let differs = state.contentDiffers(from: move.source.stat)
-                let isBeingSaved = move.source.node?.writers.contains { $0.state.withLock(\.saved) == current.id } ?? false
+                let isBeingSaved =
+                    move.source.node?.writers.contains { $0.state.withLock(\.saved) == current.id } ?? false
                 if differs, !isBeingSaved {
                     current.flags.insert(.contentLost)
                 } else {
@@ -224,7 +226,8 @@ extension LiveContainer {
     /// serves them all from now on.
     /// - Returns: the rows of the earlier ones.
     private func share(
-        _ content: ContentID, with current: Version, of state: Document.State, for target: ItemID, isForgotten: Bool = false
+        _ content: ContentID, with current: Version, of state: Document.State, for target: ItemID,
+        isForgotten: Bool = false
     ) -> [VersionStore.Mutation] {
         // What is current somewhere has its bytes there, unless its name came back and nobody has saved it since.
         var others = ((try? store.versions(sharing: current.content)) ?? []).filter { other in
@@ -292,7 +295,8 @@ extension LiveContainer {
     private func handOn(_ former: Document.State, to target: inout Document.State) -> [VersionStore.Mutation] {
         guard let current = former.current, let holder = target.current?.content else { return [] }
         target.sharesContent = true
-        return current.content == holder ? [] : share(holder, with: current, of: former, for: target.item, isForgotten: true)
+        return current.content == holder
+            ? [] : share(holder, with: current, of: former, for: target.item, isForgotten: true)
     }
 
     /// The item of a file that was renamed over another keeps its history; its last version is what the other's file

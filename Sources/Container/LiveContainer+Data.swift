@@ -107,7 +107,8 @@ extension LiveContainer {
         guard let current = state.current, !state.isKept, !state.isReturning, !state.isUnversioned else { return }
         // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
         // Nor what another item's version has its content in.
-        let isOwn = file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed) && !state.sharesContent
+        let isOwn =
+            file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed) && !state.sharesContent
         // Bytes that are stored through a mapping after a close are no part of the content that the close has
         // acknowledged.
         if isOwn, !state.isAppendedTo, !(isStored && file.state.withLock(\.isFlushed)) { return }

@@ -113,7 +113,9 @@ extension LiveContainer {
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
             claim: arbiter.newClaim(), coordinated: coordinator.isInUse ? coordinator.newClaim() : nil,
             patience: Patience(until: Scheduler.now + policy.settings.replaceWaitNanoseconds))
-        guard let claim = writing.coordinated, let path = nodes.path(node) else { return try takeTurn(writing, waiting) }
+        guard let claim = writing.coordinated, let path = nodes.path(node) else {
+            return try takeTurn(writing, waiting)
+        }
         let isAdmitted = coordinator.admit(
             claim, Access(path: path, item: document.item, kind: .writing(.updating)), by: requester,
             descriptor: descriptor, patience: policy.settings.replaceWaitNanoseconds, mayWait: waiting != nil

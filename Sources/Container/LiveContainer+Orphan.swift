@@ -72,8 +72,11 @@ extension LiveContainer {
             guard var current = state.current else {
                 // It was never saved under its name. The last to close it leaves it in the file; what others go on with
                 // is not that.
-                guard stat.size > 0, !state.isUnversioned, file.node.writers.contains(where: { $0 !== file }) else { return true }
-                let first = settled(state, stat, hash, requester, content: .random(), parents: state.origin.map { [$0] } ?? [])
+                guard stat.size > 0, !state.isUnversioned, file.node.writers.contains(where: { $0 !== file }) else {
+                    return true
+                }
+                let first = settled(
+                    state, stat, hash, requester, content: .random(), parents: state.origin.map { [$0] } ?? [])
                 install(first, &state, stat, isShared: false)
                 // Whoever goes on from it is no rival of its own save, nor are its kin.
                 state.saver = requester.actor
@@ -84,7 +87,8 @@ extension LiveContainer {
             guard hash == nil || hash != current.hash || stat.size != current.size else { return true }
             // What was appended to still begins the file: then both versions name its content.
             let isHere = !state.isKept && !state.isReturning && !store.contents.contains(current.content)
-            if isHere, file.state.withLock(\.saved) == current.id, !current.flags.contains(.sealed), !state.sharesContent,
+            if isHere, file.state.withLock(\.saved) == current.id, !current.flags.contains(.sealed),
+                !state.sharesContent,
                 !state.isAppendedTo
             {
                 // It goes on with what it has saved itself.
@@ -98,7 +102,8 @@ extension LiveContainer {
                         ? file.isAppending || state.isAppendedTo : begins(file.descriptor.raw, stat, with: current))
                 if isHere, !isAppended, !isElsewhere(current) { current.flags.insert(.contentLost) }
                 let next = settled(
-                    state, stat, hash, requester, content: isAppended ? current.content : .random(), parents: [current.id])
+                    state, stat, hash, requester, content: isAppended ? current.content : .random(),
+                    parents: [current.id])
                 current.kind = .history
                 rows.append(.version(current))
                 install(next, &state, stat, isShared: isAppended)
@@ -202,7 +207,9 @@ extension LiveContainer {
             // Whoever has it open may have written to it since it was saved: behind it, or over it, and then it is all
             // that is there.
             let isOver = isChanged && state.current.map { isOverwritten($0, in: file) } ?? false
-            if let current = state.current, let kept = asKept(current, size: isOver ? nil : current.size), kept != current {
+            if let current = state.current, let kept = asKept(current, size: isOver ? nil : current.size),
+                kept != current
+            {
                 state.current = kept
                 relabel(kept.id, in: content) { ($0.size, $0.hash) = (kept.size, kept.hash) }
                 if state.isRecorded { store.commit([.version(kept)]) }

@@ -62,7 +62,8 @@ extension LiveContainer {
     private func tellCoordinator(
         _ move: Move, _ target: Entry?, _ old: (name: FileName, parent: Node), _ new: (name: FileName, parent: Node)
     ) {
-        guard let from = nodes.path(old.parent)?.appending(old.name), let to = nodes.path(new.parent)?.appending(new.name)
+        guard let from = nodes.path(old.parent)?.appending(old.name),
+            let to = nodes.path(new.parent)?.appending(new.name)
         else { return }
         guard move.flags & linux_RENAME_EXCHANGE != 0 else {
             // A document that came back to its name by this is told by that already.

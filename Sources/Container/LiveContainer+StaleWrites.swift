@@ -131,7 +131,8 @@ extension LiveContainer {
             let result = Version(
                 id: .random(), item: state.item, kind: .current, content: .random(), size: stat.size,
                 modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
-                author: Author(userID: requester.author.userID, user: requester.author.user, program: "versionsfs", process: 0),
+                author: Author(
+                    userID: requester.author.userID, user: requester.author.user, program: "versionsfs", process: 0),
                 parents: [loser.id, mine.id], base: base.id,
                 hash: ContentHash.sha256(of: file.raw, size: stat.size), attributes: Attributes(stat), flags: .sealed)
             state.current = result

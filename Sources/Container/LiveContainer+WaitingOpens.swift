@@ -14,7 +14,8 @@ extension LiveContainer {
         guard let path = nodes.path(node) else { return try openForReading(caller, node, flags) }
         let claim = coordinator.newClaim()
         let isAdmitted = coordinator.admit(
-            claim, Access(path: path, item: identity(of: node), kind: .reading([])), by: requester(caller, isOpening: true),
+            claim, Access(path: path, item: identity(of: node), kind: .reading([])),
+            by: requester(caller, isOpening: true),
             descriptor: nil, patience: Arbiter.Limits().deadline, mayWait: true
         ) { [self] in
             coordinator.closed(claim)

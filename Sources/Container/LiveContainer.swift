@@ -124,7 +124,8 @@ public final class LiveContainer: Sendable {
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
         arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers, opens: opens)
-        coordinator = Coordinator(packages: Packages(extensions: options.settings.packageExtensions), scheduler: timers, opens: opens)
+        coordinator = Coordinator(
+            packages: Packages(extensions: options.settings.packageExtensions), scheduler: timers, opens: opens)
         policy = Policy(options.settings)
         if store.identity.wasCreated { noteAdoption() }
         guard store.identity.isUnsettled else { return }

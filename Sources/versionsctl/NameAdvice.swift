@@ -1,4 +1,5 @@
-// What may have been meant by a name that is not there: its new name, a name like it in its directory, or a deleted one.
+// What may have been meant by a name that is not there: its new name, a name like it in its directory, or a deleted
+// one.
 
 import ControlProtocol
 import VersionsClient

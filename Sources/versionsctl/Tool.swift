@@ -28,7 +28,8 @@ struct Tool: AsyncParsableCommand {
             ]),
             CommandGroup(name: "Deleted files:", subcommands: [DeletedCommand.self, UndeleteCommand.self]),
             CommandGroup(name: "Activity:", subcommands: [
-                WatchCommand.self, QueryCommand.self, ClaimsCommand.self, PresentersCommand.self, CoordinateCommand.self,
+                WatchCommand.self, QueryCommand.self, ClaimsCommand.self, PresentersCommand.self,
+                CoordinateCommand.self,
             ]),
             CommandGroup(name: "The shell:", subcommands: [CompletionCommand.self, ManCommand.self]),
         ])

@@ -56,7 +56,8 @@ extension LiveContainer {
         var current = try settledCurrent(&state, spot, node, stat)
         let made = try Backing.stat(staged.file.raw)
         let added = Version(
-            id: .random(), item: state.item, kind: .history, content: .random(), size: made.size, modified: made.modified,
+            id: .random(), item: state.item, kind: .history, content: .random(), size: made.size,
+            modified: made.modified,
             saved: now, time: time.next(), device: store.identity.device, author: requester.author,
             parents: current.parents.prefix(1).filter { (try? store.version($0)) != nil },
             hash: made.size <= Self.hashedAtOnce ? ContentHash.sha256(of: staged.file.raw, size: made.size) : nil,

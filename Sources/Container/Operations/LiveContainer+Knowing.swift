@@ -38,7 +38,9 @@ extension LiveContainer {
         _ change: Change, ofItemAt place: TreePath, then next: TreePath, as principal: Principal
     ) -> Bool {
         // Of what another item comes from, or a further name, it knows nothing.
-        guard change.from.map({ place.isWithin($0) }) ?? (change.path == place || change.path == next) else { return false }
+        guard change.from.map({ place.isWithin($0) }) ?? (change.path == place || change.path == next) else {
+            return false
+        }
         if change.event == .deleted {
             guard let deletion = try? store.deletions(at: change.path).first,
                 AccessRule.allows(.read, to: principal, on: deletion.attributes)

@@ -174,7 +174,8 @@ struct CommandUnderClaim: ParsableArguments {
     private func runCommand(_ purpose: String) -> Int32 {
         do {
             return try SupervisedCommand.run(
-                command[0].description, Array(command.dropFirst()), environment: [(Self.purposeVariable, Path(purpose))])
+                command[0].description, Array(command.dropFirst()),
+                environment: [(Self.purposeVariable, Path(purpose))])
         } catch {
             Printer.error(Diagnostic(error))
             return error.errno == ENOENT ? 127 : 126

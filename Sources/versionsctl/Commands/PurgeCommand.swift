@@ -76,7 +76,8 @@ struct PurgeCommand: AsyncParsableCommand {
         } catch {
             guard error.code == .unknownMethod else { throw error }
             throw ControlError(
-                .unknownMethod, "the daemon is older than versionsctl and cannot say what would go; nothing was removed",
+                .unknownMethod,
+                "the daemon is older than versionsctl and cannot say what would go; nothing was removed",
                 path: error.path, advice: "unmount the container and mount it again, which starts a new daemon")
         }
     }

@@ -26,8 +26,8 @@ struct QueryCommand: AsyncParsableCommand {
             Comparisons: = != < <= > >=, LIKE with * for any characters and ? for one, IN (A, B), WITHIN, NOT; \
             =[c], LIKE[c] and IN[c] take no notice of case. AND, OR, NOT and parentheses join them. Texts stand in \
             quotes where they hold more than letters, digits and the like; \\" \\\\ \\n \\t \\xHH in them stand for a \
-            character. Sizes may have KiB, MiB, GiB or TiB behind them. WITHIN takes an age, as find -mmin does. Times are \
-            10m, yesterday, "yesterday 17:00", "2026-11-21 10:33" and so on. docs/query.md says more.
+            character. Sizes may have KiB, MiB, GiB or TiB behind them. WITHIN takes an age, as find -mmin does. Times \
+            are 10m, yesterday, "yesterday 17:00", "2026-11-21 10:33" and so on. docs/query.md says more.
             """)
 
     @Argument(help: "What to list; everything without it.") var predicate: TypedPredicate?

@@ -56,7 +56,9 @@ struct QueryText: Sendable {
                 Table.Cell(size(item), right: true), Table.Cell(Words.age(item.modified, now: now)),
                 Table.Cell(Words.exact(item.modified), .dim),
                 Table.Cell(item.document.map { "\($0.versions)" } ?? "", right: true),
-                Table.Cell(item.document.map { by($0) } ?? "", shorter: [item.document.map { Words.program($0.program, 0) } ?? ""]),
+                Table.Cell(
+                    item.document.map { by($0) } ?? "",
+                    shorter: [item.document.map { Words.program($0.program, 0) } ?? ""]),
                 Table.Cell(path(item), .bold),
                 Table.Cell(remarks(item), .red),
             ])
@@ -74,7 +76,8 @@ struct QueryText: Sendable {
         let colour: Style.Colour? = line.event == .removed ? .red : line.event == .added ? .green : nil
         let size = size(item)
         let padding = String(repeating: " ", count: max(0, 9 - size.count))
-        return style.paint(event, colour) + padding + size + "  " + style.paint(path(item), .bold) + from + remarks + "\n"
+        return style.paint(event, colour) + padding + size + "  " + style.paint(path(item), .bold) + from + remarks
+            + "\n"
     }
 
     private func size(_ item: QueryItem) -> String { item.type == .file ? Words.size(item.size) : item.type.rawValue }

@@ -12,8 +12,8 @@ enum SupervisedCommand {
     private static let process = Atomic<pid_t>(0)
     private static let early = Atomic<CInt>(0)
 
-    /// Runs a command and waits for its end, as a shell does: what the terminal sends reaches the command by itself, and
-    /// we wait for what it makes of it; what is sent to us alone is passed on.
+    /// Runs a command and waits for its end, as a shell does: what the terminal sends reaches the command by itself,
+    /// and we wait for what it makes of it; what is sent to us alone is passed on.
     static func run(
         _ program: String, _ arguments: [Path], environment: [(String, Path)]
     ) throws(ControlError) -> Int32 {
@@ -40,7 +40,8 @@ enum SupervisedCommand {
     static func replace(_ number: CInt, by handler: sighandler_t) -> Bool {
         var old = sigaction()
         guard sigaction(number, nil, &old) == 0 else { return false }
-        let isIgnored = unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+        let isIgnored =
+            unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
         guard !isIgnored else { return false }
         signal(number, handler)
         return true
