@@ -12,7 +12,9 @@ import VersionModel
 @Suite struct HalfDoneTests {
     /// The container as another daemon finds it that comes after a kill.
     private func killed(_ tree: BrowsedContainer) throws -> BrowsedContainer {
-        let state = ["catalog.sqlite", "catalog.sqlite-wal", RedoLog.name].map { URL(fileURLWithPath: "\(tree.path)/.versionsfs/\($0)") }
+        let state = ["catalog.sqlite", "catalog.sqlite-wal", RedoLog.name].map {
+            URL(fileURLWithPath: "\(tree.path)/.versionsfs/\($0)")
+        }
         tree.container.store.flush()
         let bytes = try state.map { try Data(contentsOf: $0) }
         tree.close()
@@ -71,7 +73,8 @@ import VersionModel
         tree.close()
     }
 
-    @Test("a rename over a file that was killed between its two calls is finished", arguments: [true, false], ["", "d/"])
+    @Test(
+        "a rename over a file that was killed between its two calls is finished", arguments: [true, false], ["", "d/"])
     func exchanged(isDocument: Bool, directory: String) throws {
         let before = try BrowsedContainer()
         if !directory.isEmpty { try before.makeDirectory("d") }

@@ -1,5 +1,5 @@
-// Two or three programs at two names, one system call at a time in random order: whatever a close or a rename has saved is
-// in some version, and no version holds what no file ever held.
+// Two or three programs at two names, one system call at a time in random order: whatever a close or a rename has saved
+// is in some version, and no version holds what no file ever held.
 
 import CLinux
 import Foundation
@@ -37,17 +37,19 @@ import VersionStore
         "1 rename x t; 0 openTruncating x; 0 rename t y; 1 rename y t",
         // The file of a name that comes back is being appended to.
         "0 rename x t; 0 openToAppend t; 0 write; 1 openTruncating x; 1 openTruncating t",
-        "0 openTruncating y; 0 openTruncating t; 0 writeAtStart; 0 close; 0 unlink t; 0 openTruncating x; 0 rename y t; "
-            + "0 openToAppend t; 0 rename t y; 0 openToAppend y; 0 writeAtStart 1",
+        "0 openTruncating y; 0 openTruncating t; 0 writeAtStart; 0 close; 0 unlink t; 0 openTruncating x; "
+            + "0 rename y t; 0 openToAppend t; 0 rename t y; 0 openToAppend y; 0 writeAtStart 1",
         // A version that shares its content is amended.
-        "1 rename y t; 1 openTruncating y; 1 openTruncating x; 1 writeAtStart 1; 0 rename y t; 0 rename t x; 0 rename x t; "
-            + "1 writeAtStart 1",
+        "1 rename y t; 1 openTruncating y; 1 openTruncating x; 1 writeAtStart 1; 0 rename y t; 0 rename t x; "
+            + "0 rename x t; 1 writeAtStart 1",
         // Whoever has a file open writes to it after an exchange, or after a truncation by its name.
         "0 rename y t; 2 openForBoth x; 1 exchange x t; 2 openInPlace t; 2 writeAtStart 1",
         "0 openTruncating x; 0 openTruncating x; 0 writeAtStart 1; 0 truncate x; 0 write 1",
         // One of two has saved, and the other writes over it: under a name, and without one.
-        "0 openTruncating x; 0 openTruncating x; 0 openTruncating t; 0 rename x t; 0 write 1; 0 close 1; 0 writeAtStart 1",
-        "1 openTruncating t; 0 openTruncating t; 0 unlink t; 0 write; 0 openTruncating x; 1 openTruncating t; 0 close 1; 1 write 1",
+        "0 openTruncating x; 0 openTruncating x; 0 openTruncating t; 0 rename x t; 0 write 1; 0 close 1; "
+            + "0 writeAtStart 1",
+        "1 openTruncating t; 0 openTruncating t; 0 unlink t; 0 write; 0 openTruncating x; 1 openTruncating t; "
+            + "0 close 1; 1 write 1",
         // Who closes the file next saves it for one that has written over what it had saved.
         "0 createNew t; 0 openToAppend t; 0 close 0; 0 write 0; 0 close 0; 0 openInPlace t; 0 write 0; 0 rename t x; "
             + "0 writeAtStart 0; 0 openInPlace x",
@@ -56,7 +58,8 @@ import VersionStore
         "0 openTruncating x; 0 write; 0 closeDuplicate; 1 openTruncating x; 1 write; 1 close; 0 writeAtStart",
         "0 openTruncating x; 0 write; 0 closeDuplicate; 1 openInPlace x; 1 write; 1 close; 1 release; 0 writeAtStart",
         "0 openTruncating t; 0 openTruncating t; 0 write 1; 0 rename t y; 0 close 1; 0 write 0",
-        "1 openTruncating y; 1 rename x t; 1 openTruncating y; 1 write 0; 0 rename y t; 1 unlink t; 1 close 0; 1 writeAtStart 0",
+        "1 openTruncating y; 1 rename x t; 1 openTruncating y; 1 write 0; 0 rename y t; 1 unlink t; 1 close 0; "
+            + "1 writeAtStart 0",
         // A program in conflict with itself: it writes to what it has unlinked, and makes the name anew.
         "0 rename y t; 0 rename x y; 0 openForBoth t; 0 write 0; 0 unlink t; 0 createNew t",
         "0 rename x y; 0 openTruncating x; 0 openTruncating x; 0 write 0; 0 rename x t; 0 unlink t; 0 close 1; "
@@ -65,11 +68,12 @@ import VersionStore
         "1 rename x y; 0 createNew t; 1 rename t x; 1 unlink x; 0 rename y t",
         // So is that of one that was deleted again before it was saved.
         "0 rename y t; 0 openTruncating y; 0 write 0; 0 rename t x; 0 unlink y; 0 rename x t; 0 close 0",
-        // Somebody writes over what a rename has saved; its name is taken away and comes back, or another closes it first.
-        "0 openTruncating x; 1 openTruncating x; 0 openTruncating t; 1 write 0; 1 rename x t; 0 close 0; 1 openInPlace y; "
-            + "0 release 1; 0 release 1; 0 release 1; 0 write 0; 1 unlink t; 1 rename y t",
-        "0 openTruncating x; 1 openTruncating x; 0 openTruncating t; 1 write 0; 1 rename x t; 0 close 0; 1 openInPlace y; "
-            + "0 write 0; 1 unlink t; 1 close 1; 0 write 0",
+        // Somebody writes over what a rename has saved; its name is taken away and comes back, or another closes it
+        // first.
+        "0 openTruncating x; 1 openTruncating x; 0 openTruncating t; 1 write 0; 1 rename x t; 0 close 0; "
+            + "1 openInPlace y; 0 release 1; 0 release 1; 0 release 1; 0 write 0; 1 unlink t; 1 rename y t",
+        "0 openTruncating x; 1 openTruncating x; 0 openTruncating t; 1 write 0; 1 rename x t; 0 close 0; "
+            + "1 openInPlace y; 0 write 0; 1 unlink t; 1 close 1; 0 write 0",
     ]
 
     @Test("what once lost a save does not", arguments: found, [true, false])
@@ -121,7 +125,8 @@ import VersionStore
 /// One system call of one program. What cannot be done is passed over, so that any steps can be left out.
 struct InterleavedStep: CustomStringConvertible {
     enum Call: String, CaseIterable {
-        case openTruncating, openToAppend, openInPlace, openForBoth, createNew, write, writeAtStart, close, closeDuplicate, release,
+        case openTruncating, openToAppend, openInPlace, openForBoth, createNew, write, writeAtStart, close,
+            closeDuplicate, release,
             rename, unlink, exchange, truncate
     }
 
@@ -159,14 +164,16 @@ struct InterleavedStep: CustomStringConvertible {
 
     private static let names = ["x", "y", "t"]
     private static let shares: [Call: Int] = [
-        .openTruncating: 8, .openToAppend: 2, .openInPlace: 2, .openForBoth: 2, .createNew: 2, .write: 12, .writeAtStart: 2,
+        .openTruncating: 8, .openToAppend: 2, .openInPlace: 2, .openForBoth: 2, .createNew: 2, .write: 12,
+        .writeAtStart: 2,
         .close: 10, .release: 6, .rename: 8, .unlink: 4, .exchange: 1, .truncate: 1,
     ]
 
     static func draw(using dice: inout SeededGenerator) -> [InterleavedStep] {
         // Each time with a few kinds of calls only: what fails is nearer together.
         // Duplicates are not among them: what goes on after its own close may be announced as a version and lost then.
-        let kinds = Call.allCases.filter { $0 != .closeDuplicate }.filter { $0.rawValue.hasPrefix("open") ? Int.random(in: 0..<2, using: &dice) == 0 : true }
+        let kinds = Call.allCases.filter { $0 != .closeDuplicate }
+            .filter { $0.rawValue.hasPrefix("open") ? Int.random(in: 0..<2, using: &dice) == 0 : true }
             .filter { [.exchange, .truncate, .unlink, .createNew].contains($0) ? Bool.random(using: &dice) : true }
         let all = kinds.flatMap { Array(repeating: $0, count: shares[$0] ?? 0) }
         let people = Int.random(in: 1...3, using: &dice)
@@ -236,12 +243,16 @@ private final class InterleavedPlay {
         for person in handles.indices {
             for index in handles[person].indices { try close(person, index, "at the end") }
         }
-        for person in handles.indices { for handle in handles[person] { tree.container.release(node: handle.node, handle: handle.id) } }
+        for person in handles.indices {
+            for handle in handles[person] { tree.container.release(node: handle.node, handle: handle.id) }
+        }
         var problems: [String] = []
         for name in ["x", "y", "t"] {
             let text = try? tree.live(name)
             let expected = names[name].map { String(decoding: $0.content, as: UTF8.self) }
-            if text != expected { problems.append("\(name) holds \(text ?? "nothing"), should \(expected ?? "nothing")") }
+            if text != expected {
+                problems.append("\(name) holds \(text ?? "nothing"), should \(expected ?? "nothing")")
+            }
         }
         problems += try tree.findings()
         let texts = try tree.texts()
@@ -252,11 +263,15 @@ private final class InterleavedPlay {
         }
         for (inode, content, step) in saved where !content.isEmpty {
             let text = String(decoding: content, as: UTF8.self)
-            if !all.contains(where: { $0 == text || inode.isAppendedTo && $0.hasPrefix(text) }) { problems.append("in no version: \(text), saved by \(step)") }
+            if !all.contains(where: { $0 == text || inode.isAppendedTo && $0.hasPrefix(text) }) {
+                problems.append("in no version: \(text), saved by \(step)")
+            }
         }
         for text in texts where !held.contains(Array(text.utf8)) { problems.append("no file ever held \(text)") }
         let conflicts = try tree.container.store.allItems().flatMap { try tree.container.store.conflicts(of: $0.id) }
-        if Set(steps.map(\.person)).count < 2, !conflicts.isEmpty { problems.append("a conflict of one program with itself") }
+        if Set(steps.map(\.person)).count < 2, !conflicts.isEmpty {
+            problems.append("a conflict of one program with itself")
+        }
         if !problems.isEmpty { problems.append("versions: \(texts)\n\(try tree.summary().joined(separator: "\n"))") }
         return problems
     }
@@ -330,14 +345,17 @@ private final class InterleavedPlay {
         let start = handle.flags & O_APPEND != 0 ? handle.inode.content.count : offset ?? handle.offset
         if let content = handle.ofDuplicate, content == handle.inode.content {
             // Nobody has written in between: it is one save, of which that was a state.
-            saved.removeAll { $0.inode === handle.inode && $0.content == content && $0.step == Self.duplicate(person, handle.id) }
+            saved.removeAll {
+                $0.inode === handle.inode && $0.content == content && $0.step == Self.duplicate(person, handle.id)
+            }
         }
         handle.ofDuplicate = nil
         if !opened.state.withLock(\.isMediated) {
             #expect(pwrite(opened.descriptor.raw, bytes, bytes.count, off_t(start)) == bytes.count)
         } else {
             _ = try bytes.withUnsafeBytes {
-                try tree.container.write(callers[person], node: handle.node, handle: handle.id, $0, offset: off_t(start))
+                try tree.container.write(
+                    callers[person], node: handle.node, handle: handle.id, $0, offset: off_t(start))
             }
         }
         let inode = handle.inode
@@ -369,7 +387,8 @@ private final class InterleavedPlay {
         guard let inode = names[from] else { return }
         let target = names[to]
         try tree.container.rename(
-            callers[person], parent: Node.rootID, name: Array(from.utf8), newParent: Node.rootID, newName: Array(to.utf8),
+            callers[person], parent: Node.rootID, name: Array(from.utf8), newParent: Node.rootID,
+            newName: Array(to.utf8),
             flags: flags)
         // What somebody is in the middle of writing is amended by the rest.
         let isWhole = !handles.joined().contains {

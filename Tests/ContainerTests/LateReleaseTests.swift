@@ -166,8 +166,10 @@ import VersionModel
     }
 
     @Test(
-        "what was too big to be kept is said to be lost with its size, also if its writer is released after it was emptied"
-    )
+        """
+        what was too big to be kept is said to be lost with its size, also if its writer is released after it was \
+        emptied
+        """)
     func givenUpBeforeItsRelease() throws {
         var settings = Settings()
         settings.maxFile = 10
@@ -239,7 +241,9 @@ import VersionModel
         }
     }
 
-    @Test("what was saved and is being appended to when its file is replaced is a version without what was appended", arguments: [true, false])
+    @Test(
+        "what was saved and is being appended to when its file is replaced is a version without what was appended",
+        arguments: [true, false])
     func appendedToAndDisplaced(truncates: Bool) throws {
         let tree = try BrowsedContainer()
         try tree.save("x", "old")

@@ -22,7 +22,8 @@ import VersionModel
             // Only what was known before the move is too old.
             if name == "old" { try tree.move("old", to: "new") }
             let registered = coordinator.present(
-                at: place.path, item: place.item, for: .random(), mayRefuse: true, accommodatesSubitems: false, of: connection,
+                at: place.path, item: place.item, for: .random(), mayRefuse: true, accommodatesSubitems: false,
+                of: connection,
                 asOf: moves)
             let claim = Claim(
                 id: coordinator.newClaim(), connection: connection,
@@ -32,13 +33,16 @@ import VersionModel
             return (presenter, isClaimed)
         }
         let outdated = try register(asOf: coordinator.moves, "old")
-        #expect(outdated.presenter == nil && !outdated.isClaimed && coordinator.presenters.isEmpty && coordinator.claims.isEmpty)
+        #expect(
+            outdated.presenter == nil && !outdated.isClaimed && coordinator.presenters.isEmpty
+                && coordinator.claims.isEmpty)
         let known = coordinator.moves
         let presenter = try #require(try register(asOf: known, "new").presenter)
         #expect(coordinator.claims.count == 1)
         try tree.move("new", to: "newest")
         #expect(coordinator.presenters.map(\.presenter.path) == [try path("newest")])
-        guard case .outdated = coordinator.place(presenter, at: try path("new"), item: nil, of: connection, asOf: known) else {
+        guard case .outdated = coordinator.place(presenter, at: try path("new"), item: nil, of: connection, asOf: known)
+        else {
             Issue.record("placed where it is no more")
             return
         }

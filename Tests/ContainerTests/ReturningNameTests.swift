@@ -13,7 +13,9 @@ import VersionStore
     enum Settling: CaseIterable { case exchange, renamedOver, inPlace }
 
     @Test(
-        "a file that was moved and saved there by another's rename keeps its history there when its old name comes back",
+        """
+        a file that was moved and saved there by another's rename keeps its history there when its old name comes back
+        """,
         arguments: Settling.allCases)
     func settled(_ way: Settling) throws {
         let tree = try BrowsedContainer()
@@ -74,7 +76,9 @@ import VersionStore
     /// Why a document that was renamed, called back, saved and renamed to the same name again is not given up.
     enum Keeping: CaseIterable { case isBackup, isOlder, isSavedTwice, isPinned, hasLasted, goesElsewhere }
 
-    @Test("a document of its own keeps its history, however often it is renamed and begun anew", arguments: Keeping.allCases)
+    @Test(
+        "a document of its own keeps its history, however often it is renamed and begun anew",
+        arguments: Keeping.allCases)
     func renamedAgain(_ reason: Keeping) throws {
         let tree = try BrowsedContainer()
         let new = reason == .isBackup ? "log.bak" : "other"

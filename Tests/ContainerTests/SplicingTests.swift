@@ -51,7 +51,9 @@ import VersionStore
         #expect(try tree.findings() == [])
     }
 
-    @Test("what is saved after a removal names what is there, and so do the labels: a lost catalog is made anew from them")
+    @Test(
+        "what is saved after a removal names what is there, and so do the labels: a lost catalog is made anew from them"
+    )
     func rebuilt() throws {
         let tree = try BrowsedContainer()
         for words in ["one", "two", "three", "four", "five"] { try tree.save("a.txt", words) }

@@ -1,4 +1,5 @@
-// Files of which the kernel does not tell whether they are mapped: the watch ends all the same, and keeps what was stored.
+// Files of which the kernel does not tell whether they are mapped: the watch ends all the same, and keeps what was
+// stored.
 
 import CTestSupport
 import Dispatch
@@ -60,7 +61,9 @@ import VersionModel
         done.wait()
     }
 
-    @Test("a file of another owner is not watched for ever, and what was stored is a version", .enabled(if: getuid() == 0))
+    @Test(
+        "a file of another owner is not watched for ever, and what was stored is a version",
+        .enabled(if: getuid() == 0))
     func otherOwner() throws {
         let tree = try BrowsedContainer(unanswered: 1)
         try tree.save("f", "saved")

@@ -113,7 +113,9 @@ private final class Count: Sendable {
         #expect(try await status.isEmpty && told.value == 1)
     }
 
-    @Test("a daemon that asks much and reads nothing meanwhile does not keep the client from reading; it gets all answers")
+    @Test(
+        "a daemon that asks much and reads nothing meanwhile does not keep the client from reading; it gets all answers"
+    )
     func unread() async throws {
         let daemon = try Daemon()
         let client = try await daemon.connect()

@@ -26,7 +26,9 @@ struct ClientClaimTests {
             self.saving = saving
         }
 
-        func relinquish(toWriter: Bool, claim: UInt64) async { say.yield("relinquish to \(toWriter ? "writer" : "reader")") }
+        func relinquish(toWriter: Bool, claim: UInt64) async {
+            say.yield("relinquish to \(toWriter ? "writer" : "reader")")
+        }
         func reacquire(claim: UInt64) async { say.yield("reacquire") }
         func save(claim: UInt64) async throws {
             say.yield("save")

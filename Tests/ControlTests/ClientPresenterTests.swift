@@ -1,4 +1,5 @@
-// Presenters of the client library whose handlers of news take long: answers do not wait for them, and the order is kept.
+// Presenters of the client library whose handlers of news take long: answers do not wait for them, and the order is
+// kept.
 
 import ControlProtocol
 import Foundation
@@ -56,7 +57,8 @@ struct ClientPresenterTests {
         sequences.map { WatchEvent(sequence: $0, event: .saved, path: Path("a"), time: Samples.noon) }
     }
 
-    @Test("a handler of news that is not done until others have had the item keeps them from nothing: they are answered")
+    @Test(
+        "a handler of news that is not done until others have had the item keeps them from nothing: they are answered")
     func slowNews() async throws {
         let service = try FakeService()
         defer { service.stop() }
@@ -80,7 +82,8 @@ struct ClientPresenterTests {
         #expect(await presenter.next(5) == rest)
     }
 
-    @Test("who has let go again before it could be told of the end of an access hears of that when the later one is over")
+    @Test(
+        "who has let go again before it could be told of the end of an access hears of that when the later one is over")
     func askedAgain() async throws {
         let service = try FakeService()
         defer { service.stop() }

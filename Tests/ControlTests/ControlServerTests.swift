@@ -212,8 +212,11 @@ struct ControlServerTests {
         let service = try FakeService()
         defer { service.stop() }
         let (flooding, other) = (try RawClient(service.socket), try RawClient(service.socket))
-        let accesses = Array(repeating: #"{"path":"\#(String(repeating: "a/", count: 1000))","mode":"reading"}"#, count: 1500)
-        let claim = #"{"jsonrpc":"2.0","id":1,"method":"claim","params":{"accesses":["# + accesses.joined(separator: ",") + "]}}\n"
+        let accesses = Array(
+            repeating: #"{"path":"\#(String(repeating: "a/", count: 1000))","mode":"reading"}"#, count: 1500)
+        let claim =
+            #"{"jsonrpc":"2.0","id":1,"method":"claim","params":{"accesses":["# + accesses.joined(separator: ",")
+            + "]}}\n"
         let release = #"{"jsonrpc":"2.0","id":2,"method":"release","params":{"claim":77}}"# + "\n"
         let clock = ContinuousClock()
         let began = clock.now
@@ -234,7 +237,9 @@ struct ControlServerTests {
         let all = clock.now - began
         #expect(longest < all / 3, "of \(all), \(longest) in one call of another connection, of \(count)")
         let answers = [flooding.text(), flooding.text()]
-        #expect(answers.contains { $0?.contains(#""id":1"#) ?? false } && answers.contains { $0?.contains("no claim 77") ?? false })
+        #expect(
+            answers.contains { $0?.contains(#""id":1"#) ?? false }
+                && answers.contains { $0?.contains("no claim 77") ?? false })
     }
 
     @Test("malformed lines are each answered, nothing crashes and no descriptor is left")
@@ -265,7 +270,10 @@ struct Nonsense {
     private static let calls = [
         #"{"jsonrpc":"2.0","id":1,"method":"history","params":{"target":{"path":"a"}}}"#,
         #"{"jsonrpc":"2.0","id":2,"method":"resolve","params":{"target":{"id":"abcdef"},"keep":"all"}}"#,
-        #"{"jsonrpc":"2.0","id":"x","method":"restoreDirectory","params":{"target":{"path":""},"at":"2026-11-21T10:33:12Z"}}"#,
+        #"""
+        {"jsonrpc":"2.0","id":"x","method":"restoreDirectory","params":{"target":{"path":""},\#
+        "at":"2026-11-21T10:33:12Z"}}
+        """#,
         #"{"jsonrpc":"2.0","id":4,"method":"watch","params":{"target":{"path":"","pathBytes":"/w=="},"after":3}}"#,
         #"{"jsonrpc":"2.0","id":5,"method":"unwatch","params":{"subscription":99999999999999999999}}"#,
         #"{"jsonrpc":"2.0","id":6,"method":"pin","params":{"target":{"path":"\ud800"},"version":"","pinned":1}}"#,

@@ -75,7 +75,8 @@ final class FakeBackend: ControlBackend {
         guard let found else {
             if case .at = name { throw ControlError(.invalidValue, "no history that far back", begins: Samples.noon) }
             throw ControlError(
-                .notFound, "no version \(name.map { "\($0)" } ?? "")", advice: "`versionsctl history` lists the versions")
+                .notFound, "no version \(name.map { "\($0)" } ?? "")",
+                advice: "`versionsctl history` lists the versions")
         }
         return found
     }

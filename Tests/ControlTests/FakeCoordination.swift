@@ -62,7 +62,8 @@ final class FakeCoordination: Sendable {
         }
         let claim = Claim(
             id: id, connection: connection, accesses: accesses, purpose: purpose,
-            presenter: request.presenter.map { PresenterID($0) }, within: Set((request.within ?? []).map { ClaimID($0) }))
+            presenter: request.presenter.map { PresenterID($0) },
+            within: Set((request.within ?? []).map { ClaimID($0) }))
         drive { $0.request(claim, now: 0) }
     }
 
@@ -169,8 +170,11 @@ extension FakeBackend: CoordinationBackend {
         for event in page.events {
             guard let path = event.path.tree else { continue }
             let change = Change(
-                event: event.event, path: path, from: event.from?.tree, version: event.version, time: Timestamp(nanoseconds: 0))
-            guard let relation = presented.item.hears(change, Packages()), let place = presented.item.path else { continue }
+                event: event.event, path: path, from: event.from?.tree, version: event.version,
+                time: Timestamp(nanoseconds: 0))
+            guard let relation = presented.item.hears(change, Packages()), let place = presented.item.path else {
+                continue
+            }
             presented.changes.append(PresentedChange(
                 event: event, relation: relation == .item ? .item : .inDirectory, place: Path(place)))
         }
@@ -183,6 +187,8 @@ extension FakeBackend: CoordinationBackend {
     func alive(_ connection: ConnectionID) { coordination.alive(connection) }
     func mayAsk(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool { true }
     func mayRefuse(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool { true }
-    func disturbance(of claim: ClaimID, at path: TreePath, peer: Peer) -> (mayKnow: Bool, mayHold: Bool) { (true, true) }
+    func disturbance(of claim: ClaimID, at path: TreePath, peer: Peer) -> (mayKnow: Bool, mayHold: Bool) {
+        (true, true)
+    }
     func presenters(_ request: PresentersRequest, _ call: ControlCall) throws(ControlError) -> [PresenterInfo] { [] }
 }

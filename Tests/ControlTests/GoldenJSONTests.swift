@@ -22,10 +22,11 @@ struct GoldenJSONTests {
         var version = Samples.version(1, .current)
         #expect(
             try json(version) == """
-                {"device":"desk","deviceID":"00000000000000030000000000000004","file":"/mnt/Notes/todo.txt","hash":null,\
-                "id":"00000001000000000000000000000001","item":"00000000000000010000000000000002","kind":"current","local":true,\
-                "modified":"2026-11-21T10:33:12.345678901Z","name":"todo.txt","parents":[],"path":"Notes/todo.txt","pid":1234,\
-                "pinned":true,"program":"vim","saved":"2026-11-21T10:33:12.345678901Z","sealed":true,"size":1234,"user":"ann"}
+                {"device":"desk","deviceID":"00000000000000030000000000000004","file":"/mnt/Notes/todo.txt",\
+                "hash":null,"id":"00000001000000000000000000000001","item":"00000000000000010000000000000002",\
+                "kind":"current","local":true,"modified":"2026-11-21T10:33:12.345678901Z","name":"todo.txt",\
+                "parents":[],"path":"Notes/todo.txt","pid":1234,"pinned":true,"program":"vim",\
+                "saved":"2026-11-21T10:33:12.345678901Z","sealed":true,"size":1234,"user":"ann"}
                 """)
         #expect(try survives(version))
         version.unfinished = true
@@ -70,7 +71,8 @@ struct GoldenJSONTests {
         #expect(
             try json(entry) == """
                 {"deleted":"2026-11-21T10:33:12.345678901Z","group":"00000000000000010000000000000000",\
-                "id":"00000000000000010000000000000001","path":"a/b","program":"rm","size":0,"type":"directory","user":"ann"}
+                "id":"00000000000000010000000000000001","path":"a/b","program":"rm","size":0,"type":"directory",\
+                "user":"ann"}
                 """)
         #expect(try survives(entry))
     }
@@ -80,9 +82,10 @@ struct GoldenJSONTests {
         var status = Samples.status
         #expect(
             try json(status) == """
-                {"conflicts":1,"container":"00000000000000050000000000000006","deleted":{"bytes":2048,"count":2},"device":"desk",\
-                "fileSystems":[{"can":["versions","xattr"],"path":"","type":"ext4"}],"hub":null,"items":12,"log":"syslog",\
-                "mountpoint":"/mnt","notes":["the clock jumped"],"space":{"deleted":2048,"history":4096,"live":1048576},\
+                {"conflicts":1,"container":"00000000000000050000000000000006","deleted":{"bytes":2048,"count":2},\
+                "device":"desk","fileSystems":[{"can":["versions","xattr"],"path":"","type":"ext4"}],"hub":null,\
+                "items":12,"log":"syslog","mountpoint":"/mnt","notes":["the clock jumped"],\
+                "space":{"deleted":2048,"history":4096,"live":1048576},\
                 "transport":{"passthrough":true,"ring":false},"version":"0.1.0","versions":40}
                 """)
         #expect(try survives(status))
@@ -98,8 +101,9 @@ struct GoldenJSONTests {
             program: "rm", since: Samples.noon, waiting: true)
         #expect(
             try json(claim) == """
-                {"id":"7","kind":"write","options":["forDeleting"],"paths":["a","\u{FFFD}"],"pathsBytes":["YQ==","/w=="],"pid":9,\
-                "program":"rm","since":"2026-11-21T10:33:12.345678901Z","waiting":true}
+                {"id":"7","kind":"write","options":["forDeleting"],"paths":["a","\u{FFFD}"],\
+                "pathsBytes":["YQ==","/w=="],"pid":9,"program":"rm",\
+                "since":"2026-11-21T10:33:12.345678901Z","waiting":true}
                 """)
         #expect(try survives(claim))
     }
@@ -107,10 +111,11 @@ struct GoldenJSONTests {
     @Test("a page of a log has only the keys that each event needs")
     func log() throws {
         var event = LoggedEvent(time: Samples.noon, event: .saved, path: Path("a"), version: VersionID(high: 0, low: 1))
-        #expect(try json(LogPage(events: [event], next: "f1.2")) == """
-            {"events":[{"event":"saved","path":"a","pid":0,"program":"","time":"2026-11-21T10:33:12.345678901Z","user":"",\
-            "version":"00000000000000000000000000000001"}],"next":"f1.2"}
-            """)
+        #expect(
+            try json(LogPage(events: [event], next: "f1.2")) == """
+                {"events":[{"event":"saved","path":"a","pid":0,"program":"","time":"2026-11-21T10:33:12.345678901Z",\
+                "user":"","version":"00000000000000000000000000000001"}],"next":"f1.2"}
+                """)
         (event.sequence, event.from, event.item) = (7, Path(bytes: [0xFF]), ItemID(high: 1, low: 1))
         (event.deletion, event.type, event.user) = (DeletionID(high: 1, low: 2), .directory, "ann")
         #expect(try survives(LogPage(events: [event], next: nil)))

@@ -132,8 +132,9 @@ struct OutputTests {
     }
 
     @Test("a slip of the hand is recognized, another word is not", arguments: [
-        ("hist", ["history"]), ("histroy", ["history"]), ("stauts", ["status"]), ("un", ["unmount", "undelete", "unpin"]),
-        ("xyz", []), ("", []), ("resotre", ["restore"]), ("deletd", ["deleted"]), ("dff", ["diff"]),
+        ("hist", ["history"]), ("histroy", ["history"]), ("stauts", ["status"]),
+        ("un", ["unmount", "undelete", "unpin"]), ("xyz", []), ("", []), ("resotre", ["restore"]),
+        ("deletd", ["deleted"]), ("dff", ["diff"]),
     ] as [(String, [String])])
     func likeness(word: String, likely: [String]) {
         let names = ["history", "status", "unmount", "undelete", "unpin", "restore", "deleted", "diff", "show"]

@@ -87,7 +87,9 @@ struct QueryResultsTests {
             var results = QueryResults()
             // What there is, and what the steps have told.
             var (truth, told): ([String: QueryItem], [String: QueryItem]) = ([:], [:])
-            func path() -> String { (0...Int.random(in: 0...2)).map { _ in "\(Int.random(in: 0...3))" }.joined(separator: "/") }
+            func path() -> String {
+                (0...Int.random(in: 0...2)).map { _ in "\(Int.random(in: 0...3))" }.joined(separator: "/")
+            }
             _ = results.take(piece(at: 0, gathered: true))
             for sequence in 1...50 {
                 let gone = (0..<Int.random(in: 0...2)).map { _ in path() }

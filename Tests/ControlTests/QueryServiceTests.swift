@@ -53,7 +53,8 @@ struct QueryServiceTests {
         service.backend.tell([QueryPage(items: [item(1)], sequence: 7, isGathered: true)])
         client.query(
             QueryRequest(.path(Path("")), live: true), results: { continuation.yield($0) },
-            ended: { _ in continuation.finish() }, then: { if case .success(let reply) = $0 { Self.set(number, reply.query) } })
+            ended: { _ in continuation.finish() },
+            then: { if case .success(let reply) = $0 { Self.set(number, reply.query) } })
         var results = QueryResults()
         var seen: [UInt64?] = []
         for await piece in pieces {
@@ -121,8 +122,12 @@ struct QueryServiceTests {
         service.backend.fakeQuery.state.withLock {
             ($0.refusal, $0.failure) = (nil, ControlError(.notFound, "the feed begins at 10"))
         }
-        #expect(ask(#"{"target":{"path":""},"live":true,"after":3}"#) == #"{"id":1,"jsonrpc":"2.0","result":{"query":2,"sequence":7}}"#)
-        #expect(raw.text()?.contains(#""method":"queryEnded","params":{"query":2,"reason":"the feed begins at 10"}"#) == true)
+        #expect(
+            ask(#"{"target":{"path":""},"live":true,"after":3}"#)
+                == #"{"id":1,"jsonrpc":"2.0","result":{"query":2,"sequence":7}}"#)
+        #expect(
+            raw.text()?.contains(#""method":"queryEnded","params":{"query":2,"reason":"the feed begins at 10"}"#)
+                == true)
     }
 
     @Test("a connection has so many queries and no more")
@@ -133,7 +138,9 @@ struct QueryServiceTests {
         defer { service.stop() }
         let raw = try RawClient(service.socket)
         for number in 1...3 {
-            raw.send(#"{"jsonrpc":"2.0","id":\#(number),"method":"query","params":{"target":{"path":""},"live":true}}"# + "\n")
+            raw.send(
+                #"{"jsonrpc":"2.0","id":\#(number),"method":"query","params":{"target":{"path":""},"live":true}}"#
+                    + "\n")
             #expect(raw.text()?.contains("too many queries") == (number == 3))
         }
     }
@@ -156,7 +163,8 @@ struct QueryServiceTests {
             """)
         #expect(text.table([]) == "Nothing found.\n")
         let step = QueryStep(
-            added: [directory], changed: [.init(item: document, from: Path("old"))], removed: [item(3)], isGathered: true,
+            added: [directory], changed: [.init(item: document, from: Path("old"))], removed: [item(3)],
+            isGathered: true,
             sequence: 9)
         let lines = QueryLine.lines(of: step, count: 4)
         #expect(lines.map { text.line($0) } == [
@@ -165,8 +173,12 @@ struct QueryServiceTests {
         ])
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        #expect(String(decoding: try encoder.encode(lines[3]), as: UTF8.self) == #"{"count":4,"event":"gathered","sequence":9}"#)
-        #expect(String(decoding: try encoder.encode(lines[1]), as: UTF8.self).hasSuffix(#""versions":12},"path":"old"}"#) == false)
+        #expect(
+            String(decoding: try encoder.encode(lines[3]), as: UTF8.self)
+                == #"{"count":4,"event":"gathered","sequence":9}"#)
+        #expect(
+            String(decoding: try encoder.encode(lines[1]), as: UTF8.self).hasSuffix(#""versions":12},"path":"old"}"#)
+                == false)
         #expect(String(decoding: try encoder.encode(lines[1]), as: UTF8.self).contains(#""from":"old""#))
     }
 
@@ -178,8 +190,9 @@ struct QueryServiceTests {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let text = String(decoding: try encoder.encode(entry), as: UTF8.self)
         #expect(text == """
-            {"file":"/mnt/x1","id":"1","modified":"2026-11-21T10:33:12.345678901Z","name":"\u{FFFD}","nameBytes":"/w==",\
-            "path":"a/\u{FFFD}","pathBytes":"YS//","scope":"documents","size":10,"state":"current","type":"file"}
+            {"file":"/mnt/x1","id":"1","modified":"2026-11-21T10:33:12.345678901Z","name":"\u{FFFD}",\
+            "nameBytes":"/w==","path":"a/\u{FFFD}","pathBytes":"YS//","scope":"documents","size":10,\
+            "state":"current","type":"file"}
             """)
         #expect(try JSONDecoder().decode(QueryItem.self, from: Data(text.utf8)) == entry)
     }

@@ -69,7 +69,8 @@ struct ToolTests {
         let usage = try JSONDecoder().decode([String: String?].self, from: Data(wrong.errors.utf8))
         #expect(wrong.status == 64 && usage.keys.sorted() == ["error", "hint", "usage"])
         let narrow = try runTool(["purge", "--older-than", "never"], in: directory, environment: ["COLUMNS": ""])
-        #expect(narrow.errors.split(separator: "\n").allSatisfy { $0.count <= 80 } && narrow.errors.contains("\n       "))
+        #expect(
+            narrow.errors.split(separator: "\n").allSatisfy { $0.count <= 80 } && narrow.errors.contains("\n       "))
     }
 
     @Test("a word with one dash and several letters is no bundle: it is an unknown option, whatever letters it has")
@@ -87,7 +88,9 @@ struct ToolTests {
             #expect(named.status == 1 && named.errors.contains("\(word): not in a container"), "\(named)")
         }
         let claimed = try runTool(["coordinate", "read", "-hello", "x.txt", "--", "ls", "-la"])
-        #expect(claimed.status == 64 && claimed.errors.contains("unknown option -hello\nhint: write ./ before"), "\(claimed)")
+        #expect(
+            claimed.status == 64 && claimed.errors.contains("unknown option -hello\nhint: write ./ before"),
+            "\(claimed)")
         let bytes = try runTool(bytes: [Array("history".utf8), [0x2D, 0xFF, 0x68]], in: directory)
         #expect(bytes.status == 64 && bytes.errors.hasPrefix("error: unknown option -"))
         // Those that there are go on.
@@ -112,7 +115,8 @@ struct ToolTests {
             (["read", "f", "--without-changes", "--", "true"], "options come before the files: --without-changes"),
         ] {
             let run = try runTool(["coordinate"] + arguments)
-            #expect(run.status == 64 && run.errors.hasPrefix("error: \(message)\nusage: "), "\(arguments): \(run.errors)")
+            #expect(
+                run.status == 64 && run.errors.hasPrefix("error: \(message)\nusage: "), "\(arguments): \(run.errors)")
         }
     }
 
@@ -244,7 +248,9 @@ struct ToolTests {
         // Closed without saving: 0 alone says nothing. What it wrote counts, even if it is the same.
         let asked = world.backend.log.count { $0.hasPrefix("resolve") }
         let idle = try world.run(["resolve", "doc.txt", "--tool", "true"])
-        #expect(idle.status == 1 && idle.errors.contains("true has not written the merged file; nothing was changed\nhint: "))
+        #expect(
+            idle.status == 1
+                && idle.errors.contains("true has not written the merged file; nothing was changed\nhint: "))
         #expect(world.backend.log.count { $0.hasPrefix("resolve") } == asked)
         #expect(try world.run(["resolve", "doc.txt", "--tool", #"cp "$LOCAL" "$MERGED""#]).status == 0)
         #expect(world.backend.log.count { $0.hasPrefix("resolve") } == asked + 1)
@@ -295,8 +301,8 @@ struct ToolTests {
         #expect(
             clean.status == 0
                 && clean.output
-                    == "clean: 3 older versions read and compared with what was saved; kept contents take 300 B on the disk\n"
-        )
+                    == "clean: 3 older versions read and compared with what was saved; kept contents take 300 B "
+                    + "on the disk\n")
         let finding = CheckReport.Finding(
             kind: "content-changed", subject: "00000002", problem: "the hash differs", document: Path("a.txt"),
             repair: "set the version aside", repaired: false)
@@ -349,7 +355,10 @@ struct ToolTests {
         for name in ["/.versionsfs", "/.versionsfs/objects"] { mkdir(directory + name, 0o700) }
         // What `versionsfs --offline DIR` would say, in a shell.
         let hello =
-            #"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"version":"0.1.0","container":"00000000000000050000000000000006"}}"#
+            #"""
+            {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"version":"0.1.0",\#
+            "container":"00000000000000050000000000000006"}}
+            """#
         let status = String(decoding: try Wire.line(replying: Samples.status, to: .number(2)), as: UTF8.self)
         let script = "#!/bin/sh\n[ \"$1\" = --offline ] && [ \"$2\" = \(directory) ] || exit 1\n"
             + "read -r call; echo '\(hello)'; read -r call; printf '%s' '\(status)'\n"

@@ -22,12 +22,13 @@ struct TypedMomentTests {
     }
 
     @Test("what is no time is refused", arguments: [
-        "", " ", "ago", "minutes", "5", "10", "5 parsecs ago", "five minutes ago", "-5m", "5m ago ago", "ago 5m",
-        "m5", "yesterday-ish", "yestoday", "tomorrow", "yesterday yesterday", "yesterday today", "17:00 18:00", "25:00",
-        "17:60", "17:0", "17:", ":30", "13pm", "0am", "pm", "5 pm pm", "noon pm", "last", "last yesterday", "last today",
-        "monday ago", "2026-11-31", "2026-11-21 monday", "2026-11-21T", "2026-11-21t25:00", "26-11-21", "2026-1-1",
-        "now 5m", "at 17:00", "17:00:61", "17:00:00.", "5m yesterday", "99999999999999999999m", "9999999999999999w",
-        "9999999999999999 months ago", "400 years ago", "9223372036854775807 years", "9999-01-01", "½h", "1y",
+        "", " ", "ago", "minutes", "5", "10", "5 parsecs ago", "five minutes ago", "-5m", "5m ago ago", "ago 5m", "m5",
+        "yesterday-ish", "yestoday", "tomorrow", "yesterday yesterday", "yesterday today", "17:00 18:00", "25:00",
+        "17:60", "17:0", "17:", ":30", "13pm", "0am", "pm", "5 pm pm", "noon pm", "last", "last yesterday",
+        "last today", "monday ago", "2026-11-31", "2026-11-21 monday", "2026-11-21T", "2026-11-21t25:00", "26-11-21",
+        "2026-1-1", "now 5m", "at 17:00", "17:00:61", "17:00:00.", "5m yesterday", "99999999999999999999m",
+        "9999999999999999w", "9999999999999999 months ago", "400 years ago", "9223372036854775807 years", "9999-01-01",
+        "½h", "1y",
     ])
     func refuses(text: String) {
         #expect(TimeText.parse(text, now: 1_795_257_192_345_678_901) == nil)

@@ -50,7 +50,8 @@ extension OperationTesting {
                 ? try FileManager.default.destinationOfSymbolicLink(atPath: full)
                 : status.st_mode & S_IFMT == S_IFREG ? try String(contentsOfFile: full, encoding: .utf8) : ""
             result[name] = """
-                \(status.st_mode) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(value.prefix(max(0, length))) \(content)
+                \(status.st_mode) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(value.prefix(max(0, length))) \
+                \(content)
                 """
         }
         return result
