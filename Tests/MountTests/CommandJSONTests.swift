@@ -21,7 +21,8 @@ import Testing
     private static let conflicted: Set = ["path", "current", "base", "versions"]
 
     private static let queried: Set = [
-        "id", "path", "name", "type", "size", "modified", "state", "scope", "file", "item", "version", "saved", "device",
+        "id", "path", "name", "type", "size", "modified", "state", "scope", "file", "item", "version", "saved",
+        "device",
         "user", "program", "versions", "conflicts",
     ]
 
@@ -56,8 +57,10 @@ import Testing
     ]
 
     @Test(
-        "Every command prints one document with the keys of the contract and of the protocol's page, and nothing on stderr"
-    )
+        """
+        Every command prints one document with the keys of the contract and of the protocol's page, and nothing on \
+        stderr
+        """)
     func keys() throws {
         try Place.with { place in
             let mounted = try place.bash("$CTL mount c --json")
@@ -173,7 +176,8 @@ import Testing
         #expect(try keys(of: listed, isList: true) == ["id", "path", "pid", "program", "silent"])
         try expectSchema("presenters", listed)
         let shown = try place.bash("$CTL presenters c")
-        #expect(shown.status == 0 && shown.text.contains("c/d/x") && shown.text.contains("(\(getpid()))"), "\(shown.text)")
+        #expect(
+            shown.status == 0 && shown.text.contains("c/d/x") && shown.text.contains("(\(getpid()))"), "\(shown.text)")
     }
 
     private func keys(of output: Output, isList: Bool) throws -> Set<String> {

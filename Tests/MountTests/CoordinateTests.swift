@@ -37,7 +37,8 @@ import Testing
         try shell(
             """
             mkfifo ../ready ../go
-            setsid \(tool) coordinate write a -- sh -c 'echo > ../ready; read x < ../go; \(command)' < /dev/null > /dev/null 2>&1 &
+            setsid \(tool) coordinate write a -- sh -c 'echo > ../ready; read x < ../go; \(command)' \
+            < /dev/null > /dev/null 2>&1 &
             read x < ../ready
             """, in: container.path)
     }
@@ -108,7 +109,9 @@ import Testing
         }
     }
 
-    @Test("a claim on a directory does not keep from presenters what is done to what is in it") func inDirectory() throws {
+    @Test("a claim on a directory does not keep from presenters what is done to what is in it") func inDirectory()
+        throws
+    {
         try withContainer(files: ["d/a": "1"]) { container in
             let tool = Workplace.control
             let client = try PresentingClient(of: container)
@@ -143,20 +146,24 @@ import Testing
         }
     }
 
-    @Test("who holds a claim is told when a program that does not wait moves or deletes the file") func disturbances() throws {
+    @Test("who holds a claim is told when a program that does not wait moves or deletes the file") func disturbances()
+        throws
+    {
         try withContainer(files: ["a": "1"]) { container in
             let stranger = try ActorProcess("stranger", in: container.path)
             let tool = Workplace.control
             try shell(
                 """
                 mkfifo ../ready ../go
-                setsid \(tool) coordinate write a -- sh -c 'echo > ../ready; read x < ../go' < /dev/null > /dev/null 2> ../notes &
+                setsid \(tool) coordinate write a -- sh -c 'echo > ../ready; read x < ../go' \
+                < /dev/null > /dev/null 2> ../notes &
                 read x < ../ready
                 """, in: container.path)
             _ = try stranger.must("rename", "a", "b")
             _ = try stranger.must("unlink", "b")
             let notes = try shell(
-                "until grep -q 'has deleted b' ../notes; do :; done; echo > ../go; cat ../notes", in: container.path, seconds: 20)
+                "until grep -q 'has deleted b' ../notes; do :; done; echo > ../go; cat ../notes", in: container.path,
+                seconds: 20)
             return notes.text.contains("A program that does not wait for claims has moved a.") ? [] : [notes.text]
         }
     }

@@ -97,7 +97,8 @@ import Testing
             _ = try sql(container, "CREATE TABLE t(a, b); INSERT INTO t VALUES(0, 0);")
             let before = try versions(of: "data.db", container, atLeast: 1).count
             let spilling =
-                "PRAGMA cache_size=2; BEGIN; WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 500)"
+                "PRAGMA cache_size=2; BEGIN; "
+                + "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 500)"
                 + " INSERT INTO t SELECT x, randomblob(2000) FROM n;"
             try session(container, spilling, then: "COMMIT;") {
                 let during = try versions(of: "data.db", container, atLeast: before + 1, seconds: 8)
@@ -159,7 +160,10 @@ import Testing
                 container, "PRAGMA journal_mode=wal; CREATE TABLE t(a, b); INSERT INTO t VALUES(1, zeroblob(3000000));")
             let first = try versions(of: "data.db", container, atLeast: 1)
             let program =
-                "import os, sqlite3; c = sqlite3.connect('data.db'); c.execute('INSERT INTO t VALUES(2, 0)'); c.commit(); os._exit(0)"
+                """
+                import os, sqlite3; c = sqlite3.connect('data.db'); c.execute('INSERT INTO t VALUES(2, 0)'); \
+                c.commit(); os._exit(0)
+                """
             try mustRun("python3", ["-c", program], in: container.path)
             let before = try versions(of: "data.db", container, atLeast: first.count + 1)
             try container.remount()
@@ -186,7 +190,10 @@ import Testing
             let first = try versions(of: "data.db", container, atLeast: 1)
             // As a crash of the program leaves it: the log holds what the database does not.
             let program =
-                "import os, sqlite3; c = sqlite3.connect('data.db'); c.execute('INSERT INTO t VALUES(2)'); c.commit(); os._exit(0)"
+                """
+                import os, sqlite3; c = sqlite3.connect('data.db'); c.execute('INSERT INTO t VALUES(2)'); c.commit(); \
+                os._exit(0)
+                """
             try mustRun("python3", ["-c", program], in: container.path)
             if try container.names() != ["data.db", "data.db-shm", "data.db-wal"] {
                 problems.append("no log: \(try container.names())")

@@ -181,7 +181,8 @@ import Testing
             let output = try container.ctl(["undelete", container.file("d")], asUser: nobody)
             guard output.status == 0 else { return ["undelete: \(output.errors)"] }
             let after = try mustRun("bash", ["-ec", look], in: container.path, asUser: nobody).text
-            return (listed == ["directory d"] ? [] : ["deleted: \(listed)"]) + (after == before ? [] : ["\(before), then \(after)"])
+            return (listed == ["directory d"] ? [] : ["deleted: \(listed)"])
+                + (after == before ? [] : ["\(before), then \(after)"])
         }
     }
 

@@ -90,7 +90,10 @@ import Testing
         try withContainer(named: "events", files: ["f": "one", "d/g": "two"]) { container in
             guard container.isVersioned else { return [] }
             try shell(
-                "chmod 600 f; chmod 600 f; touch -d 2020-01-01 f; setfattr -n user.x -v 1 f; setfattr -x user.x f; chmod 700 d; cat f; touch -a f",
+                """
+                chmod 600 f; chmod 600 f; touch -d 2020-01-01 f; setfattr -n user.x -v 1 f; setfattr -x user.x f; \
+                chmod 700 d; cat f; touch -a f
+                """,
                 in: container.path)
             let told = try events(of: container).map(\.text)
             let expected = Array(repeating: "attributes f", count: 4) + ["attributes d"]
@@ -127,9 +130,13 @@ import Testing
             guard container.isVersioned else { return [] }
             try shell(
                 gitIdentity
-                    + "; git init -q r; cd r; echo a > a; git add a; git commit -qm one; echo b > b; git add b; git commit -qm two; cd ..;"
-                    + " d=$(mktemp -d); cp /bin/ln $d/emacs; $d/emacs -s me@host.1:2 .#c; cp -f /bin/rm $d/emacs; $d/emacs .#c; rm -r $d; echo x > /dev/shm/events-$$; rsync /dev/shm/events-$$ copied; rm /dev/shm/events-$$; echo c > c; sed -i s/c/d/ c;"
-                    + " python3 -c 'import os; n = \"new.tmp.%d\" % os.getpid(); open(n, \"w\").write(\"1\"); os.rename(n, \"new\")'",
+                    + "; git init -q r; cd r; echo a > a; git add a; git commit -qm one;"
+                    + " echo b > b; git add b; git commit -qm two; cd ..;"
+                    + " d=$(mktemp -d); cp /bin/ln $d/emacs; $d/emacs -s me@host.1:2 .#c; cp -f /bin/rm $d/emacs;"
+                    + " $d/emacs .#c; rm -r $d; echo x > /dev/shm/events-$$; rsync /dev/shm/events-$$ copied;"
+                    + " rm /dev/shm/events-$$; echo c > c; sed -i s/c/d/ c;"
+                    + " python3 -c 'import os; n = \"new.tmp.%d\" % os.getpid();"
+                    + " open(n, \"w\").write(\"1\"); os.rename(n, \"new\")'",
                 in: container.path)
             let told = try events(of: container)
             var problems: [String] = []

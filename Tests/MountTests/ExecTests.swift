@@ -1,5 +1,5 @@
-// Programs that become another one while they have files open that this one is not to have: execve(2) closes them, and the
-// kernel shows nobody who that is until they are closed.
+// Programs that become another one while they have files open that this one is not to have: execve(2) closes them, and
+// the kernel shows nobody who that is until they are closed.
 
 import Foundation
 import Support
@@ -13,7 +13,9 @@ import Testing
         "if os.fork() == 0: os.execv('/bin/true', ['true'])\nos.wait()",
     ]
 
-    @Test("a program with a changed file becomes another one, or starts one: it is saved, and nobody waits", arguments: ways)
+    @Test(
+        "a program with a changed file becomes another one, or starts one: it is saved, and nobody waits",
+        arguments: ways)
     func changed(_ way: String) throws {
         try withContainer(named: "exec", files: ["f": "old"], seconds: 30) { container in
             let program = "import os\nf = os.open('f', os.O_WRONLY | os.O_TRUNC)\nos.write(f, b'new')\n" + way

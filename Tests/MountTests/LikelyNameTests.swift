@@ -50,7 +50,8 @@ import Testing
             try place.mount()
             for (key, likely) in [("stale-write", "stale-writes"), ("max-file", "history.max-file")] {
                 expectError(
-                    try place.ctl("config", key, "x", "--container", "c"), "no setting \(key)", "did you mean `\(likely)`?")
+                    try place.ctl("config", key, "x", "--container", "c"), "no setting \(key)",
+                    "did you mean `\(likely)`?")
             }
             try place.unmount()
         }

@@ -154,7 +154,8 @@ import Testing
             expectError(try place.ctl("restore", "c/f", "--at", "2h"), Told.noHistory, "versions begin at")
             let wrong = try place.ctl("restore", "c", "--at", "yesterdayish")
             #expect(wrong.status == 64 && wrong.errors.contains("RFC 3339"), "\(wrong.errors)")
-            let help = try place.ctl("restore", "--help").text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            let help = try place.ctl("restore", "--help").text.split(whereSeparator: \.isWhitespace)
+                .joined(separator: " ")
             #expect(help.contains("--at <time>"))
         }
     }

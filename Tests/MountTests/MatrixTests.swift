@@ -29,8 +29,12 @@ import VersionModel
                 kind: .reading([.withoutChanges, .immediatelyAvailableMetadataOnly])),
             Kind(
                 mode: "reading",
-                options: ["withoutChanges", "resolvesSymbolicLink", "immediatelyAvailableMetadataOnly", "forUploading"],
-                kind: .reading([.withoutChanges, .resolvesSymbolicLink, .immediatelyAvailableMetadataOnly, .forUploading])),
+                options: [
+                    "withoutChanges", "resolvesSymbolicLink", "immediatelyAvailableMetadataOnly", "forUploading",
+                ],
+                kind: .reading([
+                    .withoutChanges, .resolvesSymbolicLink, .immediatelyAvailableMetadataOnly, .forUploading,
+                ])),
         ]
         + WritingOption.allCases.map {
             Kind(mode: "writing", options: $0 == .updating ? [] : [$0.rawValue], kind: .writing($0))
@@ -45,7 +49,9 @@ import VersionModel
 
     @Test("the later claim waits exactly where the matrix says", arguments: [false, true])
     func everyPair(ofOnePurpose: Bool) throws {
-        let files = ["a": "1", "b": "1", "d/a": "1", "d/e/b": "1", "p.pack/x": "1", "p.pack/y/z": "1", "p.pack/q.pack/x": "1"]
+        let files = [
+            "a": "1", "b": "1", "d/a": "1", "d/e/b": "1", "p.pack/x": "1", "p.pack/y/z": "1", "p.pack/q.pack/x": "1",
+        ]
         try withContainer(files: files, settings: ["packages.extensions": "[\"pack\"]"]) { container in
             try shell("ln a link", in: container.path)
             let socket = try ControlSocket(of: container)
@@ -61,7 +67,8 @@ import VersionModel
                                 socket, later, at: second, behind: earlier, at: first, ofOnePurpose: ofOnePurpose)
                             let expected = !ofOnePurpose && Self.expected(later, at: second, behind: earlier, at: first)
                             if waits == expected { continue }
-                            problems.append("\(earlier.name) at \(first), then \(later.name) at \(second): waits \(waits)")
+                            problems.append(
+                                "\(earlier.name) at \(first), then \(later.name) at \(second): waits \(waits)")
                         }
                     }
                 }
@@ -72,7 +79,9 @@ import VersionModel
     }
 
     /// Nobody deletes, moves or replaces the container itself.
-    private static func mayBe(_ kind: Kind, at path: String) -> Bool { !path.isEmpty || kind.kind.strength != .takesTree }
+    private static func mayBe(_ kind: Kind, at path: String) -> Bool {
+        !path.isEmpty || kind.kind.strength != .takesTree
+    }
 
     @Test("what would take the container itself away is refused")
     func root() throws {
@@ -100,8 +109,12 @@ import VersionModel
                 try stranger.must("rename", old, new)
                 let isOfName = kind.options == ["forReplacing"]
                 // At the new name a writer waits in any case: it is still the item that somebody is about to replace.
-                for (name, expected) in [(old, isOfName), (new, true)] where try isHeldUp(socket, writing, at: name) != expected {
-                    problems.append("\(kind.name) at a file that is moved: a writer of \(name) does \(expected ? "not wait" : "wait")")
+                for (name, expected) in [(old, isOfName), (new, true)]
+                where try isHeldUp(socket, writing, at: name) != expected {
+                    problems.append(
+                        """
+                        \(kind.name) at a file that is moved: a writer of \(name) does \(expected ? "not wait" : "wait")
+                        """)
                 }
                 _ = try socket.answer(to: socket.begin("release", ["claim": held.claim]))
             }
@@ -138,7 +151,9 @@ import VersionModel
     }
 
     /// Makes a claim that nothing holds up.
-    private func held(_ socket: ControlSocket, _ kind: Kind, at path: String) throws -> (claim: NSNumber, purpose: String) {
+    private func held(_ socket: ControlSocket, _ kind: Kind, at path: String) throws -> (
+        claim: NSNumber, purpose: String
+    ) {
         let answer = try socket.answer(to: socket.begin("claim", parameters(kind, path)))
         guard let result = answer["result"] as? [String: Any], let claim = result["claim"] as? NSNumber,
             let purpose = result["purpose"] as? String
@@ -147,7 +162,9 @@ import VersionModel
     }
 
     /// Makes a claim, which is cancelled: it is answered so if it waits, else it is granted, and given back.
-    private func isHeldUp(_ socket: ControlSocket, _ kind: Kind, at path: String, purpose: String? = nil) throws -> Bool {
+    private func isHeldUp(
+        _ socket: ControlSocket, _ kind: Kind, at path: String, purpose: String? = nil
+    ) throws -> Bool {
         var wanted = parameters(kind, path)
         if let purpose { wanted["purpose"] = purpose }
         let call = try socket.begin("claim", wanted)

@@ -1,5 +1,5 @@
-// Keeps tests that make mount namespaces apart from the unmounting of tests beside them: a namespace has a copy of every
-// mount there is, and the daemon of a mount lives as long as any copy of that.
+// Keeps tests that make mount namespaces apart from the unmounting of tests beside them: a namespace has a copy of
+// every mount there is, and the daemon of a mount lives as long as any copy of that.
 
 import Glibc
 import Support
@@ -25,7 +25,9 @@ enum MountNamespaces {
     private static let gate = Gate()
 
     /// Runs something that unmounts, and whoever looks at it counts on the daemon's end.
-    static func unmounting<Result>(_ body: () throws -> Result) rethrows -> Result { try gate.passing(alone: false, body) }
+    static func unmounting<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try gate.passing(alone: false, body)
+    }
 
     /// Runs something in a mount namespace of its own; when it returns that is gone, or has let go of others' mounts.
     static func making<Result>(_ body: () throws -> Result) rethrows -> Result { try gate.passing(alone: true, body) }

@@ -45,9 +45,13 @@ import Testing
     func mapped() throws {
         try withContainer(named: "lmdb") { container in
             func burst(_ first: Int) throws {
-                try shell("for n in 0 1 2; do python3 -c '\(Self.lmdb)' $((\(first) + 100 * n)) 20 & done; wait", in: container.path)
+                try shell(
+                    "for n in 0 1 2; do python3 -c '\(Self.lmdb)' $((\(first) + 100 * n)) 20 & done; wait",
+                    in: container.path)
             }
-            func expected(_ first: Int) -> Set<UInt64> { Set((0..<3).flatMap { n in (0..<20).map { UInt64(first + 100 * n + $0) } }) }
+            func expected(_ first: Int) -> Set<UInt64> {
+                Set((0..<3).flatMap { n in (0..<20).map { UInt64(first + 100 * n + $0) } })
+            }
             try burst(1000)
             guard container.isVersioned else { return [] }
             let before = try versions(of: "data.mdb", container, atLeast: 1)
@@ -76,11 +80,17 @@ import Testing
             try shell("echo two > d/f", in: container.path)
             let home = try Workplace.fresh("home")
             defer { _ = try? run("rm", ["-rf", home]) }
-            try mustRun("gio", ["trash", "f"], in: container.file("d"), environment: ["HOME": home, "XDG_DATA_HOME": home + "/data"])
+            try mustRun(
+                "gio", ["trash", "f"], in: container.file("d"),
+                environment: ["HOME": home, "XDG_DATA_HOME": home + "/data"])
             let trash = ".Trash-\(getuid())"
             var problems: [String] = []
-            if container.text(of: trash + "/files/f") != "two\n" { problems.append("the trash has \(try container.names())") }
-            if container.text(of: trash + "/info/f.trashinfo")?.contains("Path=d/f") != true { problems.append("nothing says where it was") }
+            if container.text(of: trash + "/files/f") != "two\n" {
+                problems.append("the trash has \(try container.names())")
+            }
+            if container.text(of: trash + "/info/f.trashinfo")?.contains("Path=d/f") != true {
+                problems.append("nothing says where it was")
+            }
             guard container.isVersioned else { return problems }
             let inTrash = try container.history(of: trash + "/files/f").versions.count
             if inTrash != 2 { problems.append("\(inTrash) versions in the trash") }

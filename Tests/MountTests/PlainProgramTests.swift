@@ -4,8 +4,8 @@ import Support
 import Testing
 
 @Suite("Plain programs and claims") struct PlainProgramTests {
-    /// Has somebody else hold a claim until something is written into `../go`; it is there when this returns. What it is
-    /// told goes to `../notes`.
+    /// Has somebody else hold a claim until something is written into `../go`; it is there when this returns. What it
+    /// is told goes to `../notes`.
     private func hold(_ container: TestContainer, _ claim: String) throws {
         try shell(
             """
@@ -38,11 +38,13 @@ import Testing
             """, in: container.path)
     }
 
-    @Test("a claim waits for a program that has had the file open for long and writes to it now") func writers() throws {
+    @Test("a claim waits for a program that has had the file open for long and writes to it now")
+    func writers() throws {
         try withContainer(files: ["a": "old", "b": "1"]) { container in
             try hold(container, "b")
             try write(container, mode: "r+", seconds: 1.5)
-            let seen = try shell("\(Workplace.control) coordinate write a -- cat ../state; echo > ../go", in: container.path)
+            let seen = try shell(
+                "\(Workplace.control) coordinate write a -- cat ../state; echo > ../go", in: container.path)
             return seen.text == "done" ? [] : ["when the claim was granted the program was \(seen.text)"]
         }
     }
@@ -97,7 +99,8 @@ import Testing
             for (index, way) in ways.enumerated() {
                 _ = try stranger.must(way[0], way[1], way.count > 2 ? way[2] : "755")
                 try shell(
-                    "until [ $(grep -c 'changed free' ../notes) -gt \(index) ]; do :; done", in: container.path, seconds: 20)
+                    "until [ $(grep -c 'changed free' ../notes) -gt \(index) ]; do :; done", in: container.path,
+                    seconds: 20)
                 _ = try stranger.must(way[0] == "mkdir" ? "rmdir" : "unlink", "free")
             }
             try shell("echo > ../go", in: container.path)

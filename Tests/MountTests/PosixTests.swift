@@ -29,9 +29,10 @@ import Testing
             reason: "FUSE knows neither FALLOC_FL_COLLAPSE_RANGE nor FALLOC_FL_INSERT_RANGE: EOPNOTSUPP"),
         Difference(
             cases: "set-id .* chown self|chown -1 -1|times after chown", lines: ".*",
-            reason:
-                "chown(path, -1, -1) is not passed to a file system in user space: it changes nothing, not even ctime or set-id bits"
-        ),
+            reason: """
+                chown(path, -1, -1) is not passed to a file system in user space: it changes nothing, not even ctime \
+                or set-id bits
+                """),
         Difference(
             cases: "rename (directory|full) to full whiteout", lines: "  from: .*",
             reason: "ext4 touches the directory although RENAME_WHITEOUT onto a full directory fails"),
@@ -40,14 +41,16 @@ import Testing
             reason: "without passthrough O_DIRECT takes any length and alignment"),
         Difference(
             cases: ".*", lines: "(.*: )?blocks: [0-9]+",
-            reason:
-                "a file may carry attributes of ours (its label, or the mark of a save in progress), which may take a block"
-        ),
+            reason: """
+                a file may carry attributes of ours (its label, or the mark of a save in progress), which may take a \
+                block
+                """),
         Difference(
             cases: "unlinked and open", lines: "reopen: .*",
-            reason:
-                "an unlinked file cannot be opened for writing again through /proc/self/fd: what was deleted does not change"
-        ),
+            reason: """
+                an unlinked file cannot be opened for writing again through /proc/self/fd: what was deleted does not \
+                change
+                """),
         Difference(
             cases: "working directory replaced", lines: "stat: .*",
             reason: "a directory that was replaced shows the size 0 of a removed one"),

@@ -66,7 +66,11 @@ let replaceWaitIsOver: Duration = .seconds(Workplace.isFull ? 3 : 9)
         }
     }
 
-    @Test("an open for writing has the presenter relinquish, and it has its file back after the close; a silent one is passed")
+    @Test(
+        """
+        an open for writing has the presenter relinquish, and it has its file back after the close; \
+        a silent one is passed
+        """)
     func writersAsk() throws {
         try withContainer(files: ["a": "old"], settings: ["replace-wait": "500ms"]) { container in
             var problems: [String] = []

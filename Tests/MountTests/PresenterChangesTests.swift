@@ -11,7 +11,8 @@ import Testing
             let client = try PresentingClient(of: container)
             defer { client.close() }
             try client.present("d/e/a")
-            try shell("echo 2 > d/e/a; echo 2 > d/b; mv d f; mv f/e/a f/e/c; echo 3 > f/e/c; rm f/e/c", in: container.path)
+            try shell(
+                "echo 2 > d/e/a; echo 2 > d/b; mv d f; mv f/e/a f/e/c; echo 3 > f/e/c; rm f/e/c", in: container.path)
             let told = try client.wait(for: "d/e/a: deleted f/e/c item at f/e/c")
             // Its own children's opens do not ask it for anything.
             let expected = [
@@ -29,7 +30,9 @@ import Testing
             let client = try PresentingClient(of: container)
             defer { client.close() }
             try client.present("d/a")
-            let (one, other) = (try ActorProcess("code", in: container.path), try ActorProcess("claude", in: container.path))
+            let (one, other) = (
+                try ActorProcess("code", in: container.path), try ActorProcess("claude", in: container.path)
+            )
             try one.save("22", to: "d/a")
             try other.must("rename", "d/a", "d/b")
             try one.saveByRename("333", to: "d/b")
@@ -46,7 +49,9 @@ import Testing
             let client = try PresentingClient(of: container)
             defer { client.close() }
             try client.present("d")
-            try shell("echo 2 > d/e/a; mv x d/y; mv d/y z; echo 3 > z; mkdir d/n; rmdir d/n; chmod 600 d/e/a", in: container.path)
+            try shell(
+                "echo 2 > d/e/a; mv x d/y; mv d/y z; echo 3 > z; mkdir d/n; rmdir d/n; chmod 600 d/e/a",
+                in: container.path)
             let told = try client.wait(for: "d: attributes d/e/a inDirectory at d")
             let expected = [
                 "d: saved d/e/a inDirectory at d", "d: renamed x -> d/y inDirectory at d",
@@ -57,7 +62,8 @@ import Testing
         }
     }
 
-    @Test("what is done in its own claims a presenter does not hear, nor what it saves when it is asked to; another does")
+    @Test(
+        "what is done in its own claims a presenter does not hear, nor what it saves when it is asked to; another does")
     func own() throws {
         let file = Saved()
         try withContainer(files: ["a": "1"]) { container in
@@ -73,7 +79,9 @@ import Testing
             // process has saved.
             try other.present("")
             let heard = ": saved a inDirectory at "
-            try client.claim("writing", ["a"], for: presenter) { file.save(container.file("a"), "in a claim of its own") }
+            try client.claim("writing", ["a"], for: presenter) {
+                file.save(container.file("a"), "in a claim of its own")
+            }
             try other.wait(for: heard)
             // Another client reads: the presenter is asked to save, and does.
             try container.must("coordinate", "read", "a", "--", "cat", "a")

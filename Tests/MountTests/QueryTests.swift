@@ -23,7 +23,9 @@ import Testing
         var count: Int?
     }
 
-    private func query(_ container: TestContainer, _ arguments: String..., asUser user: UInt32? = nil) throws -> [Entry] {
+    private func query(
+        _ container: TestContainer, _ arguments: String..., asUser user: UInt32? = nil
+    ) throws -> [Entry] {
         let output = try container.ctl(["query", "--json"] + arguments, asUser: user, seconds: 60)
         guard output.status == 0 else { throw Failure("query \(arguments): \(output.errors)") }
         return try JSONDecoder().decode([Entry].self, from: Data(output.stdout))
@@ -60,7 +62,9 @@ import Testing
             try expect("extension = txt AND NOT path LIKE 'd/*'", ["a.txt"])
             let one = try query(container, "name = a.txt").first
             let history = try container.history(of: "a.txt").versions
-            if one?.version != history.first?.id || one?.versions != history.count { problems.append("\(String(describing: one))") }
+            if one?.version != history.first?.id || one?.versions != history.count {
+                problems.append("\(String(describing: one))")
+            }
             let inode = try shell("stat -c %i d", in: container.path).text
             let directory = try query(container, "path = d").first
             if directory?.id != inode { problems.append("id \(directory?.id ?? "-"), inode \(inode)") }
@@ -89,7 +93,10 @@ import Testing
         }
     }
 
-    @Test("another user learns no name in a directory that is closed to them, and of a closed file what its directory tells")
+    @Test(
+        """
+        another user learns no name in a directory that is closed to them, and of a closed file what its directory tells
+        """)
     func rights() throws {
         let (alice, bob): (UInt32, UInt32) = (5, 65534)
         try withContainer(named: "query") { container in
@@ -108,9 +115,14 @@ import Testing
             let expected = ["closed", "open", "open/private", "open/secret-open", "passable", "unsearchable"]
             if seen.map(\.path) != expected { problems.append("bob sees \(seen.map(\.path))") }
             let secret = seen.first { $0.path == "open/private" }
-            if secret?.user != nil || secret?.versions != nil || secret?.version != nil { problems.append("\(String(describing: secret))") }
-            if try container.ctl(["query", "TRUE", "closed"], asUser: bob).status != 1 { problems.append("closed was listed") }
-            // Live: a directory that opens shows what is in it, one that closes hides it, and nothing in a closed one is named.
+            if secret?.user != nil || secret?.versions != nil || secret?.version != nil {
+                problems.append("\(String(describing: secret))")
+            }
+            if try container.ctl(["query", "TRUE", "closed"], asUser: bob).status != 1 {
+                problems.append("closed was listed")
+            }
+            // Live: a directory that opens shows what is in it, one that closes hides it, and nothing in a closed one
+            // is named.
             let lines = try followed(
                 container, "", """
                     echo 2 > closed/more; mv closed/more closed/else; rm closed/else; chmod 755 closed; sync .
@@ -121,7 +133,8 @@ import Testing
             where !words.contains(word) {
                 problems.append("no \(word) in \(words)")
             }
-            for name in ["closed/more", "closed/else", "open/untold"] where words.contains(where: { $0.hasSuffix(name) }) {
+            for name in ["closed/more", "closed/else", "open/untold"]
+            where words.contains(where: { $0.hasSuffix(name) }) {
                 problems.append("\(name) was told")
             }
             return problems
@@ -165,22 +178,27 @@ import Testing
         }) { container in
             guard container.isVersioned else { return [] }
             let steps = Workplace.isFull ? 1500 : 250
-            let script = (0..<3).map { "(cd \($0); python3 -c '\(Self.mischief)' \(seed + $0) \(steps)) &" }.joined(separator: "\n")
+            let script = (0..<3).map { "(cd \($0); python3 -c '\(Self.mischief)' \(seed + $0) \(steps)) &" }.joined(
+                separator: "\n")
             let lines = try followed(container, "NOT name = unmatched", script + "\nwait")
             var told: [String: Entry] = [:]
             var problems: [String] = []
             for line in lines {
                 guard let item = line.item else { continue }
-                if let from = line.from, told.removeValue(forKey: from) == nil { problems.append("\(from) was not told") }
+                if let from = line.from, told.removeValue(forKey: from) == nil {
+                    problems.append("\(from) was not told")
+                }
                 switch line.event {
-                case "removed": if told.removeValue(forKey: item.path) == nil { problems.append("\(item.path) removed, not told") }
+                case "removed":
+                    if told.removeValue(forKey: item.path) == nil { problems.append("\(item.path) removed, not told") }
                 default: told[item.path] = item
                 }
             }
             let now = try query(container, "NOT name = unmatched")
             let truth = Dictionary(now.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
             for path in Set(truth.keys).union(told.keys).sorted() where truth[path] != told[path] {
-                problems.append("\(path): told \(String(describing: told[path])), is \(String(describing: truth[path]))")
+                problems.append(
+                    "\(path): told \(String(describing: told[path])), is \(String(describing: truth[path]))")
             }
             if lines.count < 40 { problems.append("only \(lines.count) lines") }
             return Array(problems.prefix(20))
@@ -200,7 +218,8 @@ import Testing
             write(t, "r" * r.randrange(50)); os.rename(t, q)
         moves = [
             lambda: write(p(), "w" * r.randrange(50)), lambda: open(p(), "a").write("more"), replace,
-            lambda: os.rename(p(), p()), lambda: os.unlink(p()), lambda: os.link(p(), p()), lambda: os.symlink("a", p()),
+            lambda: os.rename(p(), p()), lambda: os.unlink(p()), lambda: os.link(p(), p()), \
+        lambda: os.symlink("a", p()),
             lambda: os.mkdir(d()[:-1] or "x"), lambda: os.mkdir(d() + "x"), lambda: os.rename(d()[:-1], d()[:-1]),
             lambda: shutil.rmtree(d()[:-1] or "x"), lambda: os.chmod(p(), r.choice([0o600, 0o644])),
             lambda: os.truncate(p(), r.randrange(9)),

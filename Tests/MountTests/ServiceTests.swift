@@ -12,16 +12,20 @@ import Testing
 
     /// The options that the kernel has for a mount.
     private func options(_ point: String) throws -> Set<String> {
-        Set(try mustRun("findmnt", ["-n", "-o", "OPTIONS", "--mountpoint", point]).text.split(separator: ",").map(String.init))
+        Set(
+            try mustRun("findmnt", ["-n", "-o", "OPTIONS", "--mountpoint", point]).text.split(separator: ",")
+                .map(String.init))
     }
 
     @Test("options that are others' business are passed over, and the kernel's are passed on")
     func fstab() throws {
         try Place.with { place in
-            // First: who makes a mount namespace beside this test has a copy of what is mounted, and its daemon lives on.
+            // First: who makes a mount namespace beside this test has a copy of what is mounted, and its daemon lives
+            // on.
             let unknown = try place.ctl("mount", "c", "-o", "no-such-option")
             #expect(unknown.status != 0 && unknown.errors.contains("no-such-option"), "\(unknown.errors)")
-            try place.mount("c", "x-systemd.automount,x-gvfs-show,_netdev,nofail,user,noauto,defaults,nosuid,nodev,noexec")
+            try place.mount(
+                "c", "x-systemd.automount,x-gvfs-show,_netdev,nofail,user,noauto,defaults,nosuid,nodev,noexec")
             let found = try options(place.path + "/c")
             #expect(found.isSuperset(of: ["nosuid", "nodev", "noexec", "rw"]), "\(found)")
             #expect(try shell("cat c/f", in: place.path).text == "one")
@@ -38,7 +42,9 @@ import Testing
             let dry = try run("sh", [helper, directory, directory, "-f"], in: "/", environment: path)
             #expect(try dry.status == 0 && !Mounts.all().contains { $0.path == directory })
             #expect(try run("sh", [helper, directory], in: "/", environment: path).status == 1)
-            try mustRun("sh", [helper, directory, directory, "-n", "-s", "-v", "-o", "rw,nosuid,x-initrd.mount"], in: "/", environment: path)
+            try mustRun(
+                "sh", [helper, directory, directory, "-n", "-s", "-v", "-o", "rw,nosuid,x-initrd.mount"], in: "/",
+                environment: path)
             #expect(try options(directory).contains("nosuid"))
             #expect(try shell("echo two > f; cat f", in: directory).text == "two")
             try place.unmount()
@@ -65,7 +71,8 @@ import Testing
             try mustRun("chmod", ["755", "bin/swift"], in: place.path)
             let environment = [
                 "PATH": place.path + "/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"),
-                "REAL": try mustRun("sh", ["-c", "command -v swift"]).text, "BIN": Self.programs, "LOG": place.path + "/log",
+                "REAL": try mustRun("sh", ["-c", "command -v swift"]).text, "BIN": Self.programs,
+                "LOG": place.path + "/log",
             ]
             func up(_ arguments: String...) throws -> Output {
                 try run(Self.tree + "/Mount/up", arguments, in: place.path, environment: environment)
@@ -73,9 +80,13 @@ import Testing
             let first = try up("new/notes")
             #expect(first.status == 0, "\(first.errors)")
             let built = try String(contentsOfFile: place.path + "/log", encoding: .utf8)
-            for product in ["versionsfs", "versionsctl"] { #expect(built.contains("-c release --static-swift-stdlib --product \(product)")) }
+            for product in ["versionsfs", "versionsctl"] {
+                #expect(built.contains("-c release --static-swift-stdlib --product \(product)"))
+            }
             // What it prints, up to where an ID has to be chosen.
-            let lines = first.text.split(separator: "\n").filter { $0.hasPrefix("    ") }.prefix { !$0.contains(" ID ") }
+            let lines = first.text.split(separator: "\n").filter { $0.hasPrefix("    ") }.prefix {
+                !$0.contains(" ID ")
+            }
             #expect(lines.count >= 5)
             let tried = try run("bash", ["-ec", lines.joined(separator: "\n")], in: place.path)
             #expect(tried.status == 0 && tried.text.contains("2 versions"), "\(tried.text) \(tried.errors)")

@@ -74,7 +74,8 @@ import Testing
             let later = ["scopes.documents", "packages.extensions"]
             for (key, value) in values {
                 let set = try place.ctl("config", key, value, in: "c")
-                #expect(set.status == 0 && set.errors.contains(Told.noEffectYet) == later.contains(key), "\(set.errors)")
+                #expect(
+                    set.status == 0 && set.errors.contains(Told.noEffectYet) == later.contains(key), "\(set.errors)")
             }
             try place.unmount()
             try place.mount()

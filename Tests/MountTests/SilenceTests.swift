@@ -5,13 +5,14 @@ import Support
 import Testing
 
 extension TestContainer {
-    /// A command of its own process holds a claim on a file until something is written into `../go-FILE`; its process id
-    /// is in `../pid-FILE`, what it says in `../notes-FILE`.
+    /// A command of its own process holds a claim on a file until something is written into `../go-FILE`; its process
+    /// id is in `../pid-FILE`, what it says in `../notes-FILE`.
     func hold(_ file: String) throws {
         try shell(
             """
             mkfifo ../ready-\(file) ../go-\(file)
-            setsid \(Workplace.control) coordinate write \(file) -- sh -c 'echo > ../ready-\(file); read x < ../go-\(file)' \
+            setsid \(Workplace.control) coordinate write \(file) -- \
+            sh -c 'echo > ../ready-\(file); read x < ../go-\(file)' \
               < /dev/null > /dev/null 2> ../notes-\(file) &
             echo $! > ../pid-\(file)
             read x < ../ready-\(file)
@@ -23,7 +24,11 @@ extension TestContainer {
     /// What waits in vain goes on after ten seconds. The machine may be slow; the arbiter is not.
     private static let deadline: ClosedRange<Double> = 8...(Workplace.isFull ? 12 : 30)
 
-    @Test("whoever waits for a silent presenter, or for a holder that is stopped, goes on after ten seconds, and they are told")
+    @Test(
+        """
+        whoever waits for a silent presenter, or for a holder that is stopped, goes on after ten seconds, and they are \
+        told
+        """)
     func deadlines() throws {
         try withContainer(files: ["a": "1", "b": "1", "c": "1"]) { container in
             let silent = try PresentingClient(of: container, answers: false)
@@ -61,7 +66,9 @@ extension TestContainer {
             let again = try clock.measure { try container.must("coordinate", "read", "a", "--", "true") }
             if again > .seconds(Workplace.isFull ? 2 : 7) { problems.append("the next reader waited for \(again)") }
             // When it runs again, the stopped one hears what has become of its claim.
-            try shell("kill -CONT $(cat ../pid-b); until grep -q 'claim was revoked' ../notes-b; do :; done", in: container.path)
+            try shell(
+                "kill -CONT $(cat ../pid-b); until grep -q 'claim was revoked' ../notes-b; do :; done",
+                in: container.path)
             return problems
         }
     }
@@ -93,17 +100,25 @@ extension TestContainer {
                 start.directory = container.path
                 let child = try Child(start)
                 defer { child.kill() }
-                let waits = "until [ -e ../opening ] && grep -q request_wait /proc/\(child.pid)/wchan; do :; done; rm ../opening"
+                let waits =
+                    """
+                    until [ -e ../opening ] && grep -q request_wait /proc/\(child.pid)/wchan; do :; done; rm ../opening
+                    """
                 try shell(waits, in: container.path)
                 child.signal(signal)
                 // Long before its patience is over.
                 let ended = try child.wait(.after(seconds: 20))
                 if ended != status { problems.append("after signal \(signal) it ended with \(ended)") }
-                if container.text(of: "a") != "new" { problems.append("after signal \(signal): \(container.text(of: "a") ?? "-")") }
+                if container.text(of: "a") != "new" {
+                    problems.append("after signal \(signal): \(container.text(of: "a") ?? "-")")
+                }
                 let claims: [ClaimListing] = try container.decode(["claims"])
-                if claims.count != 1 || claims.first?.waiting != false { problems.append("after signal \(signal): \(claims)") }
+                if claims.count != 1 || claims.first?.waiting != false {
+                    problems.append("after signal \(signal): \(claims)")
+                }
             }
-            try shell("echo > ../go-a; while \(Workplace.control) claims | grep -q write; do :; done", in: container.path)
+            try shell(
+                "echo > ../go-a; while \(Workplace.control) claims | grep -q write; do :; done", in: container.path)
             return problems
         }
     }

@@ -117,8 +117,8 @@ import Testing
                 guard container.isVersioned else { return [] }
                 for number in 1...8 { try save(number, container.file("f\(number)")) }
                 try shell(
-                    "mkdir small many empty; for i in 1 2 3 4 5 new; do echo $i > small/$i; done; ln -s f1 symlink; ln f8 linked;"
-                        + " for i in $(seq 300); do echo $i > many/$i; done", in: container.path)
+                    "mkdir small many empty; for i in 1 2 3 4 5 new; do echo $i > small/$i; done; ln -s f1 symlink;"
+                        + " ln f8 linked; for i in $(seq 300); do echo $i > many/$i; done", in: container.path)
                 var problems: [String] = []
                 for (name, command) in Self.onFull {
                     try fillWithLiveFile(container.file("filler"))

@@ -11,8 +11,9 @@ import Testing
     func closed(_ streams: String) throws {
         try Place.with { place in
             let line =
-                "timeout 20 $CTL mount c \(streams) && echo 1 > c/f && echo 2 > c/f && timeout 20 $CTL history c/f \(streams); "
-                + "timeout 20 $CTL status c \(streams) && timeout 20 $CTL unmount c \(streams)"
+                "timeout 20 $CTL mount c \(streams) && echo 1 > c/f && echo 2 > c/f && "
+                + "timeout 20 $CTL history c/f \(streams); timeout 20 $CTL status c \(streams) && "
+                + "timeout 20 $CTL unmount c \(streams)"
             #expect(try place.bash(line).status == 0)
             #expect(try String(contentsOfFile: place.path + "/c/f", encoding: .utf8) == "2\n")
             let direct = try place.bash("timeout 20 $DAEMON c \(streams) && $CTL unmount c")

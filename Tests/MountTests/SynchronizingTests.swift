@@ -6,9 +6,9 @@ import Support
 import Testing
 
 @Suite struct SynchronizingTests {
-    /// Writes a file through the mount and prints how many of its pages are not on the disk: after syncfs(2) of
-    /// the mount, and after fsync(2); then, of a file beneath, before and after syncfs(2) there. `none` where that cannot be
-    /// known.
+    /// Writes a file through the mount and prints how many of its pages are not on the disk: after syncfs(2) of the
+    /// mount, and after fsync(2); then, of a file beneath, before and after syncfs(2) there. `none` where that cannot
+    /// be known.
     private static let script = """
         import ctypes, os, sys
         mount, beneath = sys.argv[1:]

@@ -8,7 +8,9 @@ import Testing
     private func withConflict(_ body: (TestContainer) throws -> [String]) throws {
         try withContainer(named: "terminal", files: ["f": "one\n"]) { container in
             guard container.isVersioned else { return [] }
-            let (code, claude) = (try ActorProcess("code", in: container.path), try ActorProcess("claude", in: container.path))
+            let (code, claude) = (
+                try ActorProcess("code", in: container.path), try ActorProcess("claude", in: container.path)
+            )
             for actor in [code, claude] { try actor.load("f") }
             try code.save("ours\n", to: "f")
             try claude.save("theirs\n", to: "f")
@@ -31,7 +33,8 @@ import Testing
             let terminal = try terminal(container, "resolve f", ["NO_COLOR": "1"])
             try terminal.wait(for: "for help:")
             let shown = terminal.screen.text
-            var problems = ["code (", "claude (", "SAVED", "against the current version: 1 line added, 1 removed"].filter { !shown.contains($0) }
+            var problems = ["code (", "claude (", "SAVED", "against the current version: 1 line added, 1 removed"]
+                .filter { !shown.contains($0) }
                 .map { "it does not show \"\($0)\":\n\(shown)" }
             try terminal.type("nonsense\n")
             try terminal.wait("it to ask again") { $0.screen.text.components(separatedBy: "for help:").count > 2 }
@@ -56,7 +59,9 @@ import Testing
             try terminal.wait(for: "status 1.")
             let piped = try container.ctl(["resolve", "f"])
             var problems = try container.conflicts().count == 1 ? [] : ["the conflict has gone"]
-            if piped.status != 64 || !piped.errors.contains("--keep") { problems.append("piped: \(piped.status) \(piped.errors)") }
+            if piped.status != 64 || !piped.errors.contains("--keep") {
+                problems.append("piped: \(piped.status) \(piped.errors)")
+            }
             return problems
         }
     }
@@ -73,7 +78,9 @@ import Testing
                 let output = try run(
                     "bash", ["-c", line], in: container.path,
                     environment: ["TERM": "vt100", "PAGER": "cat", "NO_COLOR": ""].merging(environment) { $1 })
-                if output.text.contains("\u{1B}[") != isColoured { problems.append("\(environment): \(output.text.debugDescription)") }
+                if output.text.contains("\u{1B}[") != isColoured {
+                    problems.append("\(environment): \(output.text.debugDescription)")
+                }
             }
             let piped = try container.must("conflicts").text + container.must("diff", "f").text
             if piped.contains("\u{1B}") { problems.append("in a pipe: \(piped.debugDescription)") }
@@ -91,7 +98,8 @@ import Testing
                 Workplace.control, ["diff", "f"], in: container.path, environment: ["PAGER": "sed s/^/paged:/"])
             let own = try run(
                 Workplace.control, ["diff", "f"], in: container.path, environment: ["VERSIONS_DIFF": "cat"])
-            var problems = piped.text.contains("paged:") || !piped.text.contains("-ours") ? ["piped: \(piped.text)"] : []
+            var problems =
+                piped.text.contains("paged:") || !piped.text.contains("-ours") ? ["piped: \(piped.text)"] : []
             if own.text != "ours\ntheirs" { problems.append("with a diff of one's own: \(own.text) \(own.errors)") }
             return problems
         }
@@ -106,7 +114,9 @@ import Testing
             let output = try run("bash", ["-c", line], in: container.path)
             var problems: [String] = []
             if !output.text.contains("undeleting: ") { problems.append("no progress: \(output.text.debugDescription)") }
-            if !output.text.hasSuffix("\r\u{1B}[K") { problems.append("it is left there: \(output.text.debugDescription)") }
+            if !output.text.hasSuffix("\r\u{1B}[K") {
+                problems.append("it is left there: \(output.text.debugDescription)")
+            }
             let said = container.text(of: "../out") ?? ""
             if said.contains("undeleting") || !said.contains("d") { problems.append("standard output: \(said)") }
             let piped = try container.must("check")
@@ -115,7 +125,9 @@ import Testing
         }
     }
 
-    @Test("completions for the shells that the argument parser knows are scripts that these take", arguments: ["bash", "zsh", "fish"])
+    @Test(
+        "completions for the shells that the argument parser knows are scripts that these take",
+        arguments: ["bash", "zsh", "fish"])
     func completions(_ shell: String) throws {
         let output = try run(Workplace.control, ["--generate-completion-script", shell])
         #expect(output.status == 0 && output.errors.isEmpty, "\(output.errors)")

@@ -45,8 +45,9 @@ enum Tools {
 
     /// `#f.txt#` is written first, and goes with the save.
     private static let emacs = """
-        emacs -Q --batch --eval '(progn (setq make-backup-files nil) (find-file "f.txt") (auto-save-mode 1) (erase-buffer) \
-        (insert "new\\n") (do-auto-save t t) (unless (file-exists-p "#f.txt#") (kill-emacs 3)) (save-buffer))'
+        emacs -Q --batch --eval '(progn (setq make-backup-files nil) (find-file "f.txt") (auto-save-mode 1) \
+        (erase-buffer) (insert "new\\n") (do-auto-save t t) (unless (file-exists-p "#f.txt#") (kill-emacs 3)) \
+        (save-buffer))'
         """
 
     /// A line that has a new text at `$t/f.txt`, on another file system where there is one.

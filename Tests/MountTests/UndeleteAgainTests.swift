@@ -53,7 +53,11 @@ import Testing
                 "bash",
                 [
                     "-c",
-                    "cd \(target) && find . -type f | wc -l; cat * sub/* 2>/dev/null | sort | uniq -c | awk '{print $1}' | sort | uniq -c | tr -s ' '; stat -c '%a %y' sub",
+                    """
+                    cd \(target) && find . -type f | wc -l; \
+                    cat * sub/* 2>/dev/null | sort | uniq -c | awk '{print $1}' | sort | uniq -c | tr -s ' '; \
+                    stat -c '%a %y' sub
+                    """,
                 ],
                 in: place.path).text
             #expect(files.hasPrefix("600\n"), "\(remaining) remained: \(files)")

@@ -19,7 +19,11 @@ import Testing
     private func told(
         _ container: TestContainer, of target: String, until end: String, asUser user: UInt32? = nil
     ) throws -> [Event] {
-        let line = "exec 3< <(exec \"$CTL\" watch \"$TARGET\" --json --after 0); watcher=$!; sed \"\\|\\\"path\\\":\\\"$END\\\"|q\" <&3; kill $watcher"
+        let line =
+            """
+            exec 3< <(exec \"$CTL\" watch \"$TARGET\" --json --after 0); watcher=$!; \
+            sed \"\\|\\\"path\\\":\\\"$END\\\"|q\" <&3; kill $watcher
+            """
         let output = try run(
             "bash", ["-c", line], in: container.path,
             environment: ["CTL": Workplace.control, "TARGET": target, "END": end], asUser: user, seconds: 30)
@@ -30,7 +34,9 @@ import Testing
     func origins() throws {
         try withContainer(named: "watch", files: ["a": "1"]) { container in
             guard container.isVersioned else { return [] }
-            let (one, other) = (try ActorProcess("code", in: container.path), try ActorProcess("claude", in: container.path))
+            let (one, other) = (
+                try ActorProcess("code", in: container.path), try ActorProcess("claude", in: container.path)
+            )
             try one.save("22", to: "a")
             try other.saveByRename("333", to: "a")
             try one.must("rename", "a", "b")
@@ -47,21 +53,30 @@ import Testing
             var problems: [String] = []
             for (text, actor) in expected {
                 let found = events.filter { $0.text == text && $0.pid == actor.pid && $0.program == actor.program }
-                if found.count != 1 { problems.append("\(text) by \(actor.program) (\(actor.pid)): \(found.count) times") }
+                if found.count != 1 {
+                    problems.append("\(text) by \(actor.program) (\(actor.pid)): \(found.count) times")
+                }
             }
             let saves = events.filter { $0.text == "saved a" }.map { "\($0.program ?? "-") \($0.pid ?? 0)" }
             if saves != ["code \(one.pid)", "claude \(other.pid)"] { problems.append("saved by \(saves)") }
-            return problems.isEmpty ? [] : problems + events.map { "told: \($0.text) by \($0.program ?? "-") (\($0.pid ?? 0))" }
+            return problems.isEmpty
+                ? [] : problems + events.map { "told: \($0.text) by \($0.program ?? "-") (\($0.pid ?? 0))" }
         }
     }
 
     @Test(
         "A refusal is one answer and one event, though the kernel asks twice",
-        arguments: [["open", "h", "X", "w+trunc"], ["open", "h", "X", "w"], ["truncate", "X", "0"], ["rename", "new", "X"]])
+        arguments: [
+            ["open", "h", "X", "w+trunc"], ["open", "h", "X", "w"], ["truncate", "X", "0"], ["rename", "new", "X"],
+        ])
     func refusals(_ request: [String]) throws {
-        try withContainer(named: "watch", files: ["X": "1", "new": "1"], settings: ["stale-writes": "refuse"]) { container in
+        try withContainer(
+            named: "watch", files: ["X": "1", "new": "1"], settings: ["stale-writes": "refuse"]
+        ) { container in
             guard container.isVersioned else { return [] }
-            let (one, other) = (try ActorProcess("one", in: container.path), try ActorProcess("other", in: container.path))
+            let (one, other) = (
+                try ActorProcess("one", in: container.path), try ActorProcess("other", in: container.path)
+            )
             try one.load("X")
             try other.load("X")
             try other.save("22", to: "X")
@@ -112,7 +127,8 @@ import Testing
                     "-ec",
                     """
                     echo 1 > public; echo 2 > public; mkdir -m 700 closed; echo 1 > closed/hidden; mv public closed/gone
-                    mkdir open; echo 1 > open/shown; mv open/shown closed/taken; mkdir -m 711 through; echo 1 > through/unlisted
+                    mkdir open; echo 1 > open/shown; mv open/shown closed/taken; mkdir -m 711 through; \
+                    echo 1 > through/unlisted
                     """,
                 ], in: container.path, asUser: alice)
             try mustRun("bash", ["-ec", "echo own > own; echo end > end"], in: container.path, asUser: bob)
@@ -124,7 +140,9 @@ import Testing
                 for text in his where text.contains(secret) { problems.append("bob is told: \(text)") }
                 if !hers.contains(where: { $0.contains(secret) }) { problems.append("alice is not told of \(secret)") }
             }
-            for text in ["created own", "created open/shown"] where !his.contains(text) { problems.append("bob is not told: \(text)") }
+            for text in ["created own", "created open/shown"] where !his.contains(text) {
+                problems.append("bob is not told: \(text)")
+            }
             // The log tells both the same, and no more: not by versions and deleted entries either.
             let log = try container.must("log", "--all", asUser: bob).text
             for secret in ["closed/", "through/"] where log.contains(secret) { problems.append("bob's log: \(log)") }
@@ -133,7 +151,9 @@ import Testing
             for secret in ["closed/hidden", "through/unlisted"] where !own.contains(secret) {
                 problems.append("\(secret) is not in alice's log: \(own)")
             }
-            if hers.count != all.count { problems.append("alice is told of \(hers.count) changes, root of \(all.count)") }
+            if hers.count != all.count {
+                problems.append("alice is told of \(hers.count) changes, root of \(all.count)")
+            }
             return problems
         }
     }
