@@ -39,7 +39,9 @@ final class Editor: NSObject, NSFilePresenter, Sendable {
     }
 
     /// Keeps a question without answering it.
-    private func hold(_ question: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) { kept.withLock { $0.append(question) } }
+    private func hold(_ question: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+        kept.withLock { $0.append(question) }
+    }
     private let kept = Mutex<[@Sendable ((@Sendable () -> Void)?) -> Void]>([])
 
     func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
@@ -48,7 +50,9 @@ final class Editor: NSObject, NSFilePresenter, Sendable {
         say("save")
         var error: NSError?
         var failure: (any Error)?
-        NSFileCoordinator(filePresenter: self).coordinate(writingItemAt: url, options: .forReplacing, error: &error) { url in
+        NSFileCoordinator(filePresenter: self).coordinate(
+            writingItemAt: url, options: .forReplacing, error: &error
+        ) { url in
             do {
                 try Data(unsaved.utf8).write(to: url, options: .atomic)
             } catch {
@@ -159,7 +163,8 @@ func perform(_ words: [String]) {
         }
         say(told(error))
     case "measure":
-        // The median of so many accesses that nobody else wants, in microseconds: as such, and of finding out who coordinates.
+        // The median of so many accesses that nobody else wants, in microseconds: as such, and of finding out who
+        // coordinates.
         var times: [Double] = []
         for _ in 0..<(Int(rest) ?? 0) {
             let begin = DispatchTime.now().uptimeNanoseconds

@@ -8,7 +8,8 @@ import VersionModel
 @Suite("What many claims cost", .serialized) struct ArbiterCostTests {
     private static func play(_ rounds: Int, _ body: (inout Play, UInt64) -> Void, in play: inout Play) -> Duration {
         // The quickest of several: others use the machine as well.
-        (0..<5).map { _ in ContinuousClock().measure { for round in 0..<rounds { body(&play, UInt64(round)) } } }.min() ?? .zero
+        (0..<5).map { _ in ContinuousClock().measure { for round in 0..<rounds { body(&play, UInt64(round)) } } }.min()
+            ?? .zero
     }
 
     /// A number of clients contend for one file, each anew when it has had it.

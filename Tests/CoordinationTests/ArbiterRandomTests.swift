@@ -8,7 +8,11 @@ import VersionModel
 @testable import Coordination
 
 @Suite("The arbiter at random") struct ArbiterRandomTests {
-    @Test("nothing is shared that excludes, nobody is forgotten, overtaken or shut in, and everyone gets back what is theirs")
+    @Test(
+        """
+        nothing is shared that excludes, nobody is forgotten, overtaken or shut in, and everyone gets back what is \
+        theirs
+        """)
     func randomSteps() {
         let environment = ProcessInfo.processInfo.environment
         let isFull = environment["VERSIONSFS_FULL"] == "1"
@@ -23,7 +27,12 @@ import VersionModel
             // Where there was nothing to answer or to release, that was no step.
             while done < steps, crowd.faults.isEmpty { if crowd.step() { done += 1 } }
             crowd.goHome()
-            #expect(crowd.faults == [], "seed \(seed &+ UInt64(run)), run 0 with VERSIONSFS_SEED:\n\(crowd.log.suffix(40).joined(separator: "\n"))")
+            #expect(
+                crowd.faults == [],
+                """
+                seed \(seed &+ UInt64(run)), run 0 with \
+                VERSIONSFS_SEED:\n\(crowd.log.suffix(40).joined(separator: "\n"))
+                """)
             seen.add(crowd.seen)
             if !crowd.faults.isEmpty { return }
         }
@@ -38,12 +47,15 @@ struct Seen: CustomStringConvertible {
     mutating func note(_ what: String) { counts[what, default: 0] += 1 }
     mutating func add(_ other: Seen) { counts.merge(other.counts) { $0 + $1 } }
 
-    var description: String { counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ") }
+    var description: String {
+        counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
 
     var isInteresting: Bool {
         let wanted = [
             "granted", "waited", "passed", "deadlock", "refused", "cancelled", "impatient", "presenter revoked",
-            "claim revoked", "asked", "slow", "probe", "moved", "deleted", "came back", "hurried", "passed over", "noticed",
+            "claim revoked", "asked", "slow", "probe", "moved", "deleted", "came back", "hurried", "passed over",
+            "noticed",
             "disturbed",
         ]
         return wanted.allSatisfy { counts[$0, default: 0] > 0 }

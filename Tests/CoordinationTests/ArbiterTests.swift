@@ -186,8 +186,8 @@ import VersionModel
         play.present(5, of: 5, "d", subitems: true)
         play.claim(1, of: 9, [("d/p.pack/x", .delete)])
         #expect(play.said == [
-            "ask 2 for 1: relinquish to writer", "ask 3 for 1: relinquish to writer", "ask 4 for 1: relinquish to writer",
-            "ask 5 for 1: accommodate deletion of d/p.pack/x",
+            "ask 2 for 1: relinquish to writer", "ask 3 for 1: relinquish to writer",
+            "ask 4 for 1: relinquish to writer", "ask 5 for 1: accommodate deletion of d/p.pack/x",
         ])
         play.answer(3, for: 1)
         #expect(play.said == ["ask 3 for 1: accommodate deletion"])
@@ -298,7 +298,8 @@ import VersionModel
         #expect(play.said == ["1 reacquires from 1", "2 reacquires from 1"])
     }
 
-    @Test("an open of a plain program waits as long as it has patience, and has presenters relinquish") func plainOpen() {
+    @Test("an open of a plain program waits as long as it has patience, and has presenters relinquish")
+    func plainOpen() {
         var play = Play()
         play.claim(1, of: 1, [("a", .write)])
         play.open(2, by: 2, "a", .write)

@@ -12,7 +12,8 @@ let allAccessKinds: [AccessKind] =
 
 /// The same, and reads with every set of options.
 let allAccessKindsAndSets: [AccessKind] =
-    (0..<16).map { AccessKind.reading(ReadingOptions(rawValue: $0)) } + WritingOption.allCases.map { AccessKind.writing($0) }
+    (0..<16).map { AccessKind.reading(ReadingOptions(rawValue: $0)) }
+    + WritingOption.allCases.map { AccessKind.writing($0) }
 
 func path(_ text: String) -> TreePath { TreePath(bytes: Array(text.utf8)) ?? .root }
 
@@ -74,8 +75,12 @@ func path(_ text: String) -> TreePath { TreePath(bytes: Array(text.utf8)) ?? .ro
                     else if isContained {
                         letter(first) == "t" ? "x" : "-"
                     } else { "-" }
-                #expect(waits(other, for: one, packages) == (expected == "x"), "\(first) on \(pair.one), then \(second) on \(pair.other)")
-                #expect(waits(one, for: other, packages) == (expected == "x"), "\(second) on \(pair.other), then \(first) on \(pair.one)")
+                #expect(
+                    waits(other, for: one, packages) == (expected == "x"),
+                    "\(first) on \(pair.one), then \(second) on \(pair.other)")
+                #expect(
+                    waits(one, for: other, packages) == (expected == "x"),
+                    "\(second) on \(pair.other), then \(first) on \(pair.one)")
             }
         }
     }
@@ -115,7 +120,8 @@ func path(_ text: String) -> TreePath { TreePath(bytes: Array(text.utf8)) ?? .ro
                     #expect(
                         arbiter.request(claims[1], now: 0) == (waits ? [] : [.granted(claims[1].id, [other], .free)]))
                     #expect(
-                        arbiter.release(claims[0].id, now: 1) == (waits ? [.granted(claims[1].id, [other], .free)] : []))
+                        arbiter.release(claims[0].id, now: 1)
+                            == (waits ? [.granted(claims[1].id, [other], .free)] : []))
                     #expect(arbiter.release(claims[1].id, now: 1) == [])
                     #expect(arbiter.isEmpty && arbiter.nextDeadline == nil)
                 }

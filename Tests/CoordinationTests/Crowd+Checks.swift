@@ -15,7 +15,9 @@ extension Crowd {
             for (second, other) in zip(other.accesses, units(other)) {
                 let isOneItem = first.item != nil && first.item == second.item
                 let relation = isOneItem ? .same : ClaimMatrix.relation(ofLater: other, toEarlier: unit)
-                if ClaimMatrix.waits(later: second.kind.strength, forEarlier: first.kind.strength, relation) { return true }
+                if ClaimMatrix.waits(later: second.kind.strength, forEarlier: first.kind.strength, relation) {
+                    return true
+                }
             }
         }
         return false
@@ -70,7 +72,11 @@ extension Crowd {
             for other in granted {
                 guard let held = arbiter.claims[other] else { continue }
                 if excludes(held.claim, entry.claim) != entry.blockers.contains(other) {
-                    fault("\(id) \(entry.blockers.contains(other) ? "waits" : "does not wait") for \(other), which is granted")
+                    fault(
+                        """
+                        \(id) \(entry.blockers.contains(other) ? "waits" : "does not wait") for \(other), which is \
+                        granted
+                        """)
                 }
             }
             checkOrder(entry)
@@ -83,8 +89,11 @@ extension Crowd {
     /// Whom the index has found to exclude one another are those that do.
     private mutating func checkRivals() {
         for (id, entry) in arbiter.claims {
-            let rivals = arbiter.claims.values.filter { $0.claim.id != id && arbiter.conflict($0, entry) }.map(\.claim.id)
-            if Set(rivals) != entry.rivals { fault("\(id) excludes \(rivals), and is thought to exclude \(entry.rivals)") }
+            let rivals = arbiter.claims.values.filter { $0.claim.id != id && arbiter.conflict($0, entry) }
+                .map(\.claim.id)
+            if Set(rivals) != entry.rivals {
+                fault("\(id) excludes \(rivals), and is thought to exclude \(entry.rivals)")
+            }
         }
         let wanted = arbiter.claims.values.filter { $0.isGranted && $0.claim.isPlain && arbiter.isWanted($0.claim.id) }
         if Set(wanted.map(\.claim.id)) != Set(arbiter.wantedPlain) { fault("wanted: \(arbiter.wantedPlain)") }
@@ -97,13 +106,16 @@ extension Crowd {
     private mutating func checkOrder(_ entry: Arbiter.Entry) {
         let id = entry.claim.id
         for other in waiting where other != id {
-            guard let earlier = arbiter.claims[other], earlier.arrival < entry.arrival, excludes(earlier.claim, entry.claim)
+            guard let earlier = arbiter.claims[other], earlier.arrival < entry.arrival,
+                excludes(earlier.claim, entry.claim)
             else { continue }
             let waitsForUs = waits(other, for: id, before: entry.arrival)
             if waitsForUs == entry.blockers.contains(other) {
                 fault("\(id) \(waitsForUs ? "waits for \(other), which waits for it" : "would pass \(other)")")
             }
-            if entry.blockers.contains(other) == entry.passed.contains(other) { fault("\(id) and \(other) are unclear") }
+            if entry.blockers.contains(other) == entry.passed.contains(other) {
+                fault("\(id) and \(other) are unclear")
+            }
         }
     }
 
@@ -111,7 +123,8 @@ extension Crowd {
     private mutating func checkOvertaking(_ id: ClaimID, _ before: Arbiter) {
         guard let entry = arbiter.claims[id], before.claims[id]?.isGranted != true, !entry.claim.isPlain else { return }
         for other in waiting {
-            guard let earlier = arbiter.claims[other], earlier.arrival < entry.arrival, excludes(earlier.claim, entry.claim)
+            guard let earlier = arbiter.claims[other], earlier.arrival < entry.arrival,
+                excludes(earlier.claim, entry.claim)
             else { continue }
             seen.note("passed")
             if !entry.passed.contains(other) { fault("\(id) passed \(other), which did not wait for it") }
@@ -134,9 +147,13 @@ extension Crowd {
         }
         for id in waiting {
             guard let entry = arbiter.claims[id] else { continue }
-            if let patience = entry.claim.patience, entry.since + patience < now { fault("\(id) has lost its patience") }
+            if let patience = entry.claim.patience, entry.since + patience < now {
+                fault("\(id) has lost its patience")
+            }
             for blocker in entry.blockers where granted.contains(blocker) {
-                guard let connection = arbiter.claims[blocker]?.claim.connection, let since = stopped[connection] else { continue }
+                guard let connection = arbiter.claims[blocker]?.claim.connection, let since = stopped[connection] else {
+                    continue
+                }
                 let begin = max(since, blockedSince[id]?[blocker] ?? now)
                 if begin + arbiter.limits.deadline + arbiter.limits.notice < now {
                     fault("\(id) waited for \(blocker), which is stopped since \(since), until \(now)")

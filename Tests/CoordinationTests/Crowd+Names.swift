@@ -22,13 +22,16 @@ extension Crowd {
 
     /// By a program that claims nothing, or in a claim of whoever moves it.
     mutating func move() {
-        guard let old = dice.element(Self.paths), let new = dice.element(Self.paths), !new.isWithin(old), !old.isWithin(new)
+        guard let old = dice.element(Self.paths), let new = dice.element(Self.paths), !new.isWithin(old),
+            !old.isWithin(new)
         else { return }
         if dice.below(2) == 0 { notice(access(old, .writing(.forMoving))) }
         seen.note("moved")
         if let item = items[old] { away.append((item, old)) }
         let moved = items.filter { $0.key == old || $0.key.isWithin(old) }
-        for path in items.keys where [old, new].contains(where: { path == $0 || path.isWithin($0) }) { items[path] = nil }
+        for path in items.keys where [old, new].contains(where: { path == $0 || path.isWithin($0) }) {
+            items[path] = nil
+        }
         for (path, item) in moved { if let place = path.moved(old, to: new) { items[place] = item } }
         take("move \(old) to \(new)") { $0.moved(old, to: new, now: $1) }
     }
@@ -51,7 +54,8 @@ extension Crowd {
         seen.note("came back")
         take("item \(item.low) is back at \(path)") { $0.returned(item, to: path, now: $1) }
         for listed in arbiter.listed {
-            for access in listed.claim.accesses where access.item == item && !access.kind.isOfName && access.path != path {
+            for access in listed.claim.accesses
+            where access.item == item && !access.kind.isOfName && access.path != path {
                 fault("\(listed.claim.id) is at \(access.path), and its item is at \(path)")
             }
         }
@@ -63,7 +67,9 @@ extension Crowd {
         let id = ClaimID(nextClaim)
         nextClaim += 1
         seen.note("noticed")
-        take("notice \(id.number): \(access.kind.strength) \(access.path)") { $0.notice(access, as: id, by: actor, now: $1) }
+        take("notice \(id.number): \(access.kind.strength) \(access.path)") {
+            $0.notice(access, as: id, by: actor, now: $1)
+        }
         for (question, asked) in arbiter.outstanding.sorted(by: { $0.key < $1.key }) where questions[question] == nil {
             let isStopped = arbiter.presenter(asked.presenter).map { stopped[$0.connection] != nil } ?? true
             if !isStopped, asked.presenter.number % 7 != 0 {

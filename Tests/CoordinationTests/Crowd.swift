@@ -103,9 +103,13 @@ struct Crowd {
                     ? dice.element([.reading([]), .writing(.updating)]) ?? .reading([])
                     : dice.element(allAccessKinds) ?? .reading([]))
         }
-        let held = granted.filter { claim in arbiter.listed.contains { $0.claim.id == claim && $0.claim.connection == connection } }
+        let held = granted.filter { claim in
+            arbiter.listed.contains { $0.claim.id == claim && $0.claim.connection == connection }
+        }
         let handled = own.filter { one in questions.values.contains { $0.presenter == one.id } }
-        let purpose = presenter?.purpose ?? Purpose(high: dice.below(4) == 0 ? 1 : 2, low: dice.below(4) == 0 ? client % 2 : id.number)
+        let purpose =
+            presenter?.purpose
+            ?? Purpose(high: dice.below(4) == 0 ? 1 : 2, low: dice.below(4) == 0 ? client % 2 : id.number)
         let claim = Claim(
             id: id, connection: isPlain ? nil : connection, accesses: accesses, purpose: isPlain ? nil : purpose,
             presenter: isPlain ? nil : presenter?.id,
@@ -131,7 +135,9 @@ struct Crowd {
 
     /// A plain program that waits is interrupted, and goes on.
     mutating func hurry() {
-        guard let id = dice.element(waiting.sorted().filter { arbiter.claims[$0]?.claim.isPlain == true }) else { return }
+        guard let id = dice.element(waiting.sorted().filter { arbiter.claims[$0]?.claim.isPlain == true }) else {
+            return
+        }
         seen.note("hurried")
         take("hurry \(id.number)") { $0.hurry(id, now: $1) }
         if waiting.contains(id) { fault("\(id) was interrupted, and still waits") }
@@ -139,12 +145,18 @@ struct Crowd {
 
     mutating func answer() {
         let open = questions.filter { question in
-            arbiter.allPresenters.contains { $0.presenter.id == question.value.presenter && stopped[$0.presenter.connection] == nil }
+            arbiter.allPresenters.contains {
+                $0.presenter.id == question.value.presenter && stopped[$0.presenter.connection] == nil
+            }
         }
         // Every seventh presenter stalls.
-        guard let id = dice.element(open.keys.filter { (open[$0]?.presenter.number ?? 0) % 7 != 0 }.sorted()) else { return }
+        guard let id = dice.element(open.keys.filter { (open[$0]?.presenter.number ?? 0) % 7 != 0 }.sorted()) else {
+            return
+        }
         let isRefused = dice.below(8) == 0
-        take("answer \(id.number)\(isRefused ? " no" : "")") { $0.answer(id, isRefused ? .refused("no") : .done, now: $1) }
+        take("answer \(id.number)\(isRefused ? " no" : "")") {
+            $0.answer(id, isRefused ? .refused("no") : .done, now: $1)
+        }
     }
 
     mutating func present() {
@@ -169,7 +181,9 @@ struct Crowd {
 
     mutating func disconnect() {
         let connection = ConnectionID(dice.element(Self.clients) ?? 1)
-        for presenter in arbiter.allPresenters.map(\.presenter) where presenter.connection == connection { forget(presenter.id) }
+        for presenter in arbiter.allPresenters.map(\.presenter) where presenter.connection == connection {
+            forget(presenter.id)
+        }
         for listed in arbiter.listed where listed.claim.connection == connection {
             waiting.remove(listed.claim.id)
             granted.remove(listed.claim.id)
@@ -216,9 +230,12 @@ struct Crowd {
     }
 
     func describe(_ claim: Claim) -> String {
-        let accesses = claim.accesses.map { "\($0.kind.strength) \($0.path)\($0.item.map { " = item \($0.low)" } ?? "")" }.joined(separator: ", ")
+        let accesses = claim.accesses.map {
+            "\($0.kind.strength) \($0.path)\($0.item.map { " = item \($0.low)" } ?? "")"
+        }.joined(separator: ", ")
         return "\(claim.id) of \(claim.actor?.ref.process ?? 0): \(accesses)\(claim.isPlain ? ", plain" : "")"
-            + "\(claim.isPreparation ? ", preparing" : ""), purpose \(claim.purpose.map { "\($0.high).\($0.low)" } ?? "none")"
+            + "\(claim.isPreparation ? ", preparing" : "")"
+            + ", purpose \(claim.purpose.map { "\($0.high).\($0.low)" } ?? "none")"
             + ", within \(claim.within.sorted()), handling \(claim.handling.map(\.description) ?? "none")"
     }
 
@@ -262,7 +279,10 @@ struct Crowd {
         for claim in gone where relinquished.removeValue(forKey: claim)?.isEmpty == false {
             fault("\(claim) is over, and a presenter has not heard of it")
         }
-        let passedOver = questions.filter { arbiter.questions[$0.key] == nil && before.questions[$0.key] != nil && arbiter.claims[$0.value.claim].map { !$0.isGranted } ?? false }
+        let passedOver = questions.filter {
+            arbiter.questions[$0.key] == nil && before.questions[$0.key] != nil
+                && arbiter.claims[$0.value.claim].map { !$0.isGranted } ?? false
+        }
         if !what.hasPrefix("answer"), !passedOver.isEmpty { seen.note("passed over") }
         questions = questions.filter { arbiter.questions[$0.key] != nil }
         check(before)

@@ -39,7 +39,8 @@ import VersionModel
         #expect(play.said == ["1 reacquires from 2"])
     }
 
-    @Test("3: a presenter that never answers is named, then passed, and hears of it when it wakes") func silentPresenter() {
+    @Test("3: a presenter that never answers is named, then passed, and hears of it when it wakes")
+    func silentPresenter() {
         var play = Play()
         play.present(1, of: 1, "a")
         play.claim(1, of: 2, [("a", .write)])
@@ -58,8 +59,8 @@ import VersionModel
     }
 
     @Test("4: a slow handler of events delays no answer: events are not the arbiter's") func slowEventHandler() {
-        // Here a question does not wait for another to be answered. That it waits for no handler in the client is shown by
-        // ClientPresenterTests, and for operation queues by QuestionOrderTests.
+        // Here a question does not wait for another to be answered. That it waits for no handler in the client is shown
+        // by ClientPresenterTests, and for operation queues by QuestionOrderTests.
         var play = Play()
         play.present(1, of: 1, "a")
         play.present(2, of: 1, "b")
@@ -120,7 +121,8 @@ import VersionModel
         #expect(play.said == ["3 failed: deadlock 3 1"])
     }
 
-    @Test("7: moving away or giving up a content inside a coordinated write uses that write") func evictingInsideWrite() {
+    @Test("7: moving away or giving up a content inside a coordinated write uses that write")
+    func evictingInsideWrite() {
         var play = Play()
         play.claim(1, of: 1, [("d/a", .write)], purpose: 7)
         play.claim(2, of: 1, [("d/a", .move), ("e/a", .replace)], purpose: 7, within: [1])
@@ -211,7 +213,8 @@ import VersionModel
         #expect(play.said == ["1 granted a"])
     }
 
-    @Test("a stopped holder holds up nobody longer than the deadline, one that runs as long as it likes") func stoppedHolder() {
+    @Test("a stopped holder holds up nobody longer than the deadline, one that runs as long as it likes")
+    func stoppedHolder() {
         var play = Play()
         play.claim(1, of: 1, [("a", .write)])
         play.claim(2, of: 2, [("a", .write)])

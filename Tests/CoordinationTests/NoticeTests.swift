@@ -6,7 +6,8 @@ import VersionModel
 @testable import Coordination
 
 @Suite("Notices") struct NoticeTests {
-    @Test("presenters hear all that they would be asked, at once, and have their items back at once") func presenters() {
+    @Test("presenters hear all that they would be asked, at once, and have their items back at once")
+    func presenters() {
         var play = Play()
         play.present(1, of: 1, "d/a")
         play.present(2, of: 2, "d")

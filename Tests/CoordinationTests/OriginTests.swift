@@ -12,7 +12,9 @@ import VersionModel
             lineage: parent.map { [ActorRef(process: $0, started: 0)] } ?? [])
     }
 
-    private func origin(_ play: Play, _ actor: FileActor, _ at: String, from: String? = nil, item: UInt64? = nil) -> UInt64? {
+    private func origin(
+        _ play: Play, _ actor: FileActor, _ at: String, from: String? = nil, item: UInt64? = nil
+    ) -> UInt64? {
         play.arbiter.origin(
             of: actor, at: path(at), from: from.map { path($0) },
             item: item.map { ItemID(high: 0, low: $0) })
@@ -60,7 +62,8 @@ import VersionModel
         #expect(origin(play, actor(1), "a") == nil)
     }
 
-    @Test("of two presenters of one process that are asked to save, neither is taken for the one that does") func ambiguous() {
+    @Test("of two presenters of one process that are asked to save, neither is taken for the one that does")
+    func ambiguous() {
         var play = Play()
         play.present(1, of: 1, "a")
         play.present(2, of: 1, "a")

@@ -34,7 +34,9 @@ struct Play {
     }
 
     /// A plain program of a client's process opens a file.
-    mutating func open(_ id: UInt64, by process: UInt64, _ file: String, _ kind: AccessKind, patience: Int64 = 2_000_000_000) {
+    mutating func open(
+        _ id: UInt64, by process: UInt64, _ file: String, _ kind: AccessKind, patience: Int64 = 2_000_000_000
+    ) {
         take(arbiter.request(
             Claim(
                 id: ClaimID(id), connection: nil, accesses: [Access(path: path(file), kind: kind)],
@@ -47,7 +49,8 @@ struct Play {
     }
 
     mutating func present(
-        _ id: UInt64, of client: UInt64, _ file: String?, item: UInt64? = nil, mayRefuse: Bool = true, subitems: Bool = false
+        _ id: UInt64, of client: UInt64, _ file: String?, item: UInt64? = nil, mayRefuse: Bool = true,
+        subitems: Bool = false
     ) {
         arbiter.present(Presenter(
             id: PresenterID(id), connection: ConnectionID(client), purpose: Self.purpose(1000 + id),
@@ -106,7 +109,8 @@ struct Play {
                 questions["\(presenter.number) \(claim.number)"] = question
                 return "ask \(presenter.number) for \(claim.number): \(describe(what))"
             case .reacquire(let presenter, let claim): return "\(presenter.number) reacquires from \(claim.number)"
-            case .slow(let claim, .presenter(let presenter)): return "\(claim.number) waits for presenter \(presenter.number)"
+            case .slow(let claim, .presenter(let presenter)):
+                return "\(claim.number) waits for presenter \(presenter.number)"
             case .slow(let claim, .holder(let holder)): return "\(claim.number) waits for claim \(holder.number)"
             case .presenterRevoked(let presenter): return "presenter \(presenter.number) revoked"
             case .claimRevoked(let claim): return "\(claim.id) revoked"

@@ -119,7 +119,8 @@ import VersionModel
 
     /// Names are moved about at random; a plain text says where the item is in the end.
     @Test("after any number of renames of files and directories the presenter is where the item is") func random() {
-        let seed = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+        let seed =
+            ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
         print("PresentedItemTests: seed \(seed)")
         var dice = Dice(state: seed)
         let names = ["a", "b", "c"]

@@ -62,7 +62,8 @@ import VersionModel
         for relation in PresenterRelation.allCases {
             for kind in [AccessKind.writing(.forDeleting), .writing(.forReplacing)] {
                 let access = Access(path: path("d/new"), kind: kind, isOfFreeName: true)
-                let questions = PresenterRules.questions(for: access, to: relation, accommodatesSubitems: true, preparing: true)
+                let questions = PresenterRules.questions(
+                    for: access, to: relation, accommodatesSubitems: true, preparing: true)
                 let isAsked = relation != .unrelated && relation != .directoryAround
                 #expect(questions == (isAsked ? [.relinquish(toWriter: true)] : []), "\(kind), \(relation)")
             }

@@ -36,12 +36,15 @@ struct WriterClaimsTests {
 
     @Test("who has waited elsewhere waits no longer than until then") mutating func waitedElsewhere() {
         #expect(open(1, editor) == .granted)
-        let admission = claims.open(id(2), item: document, actor: agent, truncates: true, until: 300 * ms, now: 100 * ms)
+        let admission = claims.open(
+            id(2), item: document, actor: agent, truncates: true, until: 300 * ms, now: 100 * ms)
         #expect(admission == .parked(until: 300 * ms))
         claims.changed(document, at: 250 * ms)
         #expect(claims.tick(now: 300 * ms) == [Resumption(id: id(2), reason: .timeout)])
         // A time that is over does not count as none.
-        #expect(claims.open(id(3), item: document, actor: third, truncates: true, until: 0, now: 400 * ms) == .parked(until: 400 * ms))
+        #expect(
+            claims.open(id(3), item: document, actor: third, truncates: true, until: 0, now: 400 * ms)
+                == .parked(until: 400 * ms))
     }
 
     @Test("the maker of a file is waited for, and one that may share it by those alone that would truncate it")

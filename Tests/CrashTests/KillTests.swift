@@ -66,8 +66,8 @@ extension Crashes {
             let (totals, failure) = progress.withLock { ($0.totals, $0.failure) }
             if let failure { throw failure }
             print(
-                "kill -9: \(totals.crashes) crashes, \(totals.contents) saved contents found again, \(totals.unfinished) "
-                    + "unfinished versions seen, \(totals.survivors) survivors, seed \(seed)")
+                "kill -9: \(totals.crashes) crashes, \(totals.contents) saved contents found again, "
+                    + "\(totals.unfinished) unfinished versions seen, \(totals.survivors) survivors, seed \(seed)")
         }
 
         /// The next container's crashes; nil when all are made or one lane has found something.

@@ -1,5 +1,5 @@
-// A container that is killed between any two of its system calls: where the daemon itself is killed (`KillTests`), chance
-// seldom finds the one between two of a rename.
+// A container that is killed between any two of its system calls: where the daemon itself is killed (`KillTests`),
+// chance seldom finds the one between two of a rename.
 
 import CrashLoad
 import FaultShim

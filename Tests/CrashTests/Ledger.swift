@@ -235,6 +235,8 @@ struct Ledger {
     }
 
     static func head(_ bytes: [UInt8]) -> String {
-        "\(bytes.count) bytes: \(String(decoding: bytes.prefix(24).map { $0 < 32 || $0 > 126 ? 46 : $0 }, as: UTF8.self))"
+        """
+        \(bytes.count) bytes: \(String(decoding: bytes.prefix(24).map { $0 < 32 || $0 > 126 ? 46 : $0 }, as: UTF8.self))
+        """
     }
 }

@@ -23,7 +23,9 @@ extension Crashes {
         }
 
         /// Only one of a run's containers: a failure says which.
-        private static let container = ProcessInfo.processInfo.environment["VERSIONSFS_CONTAINER"].flatMap { UInt64($0) }
+        private static let container = ProcessInfo.processInfo.environment["VERSIONSFS_CONTAINER"].flatMap {
+            UInt64($0)
+        }
 
         private func crash(_ count: Int, _ ending: Ending, seed: UInt64) throws {
             print("simulated crashes: \(count), \(ending), seed \(seed)")
@@ -46,8 +48,10 @@ extension Crashes {
                 if Self.container != nil { break }
             }
             print(
-                "simulated crashes: \(totals.crashes), \(totals.contents) contents found again, \(totals.unfinished) unfinished versions seen"
-            )
+                """
+                simulated crashes: \(totals.crashes), \(totals.contents) contents found again, \(totals.unfinished) \
+                unfinished versions seen
+                """)
         }
     }
 }

@@ -58,7 +58,9 @@ final class SimulatedLoad {
         self.number = number
         container = try SimulatedContainer(path, Dice(seed: dice.next()), passesThrough: Bool.random(using: &dice))
         // It goes on with what it finds, or every first doing of it would replace a file.
-        for file in Self.files { contents[file] = FileManager.default.contents(atPath: "\(path)/\(file)").flatMap { Content(of: Array($0)) } }
+        for file in Self.files {
+            contents[file] = FileManager.default.contents(atPath: "\(path)/\(file)").flatMap { Content(of: Array($0)) }
+        }
     }
 
     func remove() {

@@ -37,7 +37,9 @@ struct Worker {
             // The crash before may have come between the renaming of it and its making.
             _ = mkdir(path("\(directory)/sub"), 0o755)
             // It goes on with what it finds, or every first doing of it would replace a file.
-            for name in Self.names { contents["\(directory)/\(name)"] = read("\(directory)/\(name)").flatMap { Content(of: $0) } }
+            for name in Self.names {
+                contents["\(directory)/\(name)"] = read("\(directory)/\(name)").flatMap { Content(of: $0) }
+            }
             while !isToldToEnd(0) { try step() }
         } catch let error as CallFailed {
             // Not an entry, but of use to whoever reads the journal.
@@ -45,8 +47,8 @@ struct Worker {
         } catch {}
     }
 
-    /// Whether the daemon is there. On a busy machine a worker may begin only after it was killed, and its mount detached:
-    /// what it did then, it would do to the directory beneath, where nobody keeps anything.
+    /// Whether the daemon is there. On a busy machine a worker may begin only after it was killed, and its mount
+    /// detached: what it did then, it would do to the directory beneath, where nobody keeps anything.
     private var isOnMount: Bool {
         var (here, above) = (stat(), stat())
         return stat(".", &here) == 0 && stat("..", &above) == 0 && here.st_dev != above.st_dev

@@ -40,7 +40,9 @@ private final class Editor: DocumentSessionDelegate {
     func wait(for what: String, times: Int = 1) throws {
         let deadline = DispatchTime.now() + 60
         while log.filter({ $0 == what }).count < times {
-            guard changed.wait(timeout: deadline) == .success else { throw Failure("it was never told: \(what); \(log)") }
+            guard changed.wait(timeout: deadline) == .success else {
+                throw Failure("it was never told: \(what); \(log)")
+            }
         }
     }
 
@@ -50,7 +52,9 @@ private final class Editor: DocumentSessionDelegate {
         note("show \(text)") { ($0.text, $0.isEdited) = (text, false) }
     }
     func sessionDidSave(_ session: DocumentSession) { note("saved") { $0.isEdited = false } }
-    func session(_ session: DocumentSession, chooseFor situation: DocumentSession.Situation) -> DocumentSession.Resolution? {
+    func session(_ session: DocumentSession, chooseFor situation: DocumentSession.Situation) -> DocumentSession
+        .Resolution?
+    {
         note("choose: \(situation)")
         return state.withLock(\.choice)
     }
@@ -59,7 +63,9 @@ private final class Editor: DocumentSessionDelegate {
 }
 
 @Suite("Document sessions", .timeLimit(.minutes(2))) struct DocumentSessionTests {
-    private func play(_ text: String = "1\n2\n3\n4\n5\n", _ body: (TestContainer, URL, Editor, DocumentSession) throws -> Void) throws {
+    private func play(
+        _ text: String = "1\n2\n3\n4\n5\n", _ body: (TestContainer, URL, Editor, DocumentSession) throws -> Void
+    ) throws {
         try withContainer(named: "session", files: ["a.txt": text]) { container in
             let editor = Editor()
             let url = URL(fileURLWithPath: container.file("a.txt"))
@@ -86,7 +92,9 @@ private final class Editor: DocumentSessionDelegate {
         }
     }
 
-    @Test("with unsaved changes it asks; saving keeps the other's as a version, and makes no conflict") func saving() throws {
+    @Test("with unsaved changes it asks; saving keeps the other's as a version, and makes no conflict") func saving()
+        throws
+    {
         try play { container, url, editor, session in
             editor.edit("mine\n")
             try shell("echo theirs > a.txt", in: container.path)
@@ -138,7 +146,9 @@ private final class Editor: DocumentSessionDelegate {
         }
     }
 
-    @Test("others who read have the document saved first; the base is pinned as long as it is open") func pinning() throws {
+    @Test("others who read have the document saved first; the base is pinned as long as it is open") func pinning()
+        throws
+    {
         try play { container, url, editor, session in
             editor.edit("mine\n")
             let read = try container.must("coordinate", "read", "a.txt", "--", "cat", "a.txt")
@@ -233,7 +243,8 @@ private final class Editor: DocumentSessionDelegate {
         }
     }
 
-    @Test("asked to save before it is told of its move, a document is saved where it is by then") func savingBehindMove() throws {
+    @Test("asked to save before it is told of its move, a document is saved where it is by then")
+    func savingBehindMove() throws {
         try inDirectory { directory in
             let (old, new) = (directory.appendingPathComponent("a"), directory.appendingPathComponent("b"))
             try Data("old".utf8).write(to: old)

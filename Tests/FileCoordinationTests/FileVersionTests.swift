@@ -26,7 +26,8 @@ import Testing
             #expect(current.localizedName == "a.txt" && current.localizedNameOfSavingComputer?.isEmpty == false)
             #expect(current.hasLocalContents && !current.hasThumbnail && current.originatorNameComponents == nil)
             // The same one, found again.
-            let again = try #require(NSFileVersion.version(itemAt: file, forPersistentIdentifier: others[1].persistentIdentifier))
+            let again = try #require(
+                NSFileVersion.version(itemAt: file, forPersistentIdentifier: others[1].persistentIdentifier))
             #expect(again == others[1] && again.hash == others[1].hash && again != others[0] && again != current)
             #expect(NSFileVersion.version(itemAt: file, forPersistentIdentifier: NSString("00ff")) == nil)
             #expect(NSFileVersion.unresolvedConflictVersionsOfItem(at: file) == [])
@@ -104,7 +105,9 @@ import Testing
             try shell("echo 1 > d.txt; echo 2 > d.txt", in: container.path)
             let old = try #require(NSFileVersion.otherVersionsOfItem(at: url(container, "d.txt"))?.first)
             try shell("mv d.txt e.txt", in: container.path)
-            func content(_ name: String) throws -> String { try String(contentsOf: url(container, name), encoding: .utf8) }
+            func content(_ name: String) throws -> String {
+                try String(contentsOf: url(container, name), encoding: .utf8)
+            }
             // Nothing is there: a new file.
             try old.replaceItem(at: url(container, "d.txt"))
             #expect(try content("d.txt") == "1\n" && content("e.txt") == "2\n")
@@ -156,7 +159,8 @@ import Testing
             }
             // What was there is a version of it.
             #expect(NSFileVersion.otherVersionsOfItem(at: url(container, "b.txt"))?.map { text($0) } == ["other\n"])
-            let mode = try FileManager.default.attributesOfItem(atPath: container.file("b.txt"))[.posixPermissions] as? Int
+            let mode =
+                try FileManager.default.attributesOfItem(atPath: container.file("b.txt"))[.posixPermissions] as? Int
             #expect(mode == 0o640)
             #expect(try container.names().sorted() == ["a.txt", "b.txt", "new.txt"])
             // Moved: the version is a file of its own now.
@@ -232,13 +236,23 @@ import Testing
             try shell("chmod 600 b.txt; echo 2 > a.txt; chmod 644 a.txt", in: container.path)
             let socket = try shell("getfattr -n user.versions.socket --only-values a.txt", in: container.path).text
             func ask(_ contents: String, _ target: String) throws -> String {
-                let line = #"{"id":1,"jsonrpc":"2.0","method":"addVersion","params":{"contents":{"path":"\#(contents)"},"target":{"path":"\#(target)"}}}"#
-                let script = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.sendall(sys.argv[2].encode()+b'\\n'); print(s.makefile().readline())"
+                let line =
+                    #"""
+                    {"id":1,"jsonrpc":"2.0","method":"addVersion","params":{"contents":{"path":"\#(contents)"},\#
+                    "target":{"path":"\#(target)"}}}
+                    """#
+                let script =
+                    """
+                    import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); \
+                    s.sendall(sys.argv[2].encode()+b'\\n'); print(s.makefile().readline())
+                    """
                 let output = try run("/usr/bin/python3", ["-c", script, socket, line], in: "/", asUser: 65534)
                 return output.text + output.errors
             }
             var problems: [String] = []
-            for (contents, target) in [("a.txt", "a.txt"), ("b.txt", "a.txt"), ("../../etc/passwd", "a.txt"), (".versionsfs/format", "a.txt")] {
+            for (contents, target) in [
+                ("a.txt", "a.txt"), ("b.txt", "a.txt"), ("../../etc/passwd", "a.txt"), (".versionsfs/format", "a.txt"),
+            ] {
                 let answer = try ask(contents, target)
                 if !answer.contains(#""error""#) { problems.append("\(contents) to \(target): \(answer)") }
             }

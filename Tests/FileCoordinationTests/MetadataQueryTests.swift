@@ -23,7 +23,9 @@ private final class Listener: @unchecked Sendable {
     private var told: [Told] = []
     private var observers: [any NSObjectProtocol] = []
 
-    init(_ scopes: [Any], _ predicate: String = "", interval: TimeInterval = 0.05, descriptors: [NSSortDescriptor] = []) throws {
+    init(_ scopes: [Any], _ predicate: String = "", interval: TimeInterval = 0.05, descriptors: [NSSortDescriptor] = [])
+        throws
+    {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         query.operationQueue = queue
@@ -36,7 +38,9 @@ private final class Listener: @unchecked Sendable {
             .NSMetadataQueryDidUpdate,
         ]
         for name in names {
-            observers.append(NotificationCenter.default.addObserver(forName: name, object: query, queue: nil) { [weak self] note in
+            observers.append(NotificationCenter.default.addObserver(
+                forName: name, object: query, queue: nil
+            ) { [weak self] note in
                 self?.heard(note)
             })
         }
@@ -79,7 +83,11 @@ private final class Listener: @unchecked Sendable {
         defer { condition.unlock() }
         while !isWanted(told) {
             guard condition.wait(until: end) else {
-                Issue.record("\(what) did not come: \(told.map { "\($0.name.dropFirst(15)) \($0.added) \($0.changed) \($0.removed)" })")
+                Issue.record(
+                    """
+                    \(what) did not come: \
+                    \(told.map { "\($0.name.dropFirst(15)) \($0.added) \($0.changed) \($0.removed)" })
+                    """)
                 break
             }
         }
@@ -127,7 +135,8 @@ private final class Listener: @unchecked Sendable {
             #expect(first.value(forAttribute: NSMetadataItemFSNameKey) as? String == "a.sicd")
             // Each handler saw the results as they were told.
             var known: Set<String> = []
-            for one in listener.all where one.name.hasSuffix("GatheringNotification") || one.name.hasSuffix("ProgressNotification") {
+            for one in listener.all
+            where one.name.hasSuffix("GatheringNotification") || one.name.hasSuffix("ProgressNotification") {
                 known.formUnion(one.added)
             }
             #expect(known == ["a.sicd", "d/c.sicd"])
@@ -151,7 +160,9 @@ private final class Listener: @unchecked Sendable {
             listener.waitForResults(["a.sicd"])
             let item = try #require(listener.query.results.first as? NSMetadataItem)
             #expect(item.value(forAttribute: key) as? Bool == true)
-            #expect(item.value(forAttribute: NSMetadataItemURLKey) as? URL == URL(fileURLWithPath: container.file("a.sicd")))
+            #expect(
+                item.value(forAttribute: NSMetadataItemURLKey) as? URL
+                    == URL(fileURLWithPath: container.file("a.sicd")))
             let url = try #require(item.value(forAttribute: NSMetadataItemURLKey) as? URL)
             for loser in NSFileVersion.unresolvedConflictVersionsOfItem(at: url) ?? [] { loser.isResolved = true }
             listener.waitForResults([])
@@ -205,9 +216,14 @@ private final class Listener: @unchecked Sendable {
         try withPictures { container in
             let listener = try Listener(
                 [container.path], "type = file",
-                descriptors: [NSSortDescriptor(key: NSMetadataItemFSSizeKey, ascending: false), NSSortDescriptor(key: NSMetadataItemFSNameKey, ascending: false)])
+                descriptors: [
+                    NSSortDescriptor(key: NSMetadataItemFSSizeKey, ascending: false),
+                    NSSortDescriptor(key: NSMetadataItemFSNameKey, ascending: false),
+                ])
             listener.query.start()
-            listener.wait("three") { _ in listener.results == ["d/c.sicd", "b.txt", "a.sicd"] && !listener.query.isGathering }
+            listener.wait("three") { _ in
+                listener.results == ["d/c.sicd", "b.txt", "a.sicd"] && !listener.query.isGathering
+            }
             var seen: [String] = []
             listener.query.enumerateResults { item, index, stop in
                 seen.append("\(index) \((item as? NSMetadataItem).map { listener.path($0) } ?? "")")
@@ -258,12 +274,17 @@ private final class Listener: @unchecked Sendable {
         #expect(predicate == .like(.name, "*.sicd"))
         let date = Date(timeIntervalSince1970: 1_700_000_000)
         let other = try NSMetadataPredicate(
-            format: "%K > %ld AND %K < %@ AND NOT name = %@", NSMetadataItemFSSizeKey, 10, "modified", date, "a \"b\" %")
+            format: "%K > %ld AND %K < %@ AND NOT name = %@", NSMetadataItemFSSizeKey, 10, "modified", date,
+            "a \"b\" %")
         #expect("\(other)" == #"size > 10 AND modified < 2023-11-14T22:13:20.000000000Z AND NOT name = "a \"b\" %""#)
         #expect(throws: QuerySyntaxError.self) { try NSMetadataPredicate(format: "%K = %@", "no such key", "x") }
         #expect(throws: QuerySyntaxError.self) { try NSMetadataPredicate(format: "name = %@") }
-        #expect(try NSMetadataPredicate(format: #"name = "100%" AND size > %d"#, 2) == NSMetadataPredicate(parsing: #"name = "100%" AND size > 2"#))
-        #expect(try NSMetadataPredicate(format: #"name = '%@"' AND size > %@"#, 3) == NSMetadataPredicate(parsing: #"name = '%@"' AND size > 3"#))
+        #expect(
+            try NSMetadataPredicate(format: #"name = "100%" AND size > %d"#, 2)
+                == NSMetadataPredicate(parsing: #"name = "100%" AND size > 2"#))
+        #expect(
+            try NSMetadataPredicate(format: #"name = '%@"' AND size > %@"#, 3)
+                == NSMetadataPredicate(parsing: #"name = '%@"' AND size > 3"#))
         #expect(try NSMetadataPredicate(format: "size > %@", 2.0) == NSMetadataPredicate(parsing: "size > 2"))
         // Cut to a whole number it would leave files out.
         let cut = #expect(throws: QuerySyntaxError.self) { try NSMetadataPredicate(format: "size < %@", 2.9) }
@@ -272,13 +293,16 @@ private final class Listener: @unchecked Sendable {
 
     @Test("scopes: documents and data of the container, directories, nothing")
     func scopes() throws {
-        try withContainer(named: "metadata", files: ["Documents/a": "1", "b": "2"], settings: ["scopes.documents": "[\"/Documents\"]"]) {
+        try withContainer(
+            named: "metadata", files: ["Documents/a": "1", "b": "2"], settings: ["scopes.documents": "[\"/Documents\"]"]
+        ) {
             container in
             guard container.isVersioned else { return [] }
             setenv(FileManager.ubiquityContainerVariable, container.path, 1)
             defer { unsetenv(FileManager.ubiquityContainerVariable) }
             let rows: [([Any], [String])] = [
-                ([NSMetadataQueryUbiquitousDocumentsScope], ["Documents/a"]), ([NSMetadataQueryUbiquitousDataScope], ["b"]),
+                ([NSMetadataQueryUbiquitousDocumentsScope], ["Documents/a"]),
+                ([NSMetadataQueryUbiquitousDataScope], ["b"]),
                 ([NSMetadataQueryUbiquitousDocumentsScope, NSMetadataQueryUbiquitousDataScope], ["Documents/a", "b"]),
                 ([], ["Documents/a", "b"]), ([URL(fileURLWithPath: container.file("Documents"))], ["Documents/a"]),
                 ([container.file("Documents"), URL(fileURLWithPath: container.path)], ["Documents/a", "b"]),
@@ -292,7 +316,8 @@ private final class Listener: @unchecked Sendable {
                 listener.query.start()
                 listener.waitForResults(expected)
                 let names = (0..<expected.count).map {
-                    listener.query.value(ofAttribute: NSMetadataUbiquitousItemContainerDisplayNameKey, forResultAt: $0) as? String
+                    listener.query.value(ofAttribute: NSMetadataUbiquitousItemContainerDisplayNameKey, forResultAt: $0)
+                        as? String
                 }
                 let root = URL(fileURLWithPath: container.path).lastPathComponent
                 #expect(names.allSatisfy { $0 == root }, "\(names)")

@@ -33,7 +33,9 @@ struct MountedClientTests {
     @Test("tasks: a write waits for a presenter, a cancelled one gives up, and changes are followed in their order")
     func tasks() async throws {
         try await inContainer(["d/a": "1"]) { container in
-            let (file, directory) = (URL(fileURLWithPath: container.file("d/a")), URL(fileURLWithPath: container.file("d")))
+            let (file, directory) = (
+                URL(fileURLWithPath: container.file("d/a")), URL(fileURLWithPath: container.file("d"))
+            )
             return try waiting {
                 var changes = FileChanges(of: directory).makeAsyncIterator()
                 try await withCoordinatedWrite(of: file) { url in
@@ -62,7 +64,9 @@ struct MountedClientTests {
         }
     }
 
-    @Test("a presenter that does not answer is passed after ten seconds, and hears that it was") func revoked() async throws {
+    @Test("a presenter that does not answer is passed after ten seconds, and hears that it was") func revoked()
+        async throws
+    {
         try await inContainer(["a": "1"]) { container in
             let root = container.path
             return try waiting {
@@ -89,7 +93,9 @@ struct MountedClientTests {
         }
     }
 
-    @Test("a presenter that takes its time over a change is asked meanwhile, and delays nobody") func slowNews() async throws {
+    @Test("a presenter that takes its time over a change is asked meanwhile, and delays nobody") func slowNews()
+        async throws
+    {
         try await inContainer(["a": "1"]) { container in
             let root = container.path
             return try waiting {
@@ -136,7 +142,8 @@ struct MountedClientTests {
                 var count = 0
                 for await change in heard {
                     if change.processIdentifier != pid || change.programName != "code" {
-                        problems.append("\(change.kind) by \(change.programName ?? "-") (\(change.processIdentifier ?? 0))")
+                        problems.append(
+                            "\(change.kind) by \(change.programName ?? "-") (\(change.processIdentifier ?? 0))")
                     }
                     count += 1
                     if count == 2 { break }

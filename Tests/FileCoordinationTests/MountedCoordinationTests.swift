@@ -27,7 +27,9 @@ struct MountedCoordinationTests {
     @Test("others' writes, moves and deletions reach presenters of the item, of its directory and deep inside")
     func telling() throws {
         try withContainer(files: ["d/e/a": "1", "d/b": "1"]) { container in
-            let (deep, around, writer) = (try CoordinationProcess(), try CoordinationProcess(), try CoordinationProcess())
+            let (deep, around, writer) = (
+                try CoordinationProcess(), try CoordinationProcess(), try CoordinationProcess()
+            )
             try deep.ask("present \(container.file("d/e/a"))", "presenting")
             try around.ask("present \(container.file("d"))", "presenting")
             try writer.ask("write \(container.file("d/e/a")) 22")
@@ -79,7 +81,9 @@ struct MountedCoordinationTests {
     @Test("a presenter that is killed while it is asked holds nobody up, and neither does a holder that is killed")
     func killed() throws {
         try withContainer(files: ["a": "1"]) { container in
-            let (editor, holder, reader) = (try CoordinationProcess(), try CoordinationProcess(), try CoordinationProcess())
+            let (editor, holder, reader) = (
+                try CoordinationProcess(), try CoordinationProcess(), try CoordinationProcess()
+            )
             try editor.ask("present-silently \(container.file("a"))", "presenting")
             try reader.begin("read \(container.file("a"))")
             try editor.hear("relinquish to reader")
@@ -93,10 +97,14 @@ struct MountedCoordinationTests {
         }
     }
 
-    @Test("programs of one user that name their purpose alike do not exclude one another, and one with another name waits")
+    @Test(
+        "programs of one user that name their purpose alike do not exclude one another, and one with another name waits"
+    )
     func purposes() throws {
         try withContainer(files: ["a": "1"]) { container in
-            let (holder, friend, other) = (try CoordinationProcess(), try CoordinationProcess(), try CoordinationProcess())
+            let (holder, friend, other) = (
+                try CoordinationProcess(), try CoordinationProcess(), try CoordinationProcess()
+            )
             for process in [holder, friend] { try process.ask("purpose com.example.sync") }
             try other.ask("purpose com.example.other")
             try holder.ask("hold \(container.file("a"))", "holding")
@@ -161,7 +169,8 @@ struct MountedCoordinationTests {
         }
     }
 
-    @Test("nested in an access of another item of the same program: it would wait for ever, and the error names the ring")
+    @Test(
+        "nested in an access of another item of the same program: it would wait for ever, and the error names the ring")
     func nesting() throws {
         try withContainer(files: ["a": "1"]) { container in
             let file = URL(fileURLWithPath: container.file("a"))
@@ -235,7 +244,9 @@ struct MountedCoordinationTests {
         }
     }
 
-    @Test("a presenter whose daemon ends and comes back hears what happened meanwhile, once its program coordinates again")
+    @Test(
+        "a presenter whose daemon ends and comes back hears what happened meanwhile, once its program coordinates again"
+    )
     func remounting() throws {
         try withContainer(files: ["a": "1"]) { container in
             let file = URL(fileURLWithPath: container.file("a"))
@@ -290,7 +301,9 @@ struct MountedCoordinationTests {
                     let text = (try? String(contentsOf: url, encoding: .utf8)) ?? "nothing"
                     if text != "\(number)" { problems.append("\(number): \(text)") }
                 }
-                if FileManager.default.fileExists(atPath: file(number - 1).path) { problems.append("\(number - 1) is back") }
+                if FileManager.default.fileExists(atPath: file(number - 1).path) {
+                    problems.append("\(number - 1) is back")
+                }
             }
             return problems
         }

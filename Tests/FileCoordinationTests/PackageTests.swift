@@ -22,7 +22,11 @@ struct PackageTests {
         }
     }
 
-    @Test("of what is in it a package's presenter hears by name, and one that follows no contents that the package has changed")
+    @Test(
+        """
+        of what is in it a package's presenter hears by name, and one that follows no contents that the package has \
+        changed
+        """)
     func contents() throws {
         try withPackage { container, url in
             let (follower, viewer) = (RecordingPresenter(url), Viewer(url))
@@ -62,7 +66,9 @@ struct PackageTests {
             defer { NSFileCoordinator.removeFilePresenter(presenter) }
             let seen = Collected<[String]>()
             let coordinator = NSFileCoordinator()
-            coordinator.prepare(forReadingItemsAt: [URL(fileURLWithPath: container.file("d"))], writingItemsAt: [], error: nil) { end in
+            coordinator.prepare(
+                forReadingItemsAt: [URL(fileURLWithPath: container.file("d"))], writingItemsAt: [], error: nil
+            ) { end in
                 for _ in 0..<3 {
                     coordinator.coordinate(readingItemAt: file, options: .withoutChanges, error: nil) { _ in
                         seen.add(presenter.words)

@@ -25,7 +25,8 @@ struct ProcessCoordinationTests {
         }
     }
 
-    @Test("what cannot be coordinated fails with an error of the kind that Apple's gives, and the accessor is not called")
+    @Test(
+        "what cannot be coordinated fails with an error of the kind that Apple's gives, and the accessor is not called")
     func failures() throws {
         try inDirectory { directory in
             func code(_ url: URL, _ options: NSFileCoordinator.WritingOptions) -> String {
@@ -104,7 +105,8 @@ struct ProcessCoordinationTests {
                 #expect((try? String(contentsOf: url, encoding: .utf8)) == "new")
                 #expect(presenter.words == ["relinquish to reader", "save"])
             }
-            #expect(presenter.await("reacquire from reader") == ["relinquish to reader", "save", "reacquire from reader"])
+            #expect(
+                presenter.await("reacquire from reader") == ["relinquish to reader", "save", "reacquire from reader"])
             NSFileCoordinator().coordinate(readingItemAt: file, options: .withoutChanges, error: nil) { _ in }
             presenter.await { $0.count == 5 }
             NSFileCoordinator(filePresenter: presenter).coordinate(readingItemAt: file, error: nil) { _ in }
@@ -127,8 +129,13 @@ struct ProcessCoordinationTests {
             NSFileCoordinator(filePresenter: presenter).coordinate(writingItemAt: file, error: nil) { url in
                 try? Data("own".utf8).write(to: url)
             }
-            NSFileCoordinator().coordinate(writingItemAt: file, error: nil) { url in try? Data("other".utf8).write(to: url) }
-            #expect(presenter.await("reacquire from writer") == ["relinquish to writer", "changed", "reacquire from writer"])
+            NSFileCoordinator().coordinate(writingItemAt: file, error: nil) { url in
+                try? Data("other".utf8).write(to: url)
+            }
+            #expect(
+                presenter.await("reacquire from writer") == [
+                    "relinquish to writer", "changed", "reacquire from writer",
+                ])
             #expect(around.await { $0.count == 2 } == ["a changed", "a changed"])
             let new = directory.appendingPathComponent("b")
             NSFileCoordinator().coordinate(writingItemAt: new, error: nil) { url in try? Data().write(to: url) }
@@ -163,7 +170,11 @@ struct ProcessCoordinationTests {
         }
     }
 
-    @Test("a move is told to whoever presents the item, something in it, or the directory; a waiting reader gets the new URL")
+    @Test(
+        """
+        a move is told to whoever presents the item, something in it, or the directory; \
+        a waiting reader gets the new URL
+        """)
     func moves() throws {
         try inDirectory { directory in
             let (old, new) = (directory.appendingPathComponent("old"), directory.appendingPathComponent("new"))
@@ -177,7 +188,9 @@ struct ProcessCoordinationTests {
             let done = Gate()
             let queue = OperationQueue()
             let mover = NSFileCoordinator()
-            mover.coordinate(writingItemAt: old, options: .forMoving, writingItemAt: new, options: .forReplacing, error: nil) {
+            mover.coordinate(
+                writingItemAt: old, options: .forMoving, writingItemAt: new, options: .forReplacing, error: nil
+            ) {
                 let intent = NSFileAccessIntent.readingIntent(with: inside, options: .withoutChanges)
                 NSFileCoordinator().coordinate(with: [intent], queue: queue) { _ in
                     read.add(intent.url)
@@ -227,7 +240,9 @@ struct ProcessCoordinationTests {
             }
             NSFileCoordinator.addFilePresenter(presenter)
             var wasCalled = false
-            NSFileCoordinator().coordinate(writingItemAt: file, options: .forDeleting, error: nil) { _ in wasCalled = true }
+            NSFileCoordinator().coordinate(writingItemAt: file, options: .forDeleting, error: nil) { _ in
+                wasCalled = true
+            }
             presenter.presentedItemOperationQueue.waitUntilAllOperationsAreFinished()
             #expect(wasCalled && presenter.words == ["relinquish to writer", "accommodate"])
         }
@@ -253,7 +268,9 @@ struct ProcessCoordinationTests {
             }
             for _ in 0..<2 {
                 var error: NSError?
-                coordinator.coordinate(readingItemAt: file, error: &error) { _ in Issue.record("the accessor was called") }
+                coordinator.coordinate(readingItemAt: file, error: &error) { _ in
+                    Issue.record("the accessor was called")
+                }
                 codes.add(error?.code ?? 0)
             }
             finished.open()
@@ -262,7 +279,9 @@ struct ProcessCoordinationTests {
         }
     }
 
-    @Test("nested accesses: those of one coordinator go on; another one's of the same item would wait for ever, and fails")
+    @Test(
+        "nested accesses: those of one coordinator go on; another one's of the same item would wait for ever, and fails"
+    )
     func nesting() throws {
         try inDirectory { directory in
             let file = directory.appendingPathComponent("a")
@@ -333,7 +352,8 @@ struct ProcessCoordinationTests {
                 NSFileCoordinator.addFilePresenter(presenter)
             }
             defer { presenters.forEach { NSFileCoordinator.removeFilePresenter($0) } }
-            NSFileCoordinator().coordinate(writingItemAt: file, error: nil) { url in try? Data("1".utf8).write(to: url) }
+            NSFileCoordinator().coordinate(writingItemAt: file, error: nil) { url in try? Data("1".utf8).write(to: url)
+            }
             read.wait()
         }
     }
@@ -378,7 +398,9 @@ struct ProcessCoordinationTests {
             #expect(token.count == 32 && token != NSFileCoordinator().purposeIdentifier)
             #expect(code(token, inside: token) == 0)
             let presenter = RecordingPresenter(file)
-            let (one, other) = (NSFileCoordinator(filePresenter: presenter), NSFileCoordinator(filePresenter: presenter))
+            let (one, other) = (
+                NSFileCoordinator(filePresenter: presenter), NSFileCoordinator(filePresenter: presenter)
+            )
             one.purposeIdentifier = "mine"
             #expect(one.purposeIdentifier == other.purposeIdentifier && one.purposeIdentifier != "mine")
         }
@@ -413,7 +435,9 @@ struct ProcessCoordinationTests {
             let presenter = RecordingPresenter(file)
             NSFileCoordinator.addFilePresenter(presenter)
             defer { NSFileCoordinator.removeFilePresenter(presenter) }
-            NSFileCoordinator().coordinate(readingItemAt: link, options: .withoutChanges, error: nil) { #expect($0 == link) }
+            NSFileCoordinator().coordinate(readingItemAt: link, options: .withoutChanges, error: nil) {
+                #expect($0 == link)
+            }
             #expect(presenter.words.isEmpty)
             NSFileCoordinator().coordinate(readingItemAt: link, options: .resolvesSymbolicLink, error: nil) {
                 #expect($0.path == file.path)
@@ -433,7 +457,9 @@ struct ProcessCoordinationTests {
             let coordinator = NSFileCoordinator()
             coordinator.prepare(forReadingItemsAt: [directory], writingItemsAt: [], error: nil) { end in
                 #expect(presenter.words == ["relinquish to reader", "save"])
-                for _ in 0..<3 { coordinator.coordinate(readingItemAt: file, options: .withoutChanges, error: nil) { _ in } }
+                for _ in 0..<3 {
+                    coordinator.coordinate(readingItemAt: file, options: .withoutChanges, error: nil) { _ in }
+                }
                 #expect(presenter.words == ["relinquish to reader", "save"])
                 end()
             }
@@ -448,14 +474,18 @@ struct ProcessCoordinationTests {
             let presenter = RecordingPresenter(nil)
             NSFileCoordinator.addFilePresenter(presenter)
             defer { NSFileCoordinator.removeFilePresenter(presenter) }
-            NSFileCoordinator(filePresenter: presenter).coordinate(writingItemAt: file, options: .forReplacing, error: nil) {
+            NSFileCoordinator(filePresenter: presenter).coordinate(
+                writingItemAt: file, options: .forReplacing, error: nil
+            ) {
                 try? Data().write(to: $0)
                 presenter.presentedItemURL = $0
             }
             NSFileCoordinator().coordinate(readingItemAt: file, options: .withoutChanges, error: nil) { _ in }
             presenter.await("relinquish to reader")
             let other = directory.appendingPathComponent("b")
-            NSFileCoordinator(filePresenter: presenter).coordinate(writingItemAt: other, options: .forReplacing, error: nil) {
+            NSFileCoordinator(filePresenter: presenter).coordinate(
+                writingItemAt: other, options: .forReplacing, error: nil
+            ) {
                 presenter.presentedItemURL = $0
             }
             NSFileCoordinator().coordinate(writingItemAt: other, error: nil) { _ in }
@@ -463,7 +493,9 @@ struct ProcessCoordinationTests {
         }
     }
 
-    @Test("64 threads that wait, and the presenter that they wait for, which has a thread of its queue's for each of them")
+    @Test(
+        "64 threads that wait, and the presenter that they wait for, which has a thread of its queue's for each of them"
+    )
     func manyThreads() throws {
         try inDirectory { directory in
             let file = directory.appendingPathComponent("a")

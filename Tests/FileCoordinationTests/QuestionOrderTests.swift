@@ -20,7 +20,10 @@ struct QuestionOrderTests {
         }
     }
 
-    @Test("a question waits for the handler that runs, and for none of the news behind that; news comes once and in order",
+    @Test(
+        """
+        a question waits for the handler that runs, and for none of the news behind that; news comes once and in order
+        """,
         arguments: Kind.allCases)
     func overtaking(_ kind: Kind) throws {
         try inDirectory { directory in

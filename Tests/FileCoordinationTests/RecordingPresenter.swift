@@ -112,7 +112,9 @@ final class RecordingPresenter: NSObject, NSFilePresenter, Sendable {
         behavior.changed?()
     }
 
-    func presentedItemDidGain(_ version: NSFileVersion) { say(version.isConflict ? "gained a conflict" : "gained a version") }
+    func presentedItemDidGain(_ version: NSFileVersion) {
+        say(version.isConflict ? "gained a conflict" : "gained a version")
+    }
     func presentedItemDidResolveConflict(_ version: NSFileVersion) { say("resolved") }
     func presentedItemDidLose(_ version: NSFileVersion) { say("lost") }
     func presentedSubitem(at url: URL, didGain version: NSFileVersion) {

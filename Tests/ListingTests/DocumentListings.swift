@@ -53,7 +53,9 @@ final class Document: UIDocument {
         }
     }
 
-    override func save(to url: URL, for saveOperation: UIDocument.SaveOperation, completionHandler: ((Bool) -> Void)? = nil) {
+    override func save(
+        to url: URL, for saveOperation: UIDocument.SaveOperation, completionHandler: ((Bool) -> Void)? = nil
+    ) {
         if saveOperation != .forCreating {
             print("\(#function)")
             return performAsynchronousFileAccess {
@@ -128,7 +130,9 @@ final class ConflictResolver {
         guard let current = NSFileVersion.currentVersionOfItem(at: url),
             let losers = NSFileVersion.unresolvedConflictVersionsOfItem(at: url), !losers.isEmpty
         else { return false }
-        let latest = ([current] + losers).max { ($0.modificationDate ?? .distantPast) < ($1.modificationDate ?? .distantPast) }
+        let latest = ([current] + losers).max {
+            ($0.modificationDate ?? .distantPast) < ($1.modificationDate ?? .distantPast)
+        }
         do {
             if let latest, latest != current { try latest.replaceItem(at: url) }
             for loser in losers { loser.isResolved = true }

@@ -38,7 +38,8 @@ import Testing
             let one = try answer { done in document.retrieveImageAsynchronously(with: "one") { done($0?.data) } }
             #expect(one == nil)
             // Others wait for it, and it for others.
-            try container.must("coordinate", "write", "holiday.sicd/two", "--", "sh", "-c", "printf 'IMG 3' > holiday.sicd/two")
+            try container.must(
+                "coordinate", "write", "holiday.sicd/two", "--", "sh", "-c", "printf 'IMG 3' > holiday.sicd/two")
             let changed = try answer { done in document.retrieveImageAsynchronously(with: "two") { done($0?.data) } }
             #expect(changed == image("3"))
         }

@@ -1,5 +1,5 @@
-// The Objective-C listings of "Advanced iCloud document storage", put into Swift, and around them what they leave to the
-// reader.
+// The Objective-C listings of "Advanced iCloud document storage", put into Swift, and around them what they leave to
+// the reader.
 
 import FileCoordination
 import Foundation

@@ -13,8 +13,10 @@ import Testing
         "$SHOEBOX" . < ../in2 > ../out2 2>&1 & two=$!
         exec 3> ../in1 4> ../in2
         last() { tac ../out$1 | sed '/ pictures$/q' | tac; }
-        expect() { for ((t = SECONDS + 30; ;)); do last $1 | grep -q -- "$2" && return; [ $SECONDS -lt $t ] || { echo "$1 lacks $2:"; cat ../out$1; exit 1; }; done; }
-        lacks() { for ((t = SECONDS + 30; ;)); do last $1 | grep -q -- "$2" || return 0; [ $SECONDS -lt $t ] || { echo "$1 has $2:"; cat ../out$1; exit 1; }; done; }
+        expect() { for ((t = SECONDS + 30; ;)); do last $1 | grep -q -- "$2" && return; \
+        [ $SECONDS -lt $t ] || { echo "$1 lacks $2:"; cat ../out$1; exit 1; }; done; }
+        lacks() { for ((t = SECONDS + 30; ;)); do last $1 | grep -q -- "$2" || return 0; \
+        [ $SECONDS -lt $t ] || { echo "$1 has $2:"; cat ../out$1; exit 1; }; done; }
         expect 1 '^0 pictures'; expect 2 '^0 pictures'
 
         """
@@ -28,7 +30,8 @@ import Testing
         }
     }
 
-    @Test("what one adds, rates, renames and deletes the other shows, and what plain programs do both") func sameItems() throws {
+    @Test("what one adds, rates, renames and deletes the other shows, and what plain programs do both")
+    func sameItems() throws {
         try play("""
             echo 'add sunset 3 ~~o~~' >&3
             expect 1 'sunset *★★★☆☆'; expect 2 'sunset *★★★☆☆'

@@ -44,14 +44,18 @@ class UIDocument: NSObject, NSFilePresenter {
     func open() { NSFileCoordinator.addFilePresenter(self) }
     func close() { NSFileCoordinator.removeFilePresenter(self) }
 
-    func performAsynchronousFileAccess(_ block: @escaping () -> Void) { access.async(execute: DispatchWorkItem(block: block)) }
+    func performAsynchronousFileAccess(_ block: @escaping () -> Void) {
+        access.async(execute: DispatchWorkItem(block: block))
+    }
 
     func contents() -> NSFileWrapper { NSFileWrapper(directoryWithFiles: [:]) }
 
     func save(to url: URL, for saveOperation: SaveOperation, completionHandler: ((Bool) -> Void)? = nil) {
         performAsynchronousFileAccess {
             var hasWritten = false
-            NSFileCoordinator(filePresenter: self).coordinate(writingItemAt: url, options: .forReplacing, error: nil) { newURL in
+            NSFileCoordinator(filePresenter: self).coordinate(
+                writingItemAt: url, options: .forReplacing, error: nil
+            ) { newURL in
                 hasWritten = (try? self.contents().write(to: newURL, options: [], originalContentsURL: nil)) != nil
             }
             self.fileURL = url

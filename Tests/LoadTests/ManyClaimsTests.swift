@@ -14,7 +14,9 @@ import Testing
             guard container.isVersioned else { return [] }
             let clients = try (0..<Self.clients).map { _ in try ControlSocket(of: container) }
             let sockets = ControlSockets(clients)
-            let claim = #"{"jsonrpc":"2.0","id":1,"method":"claim","params":{"accesses":[{"mode":"writing","path":"a"}]}}"# + "\n"
+            let claim =
+                #"{"jsonrpc":"2.0","id":1,"method":"claim","params":{"accesses":[{"mode":"writing","path":"a"}]}}"#
+                + "\n"
             for client in clients { try client.send(Array(claim.utf8)) }
             // Whoever has it gives it back and asks again, behind all others.
             var last = [Int](repeating: -1, count: Self.clients)
@@ -34,14 +36,18 @@ import Testing
                     if last[index] >= 0 { longest = max(longest, granted - last[index]) }
                     last[index] = granted
                     granted += 1
-                    try clients[index].send(Array(
-                        (#"{"jsonrpc":"2.0","id":2,"method":"release","params":{"claim":\#(held)}}"# + "\n" + claim).utf8))
+                    let release = #"{"jsonrpc":"2.0","id":2,"method":"release","params":{"claim":\#(held)}}"#
+                    try clients[index].send(Array((release + "\n" + claim).utf8))
                 }
             }
             let took = ContinuousClock.now - begin
             let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
             let rate = Double(granted) / seconds
-            print("ManyClaimsTests: \(granted) claims in \(took), \(Int(rate)) a second; the longest wait was for \(longest)")
+            print(
+                """
+                ManyClaimsTests: \(granted) claims in \(took), \(Int(rate)) a second; \
+                the longest wait was for \(longest)
+                """)
             var problems: [String] = []
             // In order of arrival: two that ask in the same moment may come to the arbiter the other way round.
             if longest > 2 * Self.clients { problems.append("somebody waited for \(longest) others") }
@@ -72,7 +78,9 @@ import Testing
                 // Whose turn it is has its answer; nobody else has.
                 let index = turn % Self.clients
                 let answer = try clients[index].answer(to: calls[index])
-                guard let held = (answer["result"] as? [String: Any])?["claim"] as? NSNumber else { throw Failure("\(answer)") }
+                guard let held = (answer["result"] as? [String: Any])?["claim"] as? NSNumber else {
+                    throw Failure("\(answer)")
+                }
                 let waiting: [ClaimListing] = try observer.call("claims", [:])
                 if waiting.count(where: { !$0.waiting }) != 1 { problems.append("turn \(turn): not one has it") }
                 _ = try clients[index].answer(to: clients[index].begin("release", ["claim": held]))
@@ -91,7 +99,9 @@ import Testing
             try program.ask("measure \(container.file("a")) 100", "median")
             let said = try program.ask("measure \(container.file("a")) \(Workplace.count(5000))", "median")
             print("ManyClaimsTests: a coordinated write, in us: \(said)")
-            guard let median = said.split(separator: " ").dropFirst().first.flatMap({ Double($0) }) else { return [said] }
+            guard let median = said.split(separator: " ").dropFirst().first.flatMap({ Double($0) }) else {
+                return [said]
+            }
             // What a machine that others use makes of it is not the library's; the full run is alone.
             return median < (Workplace.isFull ? 300 : 30_000) ? [] : [said]
         }

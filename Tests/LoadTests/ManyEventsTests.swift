@@ -80,7 +80,8 @@ import Testing
             while !subscribers.allSatisfy(\.isDone) {
                 if deadline.isOver { throw Failure("not all has come: \(subscribers.map(\.sequences.count))") }
                 for subscriber in subscribers {
-                    try subscriber.take(50, until: subscriber.place.isEmpty || subscriber.place == "d" ? "d" : subscriber.place)
+                    try subscriber.take(
+                        50, until: subscriber.place.isEmpty || subscriber.place == "d" ? "d" : subscriber.place)
                 }
                 // One dies in between, and comes back with the last number it has seen.
                 if revived == nil, subscribers[0].sequences.count > rounds {
@@ -108,7 +109,8 @@ import Testing
                 let files = subscriber.place.hasPrefix("d/")
                     ? [subscriber.place] : (1...Self.writers).map { "d/w\($0)" }
                 for file in files where subscriber.paths[file] != rounds + 1 {
-                    problems.append("\(subscriber.place): of \(file) \(subscriber.paths[file] ?? 0) saves, not \(rounds + 1)")
+                    problems.append(
+                        "\(subscriber.place): of \(file) \(subscriber.paths[file] ?? 0) saves, not \(rounds + 1)")
                 }
             }
             print("ManyEventsTests: \(Self.writers) writers, \(rounds) saves each, grown by \(grown >> 10) KiB")
@@ -151,7 +153,10 @@ import Testing
         }
     }
 
-    @Test("a client that is killed and started again, from the last change that it told, misses nothing and repeats nothing")
+    @Test(
+        """
+        a client that is killed and started again, from the last change that it told, misses nothing and repeats nothing
+        """)
     func killedClient() throws {
         let rounds = Workplace.count(1000)
         try withContainer(named: "killed", seconds: 300) { container in
@@ -184,7 +189,9 @@ import Testing
             }
             var problems = try writers.wait(deadline) == 0 ? [] : ["the writers failed"]
             if kills < 5 { problems.append("only \(kills) clients") }
-            if !zip(sequences, sequences.dropFirst()).allSatisfy({ $0 < $1 }) { problems.append("not in order, or twice") }
+            if !zip(sequences, sequences.dropFirst()).allSatisfy({ $0 < $1 }) {
+                problems.append("not in order, or twice")
+            }
             for writer in 1...4 where saved["d/w\(writer)"] != rounds {
                 problems.append("\(saved["d/w\(writer)"] ?? 0) saves of w\(writer), not \(rounds)")
             }

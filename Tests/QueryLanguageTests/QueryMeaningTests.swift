@@ -92,7 +92,8 @@ struct QueryMeaningTests {
             ("modified within many", 17, "many", "expected a time"), ("name = AND", 8, "AND", "expected a text"),
             ("size = 9223372036854775807KiB", 8, "9223372036854775807KiB", "expected a whole number"),
             ("name = 'x\\xg0'", 10, "\\xg0", "two hex digits"), ("name @ 'x'", 6, "@", "expected =, !="),
-            ("name & 'x'", 6, "&", "this sign means nothing"), ("name LIKE 'a\\\\'", 11, "'a\\\\'", "ends in a backslash"),
+            ("name & 'x'", 6, "&", "this sign means nothing"),
+            ("name LIKE 'a\\\\'", 11, "'a\\\\'", "ends in a backslash"),
         ])
     func errors(query: String, character: Int, found: String, message: String) {
         do {
@@ -112,6 +113,8 @@ struct QueryMeaningTests {
         #expect(throws: QuerySyntaxError.self) { try QueryPredicate(parsing: nots) }
         let long = "name = '" + String(repeating: "x", count: QueryPredicate.textLimit) + "'"
         #expect(throws: QuerySyntaxError.self) { try QueryPredicate(parsing: long) }
-        #expect(throws: Never.self) { try QueryPredicate(parsing: String(repeating: "(", count: 60) + "TRUE" + String(repeating: ")", count: 60)) }
+        #expect(throws: Never.self) {
+            try QueryPredicate(parsing: String(repeating: "(", count: 60) + "TRUE" + String(repeating: ")", count: 60))
+        }
     }
 }

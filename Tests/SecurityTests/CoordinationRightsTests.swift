@@ -72,7 +72,9 @@ private let bob: UInt32 = 65534
             }
             let bobs = try PresentingClient(of: container, asUser: bob)
             defer { bobs.close() }
-            if (try? bobs.claim("reading", ["passage/new"], {})) != nil { problems.append("bob claims a name in passage") }
+            if (try? bobs.claim("reading", ["passage/new"], {})) != nil {
+                problems.append("bob claims a name in passage")
+            }
             try bobs.present("passage/known")
             let own = try container.ctl(["presenters", "--json"], asUser: bob).text
             if !own.contains("known") { problems.append("bob does not see his own presenter: \(own)") }
@@ -118,7 +120,8 @@ private let bob: UInt32 = 65534
                 "passage/known: deleted passage/next item at passage/next",
             ]
             // What is gone by the time that it would be told may be left out.
-            let isSo = told == expected || told.allSatisfy(expected.contains) && !told.contains { $0.contains("hidden") }
+            let isSo =
+                told == expected || told.allSatisfy(expected.contains) && !told.contains { $0.contains("hidden") }
             return isSo ? [] : ["bob was told: \(told)"]
         }
     }

@@ -22,7 +22,8 @@ private let secret = "SECRET"
             printf 'SECRET once 1\\n' > once; chmod 600 once; printf 'SECRET once 2\\n' > once
             printf 'open now\\n' > once; chmod 644 once; printf 'open later\\n' > once
             printf 'public 1\\n' > public; printf 'public 2\\n' > public
-            printf 'SECRET listed 1\\n' > listed; chmod 600 listed; setfacl -m u:23003:r listed; printf 'SECRET listed 2\\n' > listed
+            printf 'SECRET listed 1\\n' > listed; chmod 600 listed; setfacl -m u:23003:r listed; \
+            printf 'SECRET listed 2\\n' > listed
             printf 'SECRET gone\\n' > gone; chmod 600 gone; rm gone
             printf 'left public\\n' > dropped; rm dropped
             mkdir -m 700 closed; printf 'SECRET inner 1\\n' > closed/inner; printf 'SECRET inner 2\\n' > closed/inner
@@ -229,7 +230,8 @@ private let secret = "SECRET"
             as \(alice) "umask 022; printf 'SECRET 1' > private; chmod 600 private; printf 'SECRET 2' > private
                 printf one > public; printf two > public; printf 'SECRET' > gone; chmod 600 gone; rm gone"
             as \(bob) 'cat public .versions/public/history/*'; echo
-            as \(bob) 'cat private .versions/private/history/* .versions/.deleted/gone; mv .versions/.deleted/gone back' || true
+            as \(bob) 'cat private .versions/private/history/* .versions/.deleted/gone; \
+            mv .versions/.deleted/gone back' || true
             as \(bob) '\(Workplace.control) history private' || true
             as \(bob) '\(Workplace.control) history public' || true
             cd /

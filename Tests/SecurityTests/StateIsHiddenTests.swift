@@ -22,8 +22,13 @@ import Testing
         "ls -a .versions | grep versionsfs", "getfattr -n user.versionsfs.label f",
         "setfattr -n user.versionsfs.label -v x f",
         "python3 -B -c 'import os; os.rename(\"f\", \".versionsfs\")'",
-        "python3 -B -c 'import ctypes, sys; l = ctypes.CDLL(None); sys.exit(l.renameat2(-100, b\"f\", -100, b\".versionsfs\", 2) == 0 and 0 or 1)'",
-        "python3 -B -c 'import os; d = os.open(\".\", os.O_PATH); print(os.open(\".versionsfs\", os.O_RDONLY, dir_fd=d))'",
+        """
+        python3 -B -c 'import ctypes, sys; l = ctypes.CDLL(None); \
+        sys.exit(l.renameat2(-100, b\"f\", -100, b\".versionsfs\", 2) == 0 and 0 or 1)'
+        """,
+        """
+        python3 -B -c 'import os; d = os.open(\".\", os.O_PATH); print(os.open(\".versionsfs\", os.O_RDONLY, dir_fd=d))'
+        """,
         "mkdir other && mount --bind . other && ls other/.versionsfs; s=$?; umount other; exit $s",
         "mkdir other2 && mount --bind sub other2 && ls other2/../.versionsfs; s=$?; umount other2; exit $s",
     ]
@@ -64,7 +69,8 @@ import Testing
                 if fd < 0: return
                 path = os.readlink(f"/proc/self/fd/{fd}")
                 names = os.listdir(fd) if os.path.isdir(f"/proc/self/fd/{fd}") else []
-                if ".versionsfs" in path or "objects" in names or ".versionsfs" in names: reached.append((what, path, names))
+                if ".versionsfs" in path or "objects" in names or ".versionsfs" in names: \
+            reached.append((what, path, names))
                 os.close(fd)
             if handle(container + b"/.versionsfs"): reached.append("name_to_handle_at")
             for path in (below + b"/.versionsfs", below + b"/.versionsfs/objects", below + b"/.versionsfs/format"):

@@ -8,7 +8,9 @@ import Testing
 @Suite struct QuietStories {
     /// Two programs save each document from what both had read. Gives the documents that are in conflict then.
     private func collide(_ container: TestContainer, _ files: [String], _ round: Int = 1) throws -> [String] {
-        let (code, claude) = (try ActorProcess("code", in: container.path), try ActorProcess("claude", in: container.path))
+        let (code, claude) = (
+            try ActorProcess("code", in: container.path), try ActorProcess("claude", in: container.path)
+        )
         for file in files {
             for actor in [code, claude] { try actor.load(file) }
             try code.save("from code, \(round)", to: file)
@@ -17,10 +19,15 @@ import Testing
         return container.isVersioned ? try container.conflicts().map(\.path).sorted() : []
     }
 
-    @Test("what a repository's .gitignore excludes never conflicts; what it does not, and what lies in no repository, does")
+    @Test(
+        """
+        what a repository's .gitignore excludes never conflicts; what it does not, and what lies in no repository, does
+        """)
     func ignored() throws {
         let files = ["r/build/out", "r/a.o", "r/sub/kept.tmp", "r/sub/other.tmp", "r/main.c", "plain/a.o"]
-        try withContainer(named: "quiet", files: Dictionary(uniqueKeysWithValues: files.map { ($0, "one") })) { container in
+        try withContainer(
+            named: "quiet", files: Dictionary(uniqueKeysWithValues: files.map { ($0, "one") })
+        ) { container in
             try shell(
                 """
                 git init -q r; printf 'build/\\n*.o\\n' > r/.gitignore; printf '*.tmp\\n!kept.tmp\\n' > r/sub/.gitignore
@@ -40,7 +47,9 @@ import Testing
     func quiet() throws {
         let files = ["todo.txt", "notes/todo.txt", "main.c", "server.log"]
         let settings = ["conflicts.quiet": "[\"todo.txt\"]"]
-        try withContainer(named: "quiet", files: Dictionary(uniqueKeysWithValues: files.map { ($0, "one") }), settings: settings) {
+        try withContainer(
+            named: "quiet", files: Dictionary(uniqueKeysWithValues: files.map { ($0, "one") }), settings: settings
+        ) {
             container in
             let found = try collide(container, files)
             guard container.isVersioned else { return [] }
@@ -53,7 +62,9 @@ import Testing
         }
     }
 
-    @Test("a program among actors.boundaries does not count as the ancestor of those whom it runs", arguments: [true, false])
+    @Test(
+        "a program among actors.boundaries does not count as the ancestor of those whom it runs",
+        arguments: [true, false])
     func boundaries(isBoundary: Bool) throws {
         // One child of the agent reads, another writes; in between somebody else saves.
         try withContainer(
@@ -61,7 +72,9 @@ import Testing
         ) { container in
             // It counts from the next mount on.
             try container.remount()
-            let (agent, editor) = (try ActorProcess("agent", in: container.path), try ActorProcess("editor", in: container.path))
+            let (agent, editor) = (
+                try ActorProcess("agent", in: container.path), try ActorProcess("editor", in: container.path)
+            )
             try agent.must("run", "cat", "X")
             try editor.load("X")
             try editor.save("from the editor", to: "X")

@@ -33,7 +33,8 @@ public final class PresentingClient: @unchecked Sendable {
         self.handler = handler
         self.answers = answers
         descriptor = try ControlSocket.connect(
-            to: FileManager.default.destinationOfSymbolicLink(atPath: container.file(".versions/.socket")), asUser: user)
+            to: FileManager.default.destinationOfSymbolicLink(atPath: container.file(".versions/.socket")),
+            asUser: user)
         let thread = Thread { [self] in readAll() }
         thread.start()
     }
@@ -63,7 +64,8 @@ public final class PresentingClient: @unchecked Sendable {
 
     /// Runs `body` under a claim.
     public func claim<Result>(
-        _ mode: String, _ paths: [String], options: [String] = [], for presenter: UInt64? = nil, _ body: () throws -> Result
+        _ mode: String, _ paths: [String], options: [String] = [], for presenter: UInt64? = nil,
+        _ body: () throws -> Result
     ) throws -> Result {
         var parameters: [String: Any] = [
             "accesses": paths.map { ["mode": mode, "path": $0, "options": options] as [String: Any] }
@@ -187,7 +189,11 @@ public final class PresentingClient: @unchecked Sendable {
             (parameters["changes"] as? [[String: Any]] ?? []).map { change in
                 let event = change["event"] as? [String: Any] ?? [:]
                 let from = (event["from"] as? String).map { "\($0) -> " } ?? ""
-                return "\(event["event"] ?? "") \(from)\(event["path"] ?? "") \(change["relation"] ?? "") at \(change["place"] ?? "")"
+                return
+                    """
+                    \(event["event"] ?? "") \(from)\(event["path"] ?? "") \(change["relation"] ?? "") at \
+                    \(change["place"] ?? "")
+                    """
             }
         case "events":
             (parameters["events"] as? [[String: Any]] ?? []).map { event in

@@ -1,4 +1,5 @@
-// What the programs tell people, as far as tests look for it: each text once, so that a change of words is one line here.
+// What the programs tell people, as far as tests look for it: each text once, so that a change of words is one line
+// here.
 
 /// Parts of messages.
 public enum Told {
@@ -15,7 +16,8 @@ public enum Told {
     public static let noCommand = "missing command after --"
     public static let deadDetached = "was detached"
     public static let cdAgain = "Run `cd .` there"
-    public static let deletedConflict = "the file is deleted, and its conflict with it\nhint: `versionsctl undelete` brings it back"
+    public static let deletedConflict =
+        "the file is deleted, and its conflict with it\nhint: `versionsctl undelete` brings it back"
     public static let notMounted = "not mounted"
     public static let alreadyMounted = "already mounted"
     public static let notInContainer = "not in a container"

@@ -36,7 +36,9 @@ struct HeadRuleTests {
 
     @Test("a version goes back to its parents and theirs, and not to itself")
     func goesBack() {
-        let nodes = [node(1), node(2, parents: [1]), node(3, parents: [1, 9]), node(4, parents: [2, 3]), node(5, parents: [5])]
+        let nodes = [
+            node(1), node(2, parents: [1]), node(3, parents: [1, 9]), node(4, parents: [2, 3]), node(5, parents: [5]),
+        ]
         func goes(_ one: UInt64, _ other: UInt64) -> Bool {
             HeadRule.goesBack(VersionID(high: 0, low: one), to: VersionID(high: 0, low: other), in: nodes)
         }

@@ -69,7 +69,8 @@ struct SpliceTests {
     }
 
     /// Graphs in which each version names up to three earlier ones, and lose versions some at a time.
-    @Test("of random graphs: what remains is related as it was, and merged with the same or nothing", arguments: 0..<300)
+    @Test(
+        "of random graphs: what remains is related as it was, and merged with the same or nothing", arguments: 0..<300)
     func random(round: Int) {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(state: seed)
@@ -82,14 +83,16 @@ struct SpliceTests {
             for one in left.keys {
                 let before = lines(from: one, whole)
                 #expect(
-                    lines(from: one, left).intersection(left.keys) == before.intersection(left.keys), "seed \(seed): \(one)")
+                    lines(from: one, left).intersection(left.keys) == before.intersection(left.keys),
+                    "seed \(seed): \(one)")
                 for other in left.keys {
                     let common = before.intersection(lines(from: other, whole))
                     let nearest = common.filter { near in
                         !common.contains { $0 != near && lines(from: $0, whole).contains(near) }
                     }
                     let expected = nearest.isSubset(of: left.keys) ? base(one, other, whole) : nil
-                    #expect(base(one, other, left) == expected, "seed \(seed): \(one) and \(other) in \(left) of \(whole)")
+                    #expect(
+                        base(one, other, left) == expected, "seed \(seed): \(one) and \(other) in \(left) of \(whole)")
                 }
             }
         }

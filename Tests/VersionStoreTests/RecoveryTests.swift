@@ -212,7 +212,9 @@ struct RecoveryTests {
             try fixture.write("old", path)
             try store.contents.keep(
                 moving: try name("old"), in: fixture.root, as: version.content,
-                .init(version: version, path: try #require(TreePath(bytes: path.utf8)), place: try fixture.place(path, store)))
+                .init(
+                    version: version, path: try #require(TreePath(bytes: path.utf8)),
+                    place: try fixture.place(path, store)))
         }
         fixture.close()
         try restoreCatalog(fixture, saved)

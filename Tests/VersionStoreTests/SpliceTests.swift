@@ -59,7 +59,9 @@ struct SpliceTests {
         #expect(try parents(amended, store) == [line[0].id, loser.id])
     }
 
-    @Test("where several part from a version that goes, they name it still, one by one as all at once", arguments: [true, false])
+    @Test(
+        "where several part from a version that goes, they name it still, one by one as all at once",
+        arguments: [true, false])
     func parting(atOnce: Bool) throws {
         let fixture = try Fixture()
         let store = try fixture.store()

@@ -32,7 +32,8 @@ struct RuleModel {
         var backupOf: Int?
         /// It began as the file of another document, whose name came back, and nobody has saved it since.
         var isParted = false
-        /// Who stands where it was before its name came back, and the version that it began as; while that was its only one.
+        /// Who stands where it was before its name came back, and the version that it began as; while that was its only
+        /// one.
         var standIn: (item: Int, first: Int)?
         /// The process that was refused, and the version it had not seen.
         var refused: [Int: Int] = [:]
@@ -246,7 +247,8 @@ struct RuleModel {
         item.versions[current]?.kind = rival == nil ? .history : .conflict
         if let rival { item.versions[current]?.base = rival }
         items[id] = item
-        let version = Version(id: next(), content: content, author: process, parents: parents, base: base, kind: .current)
+        let version = Version(
+            id: next(), content: content, author: process, parents: parents, base: base, kind: .current)
         install(version, in: id, by: process, way)
         if rival != nil, setting == .merge { merge(id, mine: version.id, loser: current) }
     }
@@ -344,7 +346,8 @@ struct RuleModel {
         guard let item = items[id], let current = item.current, let old = item.versions[current] else { return }
         let new = next()
         let first = Version(id: next(), content: old.content, author: old.author, parents: [current], kind: .current)
-        items[new] = Item(versions: [first.id: first], current: first.id, backupOf: item.backupOf, isParted: true, name: other)
+        items[new] = Item(
+            versions: [first.id: first], current: first.id, backupOf: item.backupOf, isParted: true, name: other)
         names[other] = new
         items[id]?.standIn = old.parents.isEmpty ? (new, current) : nil
     }
@@ -415,7 +418,9 @@ struct RuleModel {
     }
 
     /// A program's own scaffolding, which leaves nothing behind.
-    static func isScaffolding(_ name: String, madeBy program: String) -> Bool { program == "vim" && name.hasSuffix("~") }
+    static func isScaffolding(_ name: String, madeBy program: String) -> Bool {
+        program == "vim" && name.hasSuffix("~")
+    }
 
     func program(_ process: Int) -> String { programs[process] ?? "" }
     func hasTombstone(_ name: String) -> Bool { tombstones[name] != nil }
