@@ -126,8 +126,7 @@ let package = Package(
             "FileCoordinationTests",
             [
                 "FileCoordination", "VersionsClient", "ControlProtocol", "Coordination", "VersionModel", "CLinux",
-                "versionsfs",
-                "versionsctl", "TestActor", "CoordinationActor",
+                "versionsfs", "versionsctl", "TestActor", "CoordinationActor",
             ]),
         // Listings of the time before Swift 6, as they stand.
         .testTarget(

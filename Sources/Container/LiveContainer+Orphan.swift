@@ -88,8 +88,7 @@ extension LiveContainer {
             // What was appended to still begins the file: then both versions name its content.
             let isHere = !state.isKept && !state.isReturning && !store.contents.contains(current.content)
             if isHere, file.state.withLock(\.saved) == current.id, !current.flags.contains(.sealed),
-                !state.sharesContent,
-                !state.isAppendedTo
+                !state.sharesContent, !state.isAppendedTo
             {
                 // It goes on with what it has saved itself.
                 (current.size, current.modified, current.saved) = (stat.size, stat.modified, now)

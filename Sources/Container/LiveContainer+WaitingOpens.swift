@@ -15,8 +15,7 @@ extension LiveContainer {
         let claim = coordinator.newClaim()
         let isAdmitted = coordinator.admit(
             claim, Access(path: path, item: identity(of: node), kind: .reading([])),
-            by: requester(caller, isOpening: true),
-            descriptor: nil, patience: Arbiter.Limits().deadline, mayWait: true
+            by: requester(caller, isOpening: true), descriptor: nil, patience: Arbiter.Limits().deadline, mayWait: true
         ) { [self] in
             coordinator.closed(claim)
             answer(waiting, node) { () throws(Errno) in try readAfterWaiting(caller, node, flags) }

@@ -152,8 +152,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func closeIfDone() {
         guard inputIsClosed, backlog.isEmpty, !isReadingLine, calls.isEmpty, subscriptions.isEmpty, queries.isEmpty,
-            let context,
-            participation.map({ $0.waiting.isEmpty && $0.presenters.isEmpty }) ?? true
+            let context, participation.map({ $0.waiting.isEmpty && $0.presenters.isEmpty }) ?? true
         else { return }
         // Close after the pending writes.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in

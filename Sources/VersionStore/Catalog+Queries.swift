@@ -136,8 +136,7 @@ enum Query {
         writer.identity(id)
         let found = try SQLStatement(
             database, "SELECT \(versionColumns) FROM version WHERE item = ? AND instr(record, ?) > 0",
-            .blob(item.bytes),
-            .blob(writer.bytes)
+            .blob(item.bytes), .blob(writer.bytes)
         ).rows(version)
         let known = Set(found.map(\.id))
         let others = Set(found.filter { $0.id != id }.flatMap(\.parents)).subtracting(known)

@@ -58,8 +58,7 @@ extension VersionStore {
                 SELECT record, kind, flags, hash FROM version
                 WHERE item = ?1 AND (wall, logical) < (?2, ?3) ORDER BY wall DESC, logical DESC, row DESC LIMIT ?4
                 """, .blob(item.bytes), .integer(time?.wall.nanoseconds ?? .max),
-                .integer(Int64(time?.logical ?? .max)),
-                .integer(Int64(limit))
+                .integer(Int64(time?.logical ?? .max)), .integer(Int64(limit))
             ).rows(Query.readVersion)
         }
     }

@@ -48,8 +48,7 @@ extension VersionsClient {
     /// the end of the connection; ``coordinate(_:for:purpose:heldUp:_:)`` releases it itself.
     public func claim(
         _ accesses: [AccessRequest], for presentation: Presentation? = nil, purpose: String? = nil,
-        preparing: Bool = false,
-        heldUp: (@Sendable (HeldUpNotification) -> Void)? = nil
+        preparing: Bool = false, heldUp: (@Sendable (HeldUpNotification) -> Void)? = nil
     ) async throws(ControlError) -> ClaimRequest.Reply {
         let ticket = newTicket(heldUp: heldUp)
         // A granted claim has to be released, so a cancelled task waits for the answer too.

@@ -126,8 +126,7 @@ import VersionStore
 struct InterleavedStep: CustomStringConvertible {
     enum Call: String, CaseIterable {
         case openTruncating, openToAppend, openInPlace, openForBoth, createNew, write, writeAtStart, close,
-            closeDuplicate, release,
-            rename, unlink, exchange, truncate
+            closeDuplicate, release, rename, unlink, exchange, truncate
     }
 
     var call: Call
@@ -165,8 +164,7 @@ struct InterleavedStep: CustomStringConvertible {
     private static let names = ["x", "y", "t"]
     private static let shares: [Call: Int] = [
         .openTruncating: 8, .openToAppend: 2, .openInPlace: 2, .openForBoth: 2, .createNew: 2, .write: 12,
-        .writeAtStart: 2,
-        .close: 10, .release: 6, .rename: 8, .unlink: 4, .exchange: 1, .truncate: 1,
+        .writeAtStart: 2, .close: 10, .release: 6, .rename: 8, .unlink: 4, .exchange: 1, .truncate: 1,
     ]
 
     static func draw(using dice: inout SeededGenerator) -> [InterleavedStep] {
@@ -388,8 +386,7 @@ private final class InterleavedPlay {
         let target = names[to]
         try tree.container.rename(
             callers[person], parent: Node.rootID, name: Array(from.utf8), newParent: Node.rootID,
-            newName: Array(to.utf8),
-            flags: flags)
+            newName: Array(to.utf8), flags: flags)
         // What somebody is in the middle of writing is amended by the rest.
         let isWhole = !handles.joined().contains {
             $0.inode === inode && !$0.isClosed && ($0.hasChanged || $0.flags & (O_TRUNC | O_EXCL) != 0)

@@ -23,8 +23,7 @@ import VersionModel
             if name == "old" { try tree.move("old", to: "new") }
             let registered = coordinator.present(
                 at: place.path, item: place.item, for: .random(), mayRefuse: true, accommodatesSubitems: false,
-                of: connection,
-                asOf: moves)
+                of: connection, asOf: moves)
             let claim = Claim(
                 id: coordinator.newClaim(), connection: connection,
                 accesses: [Access(path: place.path, item: place.item, kind: .reading([]))], purpose: .random())

@@ -15,8 +15,7 @@ import VersionStore
     @Test(
         """
         a file that was moved and saved there by another's rename keeps its history there when its old name comes back
-        """,
-        arguments: Settling.allCases)
+        """, arguments: Settling.allCases)
     func settled(_ way: Settling) throws {
         let tree = try BrowsedContainer()
         try tree.save("report", "first")

@@ -164,8 +164,7 @@ struct QueryServiceTests {
         #expect(text.table([]) == "Nothing found.\n")
         let step = QueryStep(
             added: [directory], changed: [.init(item: document, from: Path("old"))], removed: [item(3)],
-            isGathered: true,
-            sequence: 9)
+            isGathered: true, sequence: 9)
         let lines = QueryLine.lines(of: step, count: 4)
         #expect(lines.map { text.line($0) } == [
             "removed       10 B  x3\n", "changed       10 B  x1  (was old)  2 conflicts\n", "added    directory  x2/\n",

@@ -55,8 +55,7 @@ struct Seen: CustomStringConvertible {
         let wanted = [
             "granted", "waited", "passed", "deadlock", "refused", "cancelled", "impatient", "presenter revoked",
             "claim revoked", "asked", "slow", "probe", "moved", "deleted", "came back", "hurried", "passed over",
-            "noticed",
-            "disturbed",
+            "noticed", "disturbed",
         ]
         return wanted.allSatisfy { counts[$0, default: 0] > 0 }
     }

@@ -23,8 +23,7 @@ struct QuestionOrderTests {
     @Test(
         """
         a question waits for the handler that runs, and for none of the news behind that; news comes once and in order
-        """,
-        arguments: Kind.allCases)
+        """, arguments: Kind.allCases)
     func overtaking(_ kind: Kind) throws {
         try inDirectory { directory in
             // A queue of operations does not hold on to this one.

@@ -22,8 +22,7 @@ import Testing
 
     private static let queried: Set = [
         "id", "path", "name", "type", "size", "modified", "state", "scope", "file", "item", "version", "saved",
-        "device",
-        "user", "program", "versions", "conflicts",
+        "device", "user", "program", "versions", "conflicts",
     ]
 
     /// Commands in an order in which each finds what it needs, with the keys of what they print: of the object, or of

@@ -93,8 +93,7 @@ import Testing
                 """
                 chmod 600 f; chmod 600 f; touch -d 2020-01-01 f; setfattr -n user.x -v 1 f; setfattr -x user.x f; \
                 chmod 700 d; cat f; touch -a f
-                """,
-                in: container.path)
+                """, in: container.path)
             let told = try events(of: container).map(\.text)
             let expected = Array(repeating: "attributes f", count: 4) + ["attributes d"]
             return told == expected ? [] : ["\(told)"]

@@ -53,8 +53,8 @@ struct TemporaryNamesTests {
         "unmistakable names need no maker",
         arguments: [
             ".goutputstream-N4SEZ3", ".dat.nosync3D9.xlcL9m", "f.txt___jb_tmp___", "f.txt___jb_old___",
-            "settings.json.vsctmp", "f.txt.crswap",
-            ".~lock.f.odt#", ".fuse_hidden0000001a00000002", ".nfs00000000000a1b2c00000003",
+            "settings.json.vsctmp", "f.txt.crswap", ".~lock.f.odt#", ".fuse_hidden0000001a00000002",
+            ".nfs00000000000a1b2c00000003",
         ])
     func unmistakable(name: String) throws {
         #expect(try isEphemeral(name, by: "x"))

@@ -55,8 +55,7 @@ extension ContainerBackend: QueryBackend {
         QueryItem(
             // A document keeps its identity with every save; its file may be another one each time.
             id: entry.document.map(\.item.hex) ?? "\(entry.file.number)", path: Path(entry.path), type: entry.type,
-            size: entry.size,
-            modified: entry.modified, scope: scopes.contains(entry.path) ? "documents" : "data",
+            size: entry.size, modified: entry.modified, scope: scopes.contains(entry.path) ? "documents" : "data",
             document: entry.document.map { known in
                 QueryItem.Document(
                     item: known.item, version: known.current.id, saved: known.current.saved,

@@ -57,8 +57,8 @@ extension LiveContainer {
         let made = try Backing.stat(staged.file.raw)
         let added = Version(
             id: .random(), item: state.item, kind: .history, content: .random(), size: made.size,
-            modified: made.modified,
-            saved: now, time: time.next(), device: store.identity.device, author: requester.author,
+            modified: made.modified, saved: now, time: time.next(), device: store.identity.device,
+            author: requester.author,
             parents: current.parents.prefix(1).filter { (try? store.version($0)) != nil },
             hash: made.size <= Self.hashedAtOnce ? ContentHash.sha256(of: staged.file.raw, size: made.size) : nil,
             attributes: current.attributes, flags: [.sealed, .beside])

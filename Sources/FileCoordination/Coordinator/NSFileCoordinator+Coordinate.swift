@@ -51,8 +51,7 @@ extension NSFileCoordinator {
     /// This excludes no other access. `resolvesSymbolicLink` and `forReplacing` are not allowed.
     public func prepare(
         forReadingItemsAt readingURLs: [URL], options readingOptions: ReadingOptions = [],
-        writingItemsAt writingURLs: [URL],
-        options writingOptions: WritingOptions = [], error outError: NSErrorPointer,
+        writingItemsAt writingURLs: [URL], options writingOptions: WritingOptions = [], error outError: NSErrorPointer,
         byAccessor batchAccessor: (@escaping @Sendable () -> Void) -> Void
     ) {
         guard !readingOptions.contains(.resolvesSymbolicLink), !writingOptions.contains(.forReplacing) else {
