@@ -126,7 +126,8 @@ extension PowerCutTests {
         tree.close()
     }
 
-    @Test("what recovery has cut short is what its label tells from then on, and takes no name after the next power cut")
+    @Test(
+        "what recovery has cut short is what its label tells from then on, and takes no name after the next power cut")
     func cutShort() throws {
         let before = try BrowsedContainer()
         try before.save("x", "base")
@@ -165,7 +166,8 @@ extension PowerCutTests {
         tree.close()
     }
 
-    @Test("what was left behind by a document that had its name back is an item of its own, also after it changed places")
+    @Test(
+        "what was left behind by a document that had its name back is an item of its own, also after it changed places")
     func leftBehindAndExchanged() throws {
         let before = try BrowsedContainer()
         try before.save("a", "one")
@@ -183,7 +185,9 @@ extension PowerCutTests {
         tree.close()
     }
 
-    @Test("an object tells of each version where its own item is, though another item's equal content was renamed over it")
+    @Test(
+        "an object tells of each version where its own item is, though another item's equal content was renamed over it"
+    )
     func sharedByARename() throws {
         let before = try BrowsedContainer()
         try before.save("x", "first")
@@ -258,7 +262,9 @@ extension PowerCutTests {
     }
 
     @Test(
-        "what was appended and synchronized stays, though recovery keeps its beginning, which is another item's content",
+        """
+        what was appended and synchronized stays, though recovery keeps its beginning, which is another item's content
+        """,
         arguments: ["", " and on"])
     func beginningKeptForAnother(_ unheard: String) throws {
         let before = try BrowsedContainer()

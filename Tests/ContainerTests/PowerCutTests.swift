@@ -151,8 +151,10 @@ import VersionModel
     }
 
     @Test(
-        "what was appended to, was moved over another file and has lost its end is what its item says, and what was synchronized is there"
-    )
+        """
+        what was appended to, was moved over another file and has lost its end is what its item says, and what was \
+        synchronized is there
+        """)
     func appendedAndMovedOver() throws {
         let before = try BrowsedContainer()
         try before.save("a", "another")
@@ -208,7 +210,9 @@ import VersionModel
     }
 
     @Test(
-        "what was synchronized of a file that was appended to and then replaced is there, though the rest has not arrived",
+        """
+        what was synchronized of a file that was appended to and then replaced is there, though the rest has not arrived
+        """,
         arguments: [
         true, false,
     ])
@@ -266,7 +270,10 @@ import VersionModel
     }
 
     @Test(
-        "what had not arrived is found, however long after the power cut the container is mounted, and what else recovery finds",
+        """
+        what had not arrived is found, however long after the power cut the container is mounted, and what else \
+        recovery finds
+        """,
         arguments: [
         0, 1000,
     ])
@@ -285,8 +292,10 @@ import VersionModel
     }
 
     @Test(
-        "the catalog's end may be on the disk before what was done to a file in place: what the file holds is current again"
-    )
+        """
+        the catalog's end may be on the disk before what was done to a file in place: what the file holds is current \
+        again
+        """)
     func contentBehindTheCatalog() throws {
         let before = try BrowsedContainer()
         for text in ["one", "two!"] { try before.save("x", text) }
@@ -356,7 +365,11 @@ import VersionModel
         tree.close()
     }
 
-    @Test("what came in part of a save that was displaced is in the history, though the file that came is an older version", arguments: ["sec", ""])
+    @Test(
+        """
+        what came in part of a save that was displaced is in the history, though the file that came is an older version
+        """,
+        arguments: ["sec", ""])
     func displacedByAnOlderOne(arrived: String) throws {
         let before = try BrowsedContainer()
         try before.save("b", "one")

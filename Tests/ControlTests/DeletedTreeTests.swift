@@ -87,7 +87,8 @@ struct DeletedTreeTests {
     @Test("On a terminal names that differ in one place stay different, elsewhere nothing is cut")
     func cut() {
         let entries = (1...3).map { number in
-            Self.entry("a/very/long/way/to/the/minutes-of-meeting-\(number)-of-the-board-of-directors.txt", Int64(number))
+            Self.entry(
+                "a/very/long/way/to/the/minutes-of-meeting-\(number)-of-the-board-of-directors.txt", Int64(number))
         }
         for width in [40, 60, 80, nil] as [Int?] {
             let style = Style(isColoured: false, width: width)

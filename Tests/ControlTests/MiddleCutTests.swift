@@ -44,7 +44,8 @@ struct MiddleCutTests {
         let (before, behind) = ([UInt8](repeating: 0xFF, count: 30), [UInt8](repeating: 0xFE, count: 30))
         let names = [0x31, 0x32].map { Path(bytes: before + [$0] + behind) }
         let cut = MiddleCut.cut(names.map { Style.printable($0) }, to: 12)
-        #expect(cut.allSatisfy { WrappedText.width($0) <= 12 } && cut[0].contains("1") && cut[1].contains("2"), "\(cut)")
+        #expect(
+            cut.allSatisfy { WrappedText.width($0) <= 12 } && cut[0].contains("1") && cut[1].contains("2"), "\(cut)")
     }
 
     @Test("Whatever the names are, they fit; and where they differ in one place, they stay different")
@@ -65,7 +66,9 @@ struct MiddleCutTests {
 
     @Test("Many names take no long time")
     func many() {
-        let names = (0..<5_000).map { String(repeating: "directory/", count: 12) + "picture-\($0)-of-the-same-day.jpeg" }
+        let names = (0..<5_000).map {
+            String(repeating: "directory/", count: 12) + "picture-\($0)-of-the-same-day.jpeg"
+        }
         let cut = MiddleCut.cut(names, to: 40)
         #expect(Set(cut).count == names.count)
     }

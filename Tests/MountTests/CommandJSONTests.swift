@@ -66,7 +66,11 @@ import Testing
             #expect(try keys(of: mounted, isList: false) == ["directory", "mountpoint", "detached", "beneath"])
             try expectSchema("mount", mounted)
             try shell(
-                "mkdir c/d; echo 2 > c/f; echo 3 > c/f; echo x > c/d/x; for f in gone two three; do echo g > c/$f; rm c/$f; done", in: place.path)
+                """
+                mkdir c/d; echo 2 > c/f; echo 3 > c/f; echo x > c/d/x; for f in gone two three; do echo g > c/$f; \
+                rm c/$f; done
+                """,
+                in: place.path)
             let history = try JSONDecoder().decode(
                 HistoryRecord.self, from: Data(try place.ctl("history", "c/f", "--json").stdout))
             let old = try #require(history.versions.last?.id)
