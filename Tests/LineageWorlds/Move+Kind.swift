@@ -24,6 +24,7 @@ extension Move {
         case .write: 14
         case .close: 15
         case .release: 16
+        case .empty: 17
         }
     }
 

@@ -7,6 +7,8 @@ public enum Move: Hashable, Sendable {
     case open(ActorNumber, PlaceNumber, AccessMode, isUnseen: Bool)
     /// By the handle at this index. `isRepeating` writes the same letter as always.
     case write(Int, atStart: Bool, isRepeating: Bool)
+    /// ftruncate(2) to nothing.
+    case empty(Int)
     case close(Int)
     case release(Int)
     case rename(ActorNumber, PlaceNumber, PlaceNumber)

@@ -15,6 +15,7 @@ import VersionModel
 /// | `truncate f` | truncate(2) to half its length |
 /// | `h=replace f`, `h=append f`, `h=write f` | the open alone, as handle `h` |
 /// | `write h`, `repeat h`, `close h` | one letter; always the same one; close(2) and its release |
+/// | `empty h` | ftruncate(2) to nothing |
 /// | `read f`, `rm f`, `mv f g`, `ln f g`, `swap f g` | |
 /// | `age` | more time goes by than names are waited for |
 ///
@@ -51,7 +52,9 @@ public struct Play: Sendable {
         guard let verb = words.first else { return false }
         if verb == "age" { return perform(.age) }
         guard words.count > 1 else { return false }
-        if ["write", "repeat", "close"].contains(verb), let handle = handles[words[1]] { return use(handle, verb) }
+        if ["write", "repeat", "empty", "close"].contains(verb), let handle = handles[words[1]] {
+            return use(handle, verb)
+        }
         guard let place = Self.place(words[1]) else { return false }
         if verb.dropFirst().first == "=" {
             guard let mode = Self.modes[verb.dropFirst(2)] else { return false }
@@ -105,6 +108,7 @@ public struct Play: Sendable {
         guard let index = world.memory.handles.firstIndex(where: { $0.number == handle }) else {
             return !problems.isEmpty
         }
+        if verb == "empty" { return perform(.empty(index)) }
         if verb != "close" { return perform(.write(index, atStart: false, isRepeating: verb == "repeat")) }
         perform(.close(index))
         return perform(.release(index))

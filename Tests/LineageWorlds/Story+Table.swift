@@ -290,6 +290,10 @@ extension Story {
             "h=replace t; write h; mv t f; write h; close h",
             "f: bc a"),
         Story(
+            "a program that empties what its rename has saved, and leaves it empty",
+            "h=replace t; write h; mv t f; empty h; close h",
+            "f: . b a"),
+        Story(
             "a file that is emptied and left empty",
             "probe f",
             "f: . a"),

@@ -5,20 +5,27 @@ extension Way {
     public static let all: [Way] = [
         Way(
             "vim with backupcopy=auto",
-            "probe t; rm t; mv f f~; save f; touch f; rm f~"),
+            "probe t; rm t; mv f f~; h=replace f; empty h; write h; close h; touch f; rm f~"),
         Way(
             "vim with backupcopy=no",
             "mv f f~; save f; rm f~"),
         Way(
-            "vim with backupcopy=yes, or a link; JetBrains today: the backup's name is known",
+            "vim with backupcopy=yes, or a link",
+            "save t; h=write f; empty h; write h; close h; rm t",
+            listing: "g e c a"),
+        Way(
+            "JetBrains today, where the backup's name is known",
             "save t; save f; rm t",
             listing: "g e c a"),
+        Way(
+            "vim with nowritebackup",
+            "h=write f; empty h; write h; close h"),
         Way(
             "the same where no rule knows the backup's name",
             "save f~; save f; rm f~",
             listing: "g e c a", deleted: "f~ f d b"),
         Way(
-            "vim with nowritebackup, Emacs later on, nano, VS Code, Obsidian, Python, Node, shell, tee, ed, cp onto f",
+            "Emacs later on, nano, VS Code, Obsidian, Python, Node, shell, tee, ed, cp onto f",
             "save f"),
         Way(
             "micro, kakoune",

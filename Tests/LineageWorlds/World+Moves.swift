@@ -37,6 +37,7 @@ extension World {
                     moves.append(.write(index, atStart: false, isRepeating: true))
                 }
             }
+            if set == .all { moves.append(.empty(index)) }
             moves.append(.close(index))
         }
         moves.append(.age)

@@ -25,6 +25,9 @@ extension World {
             try open(actor, place, mode, isUnseen: isUnseen, rules, move)
         case .write(let index, let atStart, let isRepeating):
             try write(index, atStart: atStart, isRepeating: isRepeating, rules, move)
+        case .empty(let index):
+            guard memory.handles.indices.contains(index) else { return }
+            try perform(.empty(memory.handles[index].number), rules, move)
         case .close(let index):
             guard memory.handles.indices.contains(index) else { return }
             try perform(.close(memory.handles[index].number), rules, move)

@@ -13,6 +13,8 @@ public enum Event: Hashable, Sendable {
     case read(ActorNumber, PlaceNumber)
     /// A handle is about to write. For one whose writes come unseen, its first write is its opening.
     case write(HandleNumber)
+    /// ftruncate(2) to nothing: from now on the handle replaces the file, as one does that was opened with O_TRUNC.
+    case empty(HandleNumber)
     /// close(2), which waits for the save (FLUSH).
     case close(HandleNumber)
     /// The handle is gone (RELEASE).

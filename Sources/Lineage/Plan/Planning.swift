@@ -46,6 +46,7 @@ public struct Planning: Sendable {
             open(actor, place, handle, mode, isUnseen: isUnseen)
         case .read(let actor, let place): read(actor, place)
         case .write(let handle): write(handle)
+        case .empty(let handle): empty(handle)
         case .close(let handle): close(handle)
         case .release(let handle): release(handle)
         case .truncate(let actor, let place): truncate(actor, place)

@@ -72,6 +72,20 @@ extension Planning {
         update(handle.file) { $0.isChanged = true }
     }
 
+    /// ftruncate(2) to nothing, as vim does. Unsaved bytes of another handle become a version first. The handle's own
+    /// version is kept, too: a close that finds the file empty saves nothing, and would leave that version without
+    /// content.
+    mutating func empty(_ number: HandleNumber) {
+        guard let handle = memory[number], handle.mode != .read else { return }
+        let hasOther = memory.handles.contains { $0.number != number && $0.file == handle.file && $0.isDirty }
+        if hasOther { saveUnfinished(handle.file) }
+        protect(handle.file, from: nil)
+        pass(.truncate(handle.file, toNothing: true))
+        didTruncate(handle.file)
+        memory[number]?.isDirty = true
+        if handle.mode == .write { memory[number]?.mode = .replace }
+    }
+
     /// close(2): the moment of a save, if the handle has written. A file that was emptied and is empty still is none.
     mutating func close(_ number: HandleNumber) {
         guard let handle = memory[number], let file = memory[handle.file], !handle.isClosed else { return }
