@@ -121,7 +121,10 @@ extension CrashRecovery {
     }
 
     /// Handles an append that has arrived in part or not at all. The preceding version is its beginning.
-    func settleAppended(_ item: Item, _ current: Version, _ former: Version, _ live: Live) throws -> String {
+    /// - Parameter others: rows for the same transaction.
+    func settleAppended(
+        _ item: Item, _ current: Version, _ former: Version, _ live: Live, _ others: [VersionStore.Mutation] = []
+    ) throws -> String {
         if live.stat.size == former.size {
             try withdraw(current, item, former, live)
             return "not arrived"
@@ -131,7 +134,7 @@ extension CrashRecovery {
         let torn = try kept(lost, live)
         var former = former
         former.kind = .current
-        try replace(live, of: item, by: former, torn: torn, [.version(former)])
+        try replace(live, of: item, by: former, torn: torn, others + [.version(former)])
         return "appended in part"
     }
 
@@ -145,21 +148,53 @@ extension CrashRecovery {
                 && version.modified == live.stat.modified && !store.contents.contains(version.content)
                 && isHashed(version, live)
         }
-        guard let held else { return false }
-        try withdraw(current, item, held, live)
+        if let held {
+            try withdraw(current, item, held, live)
+            return true
+        }
+        return try goBackToSynchronized(item, current, live)
+    }
+
+    /// The same if that older version was amended after it was synchronized: the file's label alone knows what it was.
+    /// Bytes behind its end are of what was appended, if the file is from before the current version's save.
+    private func goBackToSynchronized(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
+        let isEarlier = isFromBefore(current, live)
+        let label = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first { label in
+            label.item == item.id && label.kind == .current && label.time < current.time
+                && label.content != current.content && !store.contents.contains(label.content)
+                && (label.size == live.stat.size || label.size > 0 && label.size < live.stat.size && isEarlier)
+                && isProven(label, live)
+        }
+        guard let label else { return false }
+        guard label.size < live.stat.size else {
+            try withdraw(current, item, label, live)
+            return true
+        }
+        let appended = try store.versions(sharing: label.content).filter { $0.item == item.id }.max { $0.time < $1.time }
+        _ = try settleAppended(item, appended ?? label, label, live, try withdrawal(of: current, for: label))
         return true
     }
 
     /// The file has the preceding version. The save and its appends are lost, except for the part of an object that was
     /// made of it.
     private func withdraw(_ current: Version, _ item: Item, _ former: Version, _ live: Live) throws {
-        let vanished = try store.versions(sharing: current.content).filter {
-            $0.id != former.id && $0.item == item.id && (former.content != current.content || $0.size > former.size)
-        }
         var former = former
         former.kind = .current
-        // It was found among the objects a moment ago.
+        // Its content is the live file, whatever an earlier look among the objects has said.
         former.flags.subtract([.contentLost, .unfinished])
+        store.commit(
+            try withdrawal(of: current, for: former) + [
+                .version(former), .item(item.now(former, live.stat, container.fileID(live.stat))),
+            ])
+    }
+
+    /// The rows that take a version back of which nothing has arrived but what has come of an object.
+    /// - Parameter former: the version that is current again.
+    private func withdrawal(of current: Version, for former: Version) throws -> [VersionStore.Mutation] {
+        let vanished = try store.versions(sharing: current.content).filter {
+            $0.id != former.id && $0.item == current.item
+                && (former.content != current.content || $0.size > former.size)
+        }
         let left = former.content == current.content ? [] : try vanished.compactMap { try rest(of: $0) }
         let gone = vanished.filter { version in !left.contains { $0.id == version.id } }
         // Content without another version is removed from the objects.
@@ -170,10 +205,7 @@ extension CrashRecovery {
         {
             try store.contents.remove(current.content)
         }
-        store.commit(
-            gone.map { .removeVersion($0.id) } + left.map { .version($0) } + [
-                .version(former), .item(item.now(former, live.stat, container.fileID(live.stat))),
-            ])
+        return gone.map { .removeVersion($0.id) } + left.map { .version($0) }
     }
 
     /// The available part of a version among the objects; nil if there is none.
