@@ -237,8 +237,8 @@ extension LiveContainer {
                 if let closer { requester.author.program = observers.program(ofClosing: closer) }
                 return isLast ? () : settleOrphan(file, requester, isLast: false)
             }
-            // What a rename has saved meanwhile is the rename's to merge, before it is answered: a release, which nobody
-            // waits for, would take that from it, and the next save come first.
+            // A rename merges what it has saved itself, before it is answered. No program waits for a release: if the
+            // release merged it, the next save would come first.
             if hasSaved { mergeIfConflicting(document, file.node, saved: file.state.withLock(\.saved), by: requester) }
         } catch {
             logger.error(
@@ -313,8 +313,8 @@ extension LiveContainer {
         }
     }
 
-    /// Whether somebody who goes on writing has overwritten what they have saved themselves, which nobody has kept: that is
-    /// amended then, whoever saves next.
+    /// Whether a writer that goes on has overwritten its own saved content, of which no copy was kept. The version is
+    /// amended then, whichever program saves next.
     private func isOverwritten(_ state: Document.State, _ stat: FileStat, by others: [OpenFile]) -> Bool {
         guard let current = state.current?.id, !state.isKept, !state.isReturning, !state.sharesContent,
             state.contentDiffers(from: stat)

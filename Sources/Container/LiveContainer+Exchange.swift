@@ -8,8 +8,8 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Each name keeps its item and gets the other's content as a new version. The other names of a file part from it, as
-    /// when something is renamed over one of them.
+    /// Each name keeps its item and gets the other's content as a new version. The other names of a file part from it,
+    /// as they do when another file is renamed over one of them.
     func exchange(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
         guard move.source.stat.isRegular, target.stat.isRegular else {
             return try exchangeOther(move, target, requester)

@@ -48,7 +48,8 @@ extension LiveContainer {
         try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
         // Before the document is unlocked: the next save under another name is recorded behind this.
         document.state.withLock { state in
-            // A name that it was renamed to was told, though it is a backup's; one that its program has made up was not.
+            // A name that the file was renamed to was told, though it is a backup's; a name that its program has made
+            // up was not.
             let isTold = !state.isUnversioned && state.maker.map { !$0.hasMade } ?? false
             // A backup's name goes, and the file has others: what it is called now nobody has made to be thrown away.
             if !isWork, !state.isUnannounced { state.maker = nil }

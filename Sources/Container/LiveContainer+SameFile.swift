@@ -26,7 +26,8 @@ extension LiveContainer {
     }
 
     /// The same for a regular file, by its name: three calls fewer, because each save in place opens its file. Another
-    /// file that has the name by now is opened too, and closed unused. Neither a FIFO nor a lease makes the daemon wait.
+    /// file that has the name by now is opened too, and closed unused. Neither a FIFO nor a lease makes the daemon
+    /// wait.
     func openOwnByName(_ node: Node, flags: Int32) throws(Errno) -> SharedDescriptor {
         let place = try location(of: node)
         guard !place.path.isEmpty else { return try openOwn(node, flags: flags) }

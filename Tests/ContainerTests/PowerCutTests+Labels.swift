@@ -84,7 +84,7 @@ extension PowerCutTests {
     }
 
     @Test(
-        "a synchronized content is current again if neither what was appended, nor the save after, nor a copy has arrived",
+        "a synchronized content is current again if no append, save or copy after it has arrived",
         arguments: Arrived.allCases)
     private func synchronizedBeforeTwoSaves(_ arrived: Arrived) throws {
         let before = try BrowsedContainer()

@@ -7,8 +7,8 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Keeps what a file of the container holds as a version of a document. The document stays as it is; the new version
-    /// counts as one that the current one has superseded.
+    /// Keeps the content of a file of the container as a version of a document. The document stays as it is; the new
+    /// version counts as superseded by the current one.
     ///
     /// - Parameter source: a regular file that the caller may read, perhaps the document itself.
     public func addVersion(
