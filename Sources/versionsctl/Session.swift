@@ -141,7 +141,7 @@ struct Session {
             let found = try ContainerPlace.find(other.path, followingLastLink: false)
             return found.root == place.root ? found.path : nil
         } catch {
-            // Of what cannot be followed nobody knows where it lies.
+            // A path that cannot be followed lies in no known container.
             guard error.code == .noContainer else { throw error }
             return nil
         }
@@ -197,7 +197,7 @@ extension ContainerPlace {
         if case .mounted = state { true } else { false }
     }
 
-    /// Whether another user has it mounted and lets nobody else in.
+    /// Whether another user has it mounted for that user alone.
     var isClosed: Bool {
         if case .closed = state { true } else { false }
     }

@@ -91,7 +91,7 @@ struct DeletedTreeTests {
                 "a/very/long/way/to/the/minutes-of-meeting-\(number)-of-the-board-of-directors.txt", Int64(number))
         }
         for width in [40, 60, 80, nil] as [Int?] {
-            let style = Style(isColoured: false, width: width)
+            let style = Style(isColored: false, width: width)
             let now = Samples.noon.advanced(byNanoseconds: 60_000_000_000)
             let printed = VersionText(style: style, now: now, shown: { $0 }).deleted(entries, order: .name)
             let lines = printed.split(separator: "\n").dropFirst()
@@ -109,7 +109,7 @@ struct DeletedTreeTests {
             version.program = "a-program-with-a-rather-long-\(number)-name-that-ends-alike"
             return version
         }
-        let style = Style(isColoured: false, width: 70)
+        let style = Style(isColored: false, width: 70)
         let printed = VersionText(style: style, now: Samples.noon, shown: { $0 }).versions(versions)
         let lines = printed.split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= 70 } && lines.count == 4, "\(printed)")

@@ -83,10 +83,10 @@ struct OutputTests {
             """)
     }
 
-    @Test("colours only where they are wanted")
-    func colours() {
-        let coloured = VersionText(style: Style(isColoured: true), now: Samples.noon, shown: { $0 })
-        #expect(coloured.conflicts([Samples.conflict]).contains("\u{1B}[31mconflict\u{1B}[0m"))
+    @Test("colors only where they are wanted")
+    func colors() {
+        let colored = VersionText(style: Style(isColored: true), now: Samples.noon, shown: { $0 })
+        #expect(colored.conflicts([Samples.conflict]).contains("\u{1B}[31mconflict\u{1B}[0m"))
         #expect(!text.conflicts([Samples.conflict]).contains("\u{1B}"))
     }
 
@@ -200,7 +200,7 @@ struct ArgumentBytesTests {
         let claim = ClaimInfo(
             id: "12", paths: [deep], kind: "write", options: ["replacing"], pid: 12_345, program: program,
             since: Samples.noon, waiting: true)
-        let style = Style(isColoured: false, width: width)
+        let style = Style(isColored: false, width: width)
         let text = VersionText(style: style, now: Samples.noon, shown: { $0 })
         let status = StatusText(style: style, now: Samples.noon)
         for printed in [text.versions([version]), text.deleted([entry]), status.claims([claim], shown: { $0 })] {

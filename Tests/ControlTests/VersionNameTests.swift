@@ -100,7 +100,7 @@ struct DiffToolTests {
             .init(name: "sub/b.txt", counts: LineCounts(added: 0, removed: 1)), .init(name: "c.bin"),
             .init(name: "d", note: "Only now: d"),
         ]
-        let text = DiffCounts(lines: lines).text(Style(isColoured: false, width: 40))
+        let text = DiffCounts(lines: lines).text(Style(isColored: false, width: 40))
         #expect(text == """
              a.txt     | 400 ++++++++++++++++-----
              sub/b.txt |   1 -

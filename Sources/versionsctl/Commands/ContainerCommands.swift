@@ -53,8 +53,8 @@ struct ConfigCommand: AsyncParsableCommand {
         for setting in settings {
             let isSet = setting.value != setting.standard
             // In one column, for one long value would push the notes of all out of sight.
-            let note = setting.problem.map { ("# wrong: \(Style.printable($0))", Style.Colour.red) }
-                ?? setting.note.map { ("# \(Style.printable($0))", Style.Colour.yellow) }
+            let note = setting.problem.map { ("# wrong: \(Style.printable($0))", Style.Color.red) }
+                ?? setting.note.map { ("# \(Style.printable($0))", Style.Color.yellow) }
                 ?? (isSet ? "# default: \(setting.standard)" : "", .dim)
             let value = style.paint("= " + Style.printable(setting.value), isSet ? .bold : nil)
             table.add([

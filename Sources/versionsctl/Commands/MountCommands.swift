@@ -25,7 +25,7 @@ struct MountCommand: AsyncParsableCommand {
             let places = detached.map { Style.printable($0) }.joined(separator: ", ")
             Printer.note("The dead mount at \(places) was detached.")
         }
-        // The daemon looks closer. Here it is what nobody would want an error of what follows to hide.
+        // The daemon looks closer. This objection comes first, so that no later error hides it.
         if let objection = MountPlace.objection(to: point, for: source) {
             throw ControlError(
                 .invalidValue, objection.reason, path: (mountpoint ?? directory).path, advice: objection.advice)
@@ -114,7 +114,7 @@ struct UnmountCommand: AsyncParsableCommand {
         let device = mount?.device
         let points = mounts.filter { $0.isOurs && $0.device == device }.map(\.point).reversed()
         guard !points.isEmpty else { throw notMounted }
-        // One of a user's who lets nobody in is not asked, not even by root.
+        // The daemon of a mount for its user alone is not asked, not even by root.
         let daemon = place.daemonProcess ?? mount.flatMap { BusyProcess.daemon(of: $0.source) }
         let end = DaemonEnd(of: daemon)
         for point in points { try Unmounting.unmount(point, lazily: lazy || place.state == .dead, daemon: daemon) }

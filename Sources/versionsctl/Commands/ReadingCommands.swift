@@ -38,7 +38,7 @@ struct ConflictsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let session = try await Session.open(path, container)
-        // Of what is not there nobody would say anything, and a slip would look like peace.
+        // A mistyped name has no conflicts either: the answer would look like peace.
         try session.requireThere(path)
         let documents = try await session.call(ConflictsRequest(session.target))
         if json.json {

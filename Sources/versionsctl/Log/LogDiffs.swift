@@ -28,7 +28,7 @@ struct LogDiffs {
         var difference = Self.size(text)
         if wantsText {
             difference.text = try await run(
-                ["-u", style.isColoured ? "--color=always" : "--color=never"], old, version, name)
+                ["-u", style.isColored ? "--color=always" : "--color=never"], old, version, name)
         }
         return difference
     }

@@ -7,7 +7,7 @@ import VersionModel
 struct LogStream {
     /// Only events by this user, program or process.
     var by: String?
-    /// Whether any event was told, whoever did it.
+    /// Whether any event was told, of whichever program.
     private(set) var hasEvents = false
     /// Versions that newer spans have told.
     private var told: Set<VersionID> = []

@@ -92,14 +92,14 @@ struct LogText: Sendable {
     }
 
     private func word(_ event: LogEntry.Event) -> Table.Cell {
-        let colour: Style.Colour? =
+        let color: Style.Color? =
             switch event.event {
             case .conflict, .versionLost: .red
             case .deleted: .yellow
             case .created, .undeleted, .resolved: .green
             case .saved, .renamed, .attributes: nil
             }
-        return Table.Cell(event.event.rawValue, colour)
+        return Table.Cell(event.event.rawValue, color)
     }
 
     // MARK: The size of changes

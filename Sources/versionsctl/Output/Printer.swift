@@ -38,8 +38,8 @@ enum Printer {
         try Files.write(Array(try encoder.encode(value)) + [10], to: 1, path: nil)
     }
 
-    /// Ends the program where what it goes on telling cannot be written: without a word if nobody reads it any more, as
-    /// a program that the signal for that ends.
+    /// Ends the program where its output cannot be written any more: without a word if the reader has gone, as SIGPIPE
+    /// ends other programs.
     static func stop(_ error: any Error) -> Never {
         guard let error = error as? ControlError, error.errno != EPIPE else { exit(128 + SIGPIPE) }
         self.error(Diagnostic(error))

@@ -73,10 +73,10 @@ struct QueryText: Sendable {
         let event = line.event.rawValue.padded(to: 9)
         let from = line.from.map { "  (was \(Style.printable(shown($0))))" } ?? ""
         let remarks = remarks(item).isEmpty ? "" : "  " + style.paint(remarks(item), .red)
-        let colour: Style.Colour? = line.event == .removed ? .red : line.event == .added ? .green : nil
+        let color: Style.Color? = line.event == .removed ? .red : line.event == .added ? .green : nil
         let size = size(item)
         let padding = String(repeating: " ", count: max(0, 9 - size.count))
-        return style.paint(event, colour) + padding + size + "  " + style.paint(path(item), .bold) + from + remarks
+        return style.paint(event, color) + padding + size + "  " + style.paint(path(item), .bold) + from + remarks
             + "\n"
     }
 

@@ -136,7 +136,7 @@ struct StatusText: Sendable {
     }
 
     func event(_ event: WatchEvent, shown: (Path) -> Path) -> String {
-        let colour: Style.Colour? =
+        let color: Style.Color? =
             switch event.event {
             case .conflict, .versionLost: .red
             case .deleted: .yellow
@@ -144,7 +144,7 @@ struct StatusText: Sendable {
             case .saved, .renamed, .attributes: nil
             }
         let word = event.event.rawValue
-        let padded = style.paint(word, colour) + String(repeating: " ", count: max(1, 13 - word.count))
+        let padded = style.paint(word, color) + String(repeating: " ", count: max(1, 13 - word.count))
         let path = Style.printable(shown(event.path))
         let from = event.from.map { Style.printable(shown($0)) + " -> " } ?? ""
         let user = event.user.map { Style.printable($0) + " " } ?? ""

@@ -1,22 +1,22 @@
-// How text looks: colours on a terminal only, control characters never.
+// How text looks: colors on a terminal only, control characters never.
 
 import ControlProtocol
 import Glibc
 
-/// Colours or none.
+/// Colors or none.
 struct Style: Sendable {
-    var isColoured: Bool
+    var isColored: Bool
     /// The terminal's width in columns; nil where it is none, and nothing is ever cut.
     var width: Int?
 
-    static let plain = Style(isColoured: false)
+    static let plain = Style(isColored: false)
 
-    /// Coloured if standard output is a terminal and NO_COLOR is not set (no-color.org).
+    /// Colored if standard output is a terminal and NO_COLOR is not set (no-color.org).
     static func standardOutput() -> Style {
         let noColor = getenv("NO_COLOR").map { strlen($0) > 0 } ?? false
         let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
         let isTerminal = isatty(Pager.terminal) == 1
-        return Style(isColoured: isTerminal && !noColor && !isDumb, width: isTerminal ? columns() : nil)
+        return Style(isColored: isTerminal && !noColor && !isDumb, width: isTerminal ? columns() : nil)
     }
 
     /// What the terminal says; nil if it does not know either.
@@ -26,7 +26,7 @@ struct Style: Sendable {
         return Int(size.ws_col)
     }
 
-    enum Colour: String {
+    enum Color: String {
         case red = "31"
         case green = "32"
         case yellow = "33"
@@ -34,9 +34,9 @@ struct Style: Sendable {
         case bold = "1"
     }
 
-    func paint(_ text: String, _ colour: Colour?) -> String {
-        guard isColoured, let colour, !text.isEmpty else { return text }
-        return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
+    func paint(_ text: String, _ color: Color?) -> String {
+        guard isColored, let color, !text.isEmpty else { return text }
+        return "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m"
     }
 
     /// A name for people: control characters are shown as `\x1b`, for a name must not steer the terminal.

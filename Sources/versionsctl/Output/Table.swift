@@ -6,15 +6,15 @@ import ControlProtocol
 struct Table {
     struct Cell: ExpressibleByStringInterpolation {
         var text: String
-        var colour: Style.Colour?
+        var color: Style.Color?
         var isRight = false
         /// What says less in less room, longest first; where none of it fits the text is cut.
         var shorter: [String] = []
 
         init(stringLiteral value: String) { text = value }
-        init(_ text: String, _ colour: Style.Colour? = nil, right: Bool = false, shorter: [String] = []) {
+        init(_ text: String, _ color: Style.Color? = nil, right: Bool = false, shorter: [String] = []) {
             self.text = text
-            self.colour = colour
+            self.color = color
             isRight = right
             self.shorter = shorter
         }
@@ -52,7 +52,7 @@ struct Table {
             let last = row.lastIndex { !$0.text.isEmpty } ?? 0
             for (column, cell) in row.enumerated().prefix(last + 1) {
                 let blanks = String(repeating: " ", count: widths[column] - Self.width(cell.text))
-                let painted = style.paint(cell.text, cell.colour)
+                let painted = style.paint(cell.text, cell.color)
                 line += cell.isRight ? blanks + painted : painted + (column == last ? "" : blanks)
                 if column < last { line += "  " }
             }

@@ -49,7 +49,7 @@ struct VersionText: Sendable {
             header: ["ID", "SAVED", "", Table.Cell("SIZE", right: true), "BY", ""],
             yielding: [(4, .middle(10)), (2, .whole), (4, .middle(6)), (1, .whole), (5, .end(5))])
         for version in versions {
-            let (word, colour) = kind(version, isBase: version.id == base?.id)
+            let (word, color) = kind(version, isBase: version.id == base?.id)
             table.add([
                 Table.Cell(version.id.short), Table.Cell(Words.age(version.saved, now: now)),
                 Table.Cell(Words.exact(version.saved), .dim), Table.Cell(Words.size(version.size), right: true),
@@ -59,7 +59,7 @@ struct VersionText: Sendable {
                         "\(Style.printable(version.user)) \(Words.program(version.program, 0))",
                         Words.program(version.program, 0),
                     ]),
-                Table.Cell(word, colour),
+                Table.Cell(word, color),
             ])
         }
         let lost = versions.count { $0.lost }
@@ -70,19 +70,19 @@ struct VersionText: Sendable {
 
     private func name(_ path: Path) -> String { style.paint(Style.printable(shown(path)), .bold) }
 
-    private func kind(_ version: VersionInfo, isBase: Bool) -> (String, Style.Colour?) {
+    private func kind(_ version: VersionInfo, isBase: Bool) -> (String, Style.Color?) {
         var words = version.kind == .history ? [] : [version.kind.rawValue]
         if isBase { words.append("base") }
         if version.pinned { words.append("pinned") }
         if version.unfinished { words.append("unfinished") }
         if version.lost { words.append("content lost") }
         if !version.local { words.append("not on this device") }
-        let colour: Style.Colour? =
+        let color: Style.Color? =
             switch version.kind {
             case .current: .green
             case .conflict: .red
             case .history: version.lost ? .red : .dim
             }
-        return (words.joined(separator: ", "), colour)
+        return (words.joined(separator: ", "), color)
     }
 }

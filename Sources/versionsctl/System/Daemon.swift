@@ -49,7 +49,7 @@ enum Daemon {
             return serving
         }
         for (process, end) in ended {
-            // Who serves ends when there is nobody left to serve.
+            // An offline daemon ends when its last client has gone.
             if end >= 0 { shutdown(end, CInt(SHUT_RDWR)) }
             if end >= 0 { close(end) }
             _ = Subprocess.wait(process)

@@ -2,10 +2,10 @@
 
 import ControlProtocol
 
-/// What is looked at before the words are parsed. We have no bundles (`-h` and `-o` alone), and whoever typed `-hello`
-/// meant a file or an option that is not ours, and not the help that an h in it would ask for.
+/// Looks at the words before they are parsed. The program has no bundles (`-h` and `-o` alone): `-hello` is meant as a
+/// file or an unknown option, not as the help that an h in it would ask for.
 enum DashedWords {
-    /// The first word that is neither an option nor a name; nil for none. What stands behind `--` is anybody's.
+    /// The first word that is neither an option nor a name; nil for none. Words behind `--` are names.
     static func unknown(_ arguments: [String]) -> String? {
         // Shells ask the parser for completions in a form of its own.
         guard arguments.first != "---completion" else { return nil }

@@ -98,7 +98,7 @@ struct Differ {
                     "sh", [Path("-c"), Path("\(program) \"$@\""), Path("versionsctl"), old.file, new.file])
             }
             let labels = [old.label, new.label].flatMap { [Path("--label"), $0] }
-            let color = [Path(style.isColoured ? "--color=always" : "--color=never")]
+            let color = [Path(style.isColored ? "--color=always" : "--color=never")]
             return try Subprocess.run(
                 "diff", [Path("-U\(output.context ?? 3)")] + color + labels + [Path("--"), old.file, new.file])
         }

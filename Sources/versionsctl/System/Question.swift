@@ -5,7 +5,7 @@ import Glibc
 
 /// Questions on the terminal.
 enum Question {
-    /// Whether somebody can answer.
+    /// Whether a person can answer.
     static var canAsk: Bool { isatty(0) == 1 && isatty(2) == 1 }
 
     /// Asks for one line; nil at the end of input.

@@ -6,7 +6,7 @@ import VersionsClient
 
 /// Unmounting as root or as a user.
 enum Unmounting {
-    /// - Parameter daemon: the container's own process, which is in everybody's way and in nobody's.
+    /// - Parameter daemon: the container's own process, which is never in the way.
     /// - Throws: `busy`, naming the processes; `denied`.
     static func unmount(_ point: Path, lazily: Bool, daemon: Int32? = nil) throws(ControlError) {
         if geteuid() == 0 {
@@ -34,7 +34,7 @@ enum Unmounting {
     /// - Returns: where they were.
     static func detachDead(at path: Path) throws(ControlError) -> [Path] {
         var detached: [Path] = []
-        // As many as could lie over one another; what stays dead all the same is said by whoever opens it.
+        // As many as could lie over one another. A mount that stays dead all the same is named when it is opened.
         for _ in 0..<16 where isDead(path) {
             let mounts = MountTable.current()
             guard let dead = mounts.last(where: { $0.point == path }) else {
