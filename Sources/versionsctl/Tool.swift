@@ -35,7 +35,8 @@ struct Tool: AsyncParsableCommand {
         ])
 
     /// Runs a command line; gives the exit status.
-    static func run(_ arguments: [String]) async -> Int32 {
+    static func run(_ words: [String]) async -> Int32 {
+        let arguments = DashedWords.spread(words)
         Printer.prepare(for: arguments)
         if let word = DashedWords.unknown(arguments) {
             Printer.error(DashedWords.diagnostic(word, arguments))

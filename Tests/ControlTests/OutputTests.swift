@@ -83,6 +83,18 @@ struct OutputTests {
             """)
     }
 
+    @Test("a number may follow its letter, as for other programs; behind -- there are only names")
+    func numbers() {
+        for (words, spread) in [
+            (["log", "-n5", "f"], ["log", "-n", "5", "f"]), (["diff", "-U0", "f"], ["diff", "-U", "0", "f"]),
+            (["log", "-n", "5"], ["log", "-n", "5"]), (["log", "-n5x"], ["log", "-n5x"]),
+            (["log", "-n"], ["log", "-n"]), (["show", "--", "-n5"], ["show", "--", "-n5"]),
+            (["log", "-n5", "--", "-n5"], ["log", "-n", "5", "--", "-n5"]),
+        ] {
+            #expect(DashedWords.spread(words) == spread)
+        }
+    }
+
     @Test("colors only where they are wanted")
     func colors() {
         let colored = VersionText(style: Style(isColored: true), now: Samples.noon, shown: { $0 })
