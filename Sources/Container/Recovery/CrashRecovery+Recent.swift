@@ -170,7 +170,7 @@ extension CrashRecovery {
             try withdraw(current, item, label, live)
             return true
         }
-        let appended = try store.versions(sharing: label.content).filter { $0.item == item.id }
+        let appended = try store.versions(sharing: label.content).filter { $0.item == item.id && $0.time >= label.time }
             .max { $0.time < $1.time }
         _ = try settleAppended(item, appended ?? label, label, live, try withdrawal(of: current, for: label))
         return true

@@ -8,7 +8,7 @@ import VersionModel
 /// It has no clock, lock or I/O: times come in, in nanoseconds of a clock that never goes back, and effects come out. A
 /// claim has three phases: it *waits* for earlier claims that exclude it; its presenters are *asked*; it is *granted*.
 /// Claims are served in the order of their arrival. A claim passes an earlier one that it excludes only if that one
-/// waits for it: otherwise both would wait forever.
+/// waits for it: without passing, both would wait forever.
 public struct Arbiter: Sendable {
     /// Time limits, in nanoseconds.
     public struct Limits: Hashable, Sendable {
