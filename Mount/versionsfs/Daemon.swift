@@ -69,6 +69,7 @@ struct Daemon {
             throw error
         }
         container.start()
+        DetachWatch.start(point.bytes) { container.store.noteDetached() }
         KnownMount.note(path, on: point)
         logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(point)"])
         // Requests before `run()` wait in the kernel. The cover makes a request, and so waits for `run()`.

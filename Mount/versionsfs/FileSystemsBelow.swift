@@ -43,6 +43,14 @@ enum FileSystemsBelow {
     /// Whether the topmost mount at exactly this path is a mount of this program.
     static func isOurs(_ point: [UInt8]) -> Bool { table().last { $0.point == point }?.isOurs == true }
 
+    /// The device number of the topmost mount at exactly this path, if that is a mount of this program.
+    static func device(of point: [UInt8]) -> [UInt8]? {
+        table().last { $0.point == point }.flatMap { $0.isOurs ? $0.device : nil }
+    }
+
+    /// Whether a file system is mounted anywhere, as far as this process sees.
+    static func isMounted(_ device: [UInt8]) -> Bool { table().contains { $0.device == device } }
+
     /// The options of the topmost file system at exactly this path, such as `lazytime`.
     static func options(of point: [UInt8]) -> [String] { table().last { $0.point == point }?.options ?? [] }
 

@@ -72,6 +72,8 @@ public final class VersionStore: Sendable {
     private let queue: CommitQueue
     private let observers: Observers
     private let isClosed = Mutex(false)
+    /// When the mount has left its place, in nanoseconds; `max`: it has not, as far as is known.
+    private let detached = Atomic<Int64>(.max)
 
     /// Opens the state of `root`, and makes it if it is missing.
     ///
@@ -126,10 +128,18 @@ public final class VersionStore: Sendable {
         directory.close()
     }
 
+    /// Tells that the mount has left its place: from now on the tree below may change unseen, while programs that are
+    /// still in the mount keep it at work.
+    public func noteDetached() {
+        detached.compareExchange(
+            expected: .max, desired: SystemClock().now().nanoseconds, ordering: .sequentiallyConsistent)
+    }
+
     /// Records the time: later changes of the tree are not seen. A file's clock runs a tick behind.
     private func noteClosing() {
         var writer = ByteWriter(capacity: 8)
-        writer.fixed(SystemClock().now().advanced(byNanoseconds: -100_000_000).nanoseconds)
+        let time = min(SystemClock().now().nanoseconds, detached.load(ordering: .sequentiallyConsistent))
+        writer.fixed(Timestamp(nanoseconds: time).advanced(byNanoseconds: -100_000_000).nanoseconds)
         try? catalog.setMeta(StoreOpening.closedKey, writer.bytes)
     }
 

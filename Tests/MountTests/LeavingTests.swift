@@ -29,6 +29,26 @@ import Testing
         }
     }
 
+    @Test("What is renamed and removed while a daemon goes on after its mount keeps its history")
+    func changedMeanwhile() throws {
+        try Place.with { place in
+            let daemon = try place.serve("c")
+            try shell("for f in a b; do echo 1 > $f; echo 2 > $f; done", in: place.path + "/c")
+            let actor = try ActorProcess("holder", in: place.path)
+            try actor.must("cd", place.path + "/c")
+            #expect(try place.ctl("unmount", "--lazy", "c").status == 0)
+            // The end of the daemon is later than the changes by more than it allows for a file's clock (100 ms).
+            try shell("mv c/a c/a2; rm c/b; sleep 0.3", in: place.path)
+            try actor.must("cd", "/")
+            #expect(try daemon.wait(.after(seconds: 30)) == 0)
+            try place.mount()
+            #expect(try place.ctl("history", "c/a2", "--json").text.components(separatedBy: "\"kind\"").count == 3)
+            let deleted = try place.ctl("deleted", "c").text
+            #expect(deleted.contains("c/b"), "\(deleted)")
+            try place.unmount()
+        }
+    }
+
     @Test("A command that is at work on an unmounted container is not taken for a mount")
     func offline() throws {
         try Place.with { place in

@@ -36,7 +36,7 @@ import Testing
             try shell("cd c; mv a a2; rm b; rm -r d", in: place.path)
             try place.mount()
             #expect(try versions(place, "c/a2") == 2)
-            let deleted = try place.ctl("deleted", "c").text
+            let deleted = try place.ctl("deleted", "c", "--all").text
             for name in ["c/b", "c/d", "c/d/x"] { #expect(deleted.contains(name), "\(deleted)") }
             #expect(try place.ctl("undelete", "b", in: "c").status == 0)
             #expect(try place.ctl("undelete", "d", in: "c").status == 0)
