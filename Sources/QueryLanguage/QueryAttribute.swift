@@ -40,7 +40,7 @@ public enum QueryAttribute: String, Hashable, Sendable, CaseIterable {
         case .modified: "when its content was changed"
         case .saved: "when its version was saved"
         case .versions: "how many versions there are, the current one included"
-        case .conflicts: "how many unresolved losers"
+        case .conflicts: "how many other versions an unresolved conflict has"
         case .state: "current, evicted, downloading or uploading"
         case .scope: "documents or data (scopes.documents)"
         case .device: "the device that saved it"

@@ -54,7 +54,7 @@ enum Query {
         return try items.map { try withPlaces($0, database) }.filter(\.isReturning)
     }
 
-    /// Items with unresolved losers. A deleted item has none until it is undeleted.
+    /// Items with unresolved conflicts. A deleted item has none until it is undeleted.
     static func conflicted(_ database: Database) throws -> [Item] {
         try SQLStatement(
             database,

@@ -9,7 +9,7 @@ public struct ListedDocument: Sendable {
     public var current: Version
     /// The number of versions, including the current one.
     public var versions: Int
-    /// The number of unresolved losers.
+    /// The number of other versions in the unresolved conflict.
     public var conflicts: Int
 
     public init(item: ItemID, current: Version, versions: Int, conflicts: Int) {

@@ -50,6 +50,17 @@ import Testing
         }
     }
 
+    @Test("What restore brings back from the deleted area is told, not that nothing was to do")
+    func restoredFromDeleted() throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("echo 1 > f; rm f", in: place.path + "/c")
+            let output = try place.ctl("restore", "f", in: "c")
+            #expect(output.status == 0 && output.text.hasPrefix("Restored f as saved at"), "\(output)")
+            #expect(try shell("cat f", in: place.path + "/c").text == "1")
+        }
+    }
+
     @Test("A name in config.toml that is no setting is told of, and the container is mounted")
     func misspelt() throws {
         try Place.with { place in

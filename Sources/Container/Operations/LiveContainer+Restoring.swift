@@ -41,12 +41,14 @@ extension LiveContainer {
                 return RestoreOutcome(path: target, entries: 1)
             }
             var document = document
+            var undeleted = 0
             if let deletion = document.deletion {
                 let back = try undelete(deletion, as: principal)
                 document = try self.document(at: back.path, as: principal)
+                undeleted = back.entries
             }
             if isCurrent(version, of: document), try holdsItsCurrent(document, principal) {
-                return RestoreOutcome(path: document.path, entries: 0)
+                return RestoreOutcome(path: document.path, entries: undeleted)
             }
             let staged = try stage(version, of: document, as: principal)
             _ = try replace(

@@ -39,8 +39,8 @@ public struct ThinRequest: ControlRequest {
     public init(dryRun: Bool) { self.dryRun = dryRun }
 }
 
-/// Deletes versions of a document for good: one, or all except the current one and unresolved losers. Pinned versions
-/// stay.
+/// Deletes versions of a document for good: one, or all except the current one and those of unresolved conflicts.
+/// Pinned versions stay.
 public struct PurgeRequest: ControlRequest {
     public static let method = "purge"
     public static let isLong = true

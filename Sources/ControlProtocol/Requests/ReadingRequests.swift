@@ -9,7 +9,7 @@ public struct StatusRequest: ControlRequest {
     public init() {}
 }
 
-/// The documents with unresolved losers that the caller may read, at or below a path.
+/// The documents with unresolved conflicts that the caller may read, at or below a path.
 public struct ConflictsRequest: ControlRequest {
     public static let method = "conflicts"
     public static let isLong = true

@@ -3,7 +3,7 @@
 import FoundationEssentials
 import VersionModel
 
-/// A document with unresolved losers.
+/// A document with an unresolved conflict.
 public struct ConflictedDocument: Hashable, Sendable, Codable {
     public var path: Path
     /// The version in the file.

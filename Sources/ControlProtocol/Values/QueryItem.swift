@@ -35,7 +35,7 @@ public struct QueryItem: Hashable, Sendable, Codable, Identifiable {
         public var program: String
         /// The number of versions, including the current one.
         public var versions: Int
-        /// The number of unresolved losers.
+        /// The number of other versions in the unresolved conflict.
         public var conflicts: Int
 
         public init(

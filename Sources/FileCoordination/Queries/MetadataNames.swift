@@ -71,7 +71,7 @@ public let NSMetadataItemAuthorsKey = "kMDItemAuthors"
 public let NSMetadataItemCreatorKey = "kMDItemCreator"
 /// Whether the item is in a container, as `NSNumber`.
 public let NSMetadataItemIsUbiquitousKey = "NSMetadataItemIsUbiquitousKey"
-/// Whether the item has unresolved losers of a conflict, as `NSNumber`.
+/// Whether the item has an unresolved conflict, as `NSNumber`.
 public let NSMetadataUbiquitousItemHasUnresolvedConflictsKey = "NSMetadataUbiquitousItemHasUnresolvedConflictsKey"
 /// The download state: one of the constants below.
 public let NSMetadataUbiquitousItemDownloadingStatusKey = "NSMetadataUbiquitousItemDownloadingStatusKey"
@@ -106,7 +106,7 @@ public let NSMetadataUbiquitousItemPercentUploadedKey = "NSMetadataUbiquitousIte
 public let NSMetadataUbiquitousItemContainerDisplayNameKey = "NSMetadataUbiquitousItemContainerDisplayNameKey"
 /// The number of versions including the current one, as `NSNumber`. Apple has no such key.
 public let NSMetadataItemVersionCountKey = "NSMetadataItemVersionCountKey"
-/// The number of unresolved losers, as `NSNumber`. Apple has no such key.
+/// The number of other versions in the unresolved conflict, as `NSNumber`. Apple has no such key.
 public let NSMetadataItemConflictCountKey = "NSMetadataItemConflictCountKey"
 
 extension QueryAttribute {

@@ -45,7 +45,7 @@ public struct PromisedItemResourceValues {
     /// Whether the item is in a mounted container.
     public var isUbiquitousItem: Bool? { value(.isUbiquitousItemKey) }
 
-    /// Whether the item has unresolved losers of a conflict; for a directory, whether a document directly in it has
+    /// Whether the item has an unresolved conflict; for a directory, whether a document directly in it has
     /// some.
     public var ubiquitousItemHasUnresolvedConflicts: Bool? { value(.ubiquitousItemHasUnresolvedConflictsKey) }
 

@@ -14,7 +14,7 @@ struct DiffCommand: AsyncParsableCommand {
             With --version, --at or --before that version is compared with the current one; with --version twice the \
             first is compared with the second; with OTHER the file is compared with that file. A directory takes --at \
             or --before: each changed file is compared, and names that came or went are listed. VERSIONS_DIFF names \
-            another program than diff -u; with -U or --stat it is diff in any case.
+            another program than diff -u; with -U or --stat, plain diff is used.
 
             \(VersionOptions.explanation)
             """)

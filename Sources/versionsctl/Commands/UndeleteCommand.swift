@@ -16,7 +16,7 @@ struct UndeleteCommand: AsyncParsableCommand {
         help: ArgumentHelp("The paths of the deleted files or directories, or their ids.", valueName: "path|id"),
         completion: .custom(Completion.deleted))
     var paths: [TypedPath]
-    @Option(help: ArgumentHelp("Restore to this path instead.", valueName: "path")) var to: TypedPath?
+    @Option(help: ArgumentHelp("Undelete to this path instead.", valueName: "path")) var to: TypedPath?
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
