@@ -23,8 +23,9 @@ final class LogTail {
     /// The lines that are there, oldest first.
     /// - Parameter limit: at most so many, the last.
     func lines(atMost limit: Int?) throws(ControlError) -> [String] {
-        let older = try? Files.content(Path(bytes: path.bytes + Array(LogPlace.predecessorSuffix.utf8)))
-        let lines = Self.split(older ?? []) + (try more())
+        // The name may have been given to something else: to a pipe, which has no end.
+        let older = try? LogTail(Path(bytes: path.bytes + Array(LogPlace.predecessorSuffix.utf8))).more()
+        let lines = (older ?? []) + (try more())
         return limit.map { Array(lines.suffix($0)) } ?? lines
     }
 
@@ -84,8 +85,15 @@ final class LogTail {
         rest = []
     }
 
+    /// - Returns: -1 with an `errno` if there is no plain file of that name.
     private static func open(_ path: Path) -> CInt {
-        path.withCString { Glibc.open($0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+        let file = path.withCString { Glibc.open($0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+        guard file >= 0 else { return -1 }
+        var status = stat()
+        if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return file }
+        close(file)
+        errno = EINVAL
+        return -1
     }
 
     private static func split(_ bytes: some Collection<UInt8>) -> [String] {
