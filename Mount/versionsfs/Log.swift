@@ -46,10 +46,13 @@ enum LogDestination {
         if arguments.inForeground, !Journal.takes(2) { return .standardError }
         if let journal = Journal() { return .journal(journal) }
         if arguments.inForeground { return .standardError }
-        for path in LogPlace.files(for: container, in: StateHome(), outside: covered(container, mountpoint)) {
-            if let file = LogFile(path) { return .file(file, path) }
-        }
-        return .syslog
+        let covered = covered(container, mountpoint)
+        return TimeLimit.run(seconds: KnownMount.patience) { () -> LogDestination in
+            for path in LogPlace.files(for: container, in: StateHome(), outside: covered) {
+                if let file = LogFile(path) { return .file(file, path) }
+            }
+            return .syslog
+        } ?? .syslog
     }
 
     /// The directories that a daemon must not write to by their names: one that is mounted, or is going to be, would

@@ -6,7 +6,7 @@ import VersionModel
 public struct ListedContainer: Hashable, Sendable, Encodable {
     public enum State: String, Hashable, Sendable, Codable {
         case mounted, unmounted
-        /// Mounted, and its daemon has not answered in time.
+        /// Mounted, and its daemon has not answered in time; or not mounted, and its file system has not.
         case silent
         /// Mounted, and its daemon has ended without unmounting it.
         case dead

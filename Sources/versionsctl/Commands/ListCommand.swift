@@ -9,7 +9,7 @@ struct ListCommand: AsyncParsableCommand {
         discussion: """
             A container that is not mounted is listed if it was once mounted on this machine. Its conflicts are not \
             counted: `versionsctl status DIR` does that. A container whose directory is gone is listed once more. A \
-            daemon that takes over 3 s is listed as not answering.
+            daemon or a file system that takes over 3 s is listed as not answering.
             """)
     @OptionGroup var json: JSONOption
 

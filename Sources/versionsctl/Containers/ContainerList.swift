@@ -9,14 +9,19 @@ enum ContainerList {
     /// How long a daemon may take to answer.
     private static let patience = Duration.seconds(3)
 
+    /// Those that are mounted.
+    static func served() async -> [ListedContainer] {
+        let groups = mounted()
+        return groups.isEmpty ? [] : combine(groups, await DaemonSurvey.take(patience: patience))
+    }
+
     /// All that this user may enter, and for root all; by their directories.
     static func take() async -> [ListedContainer] {
-        let groups = mounted()
-        let listed = groups.isEmpty ? [] : combine(groups, await DaemonSurvey.take(patience: patience))
+        let listed = await served()
         // What is not served is not looked at: a program that touches it may wait without an end.
         let unserved = listed.filter { $0.state != .mounted }.compactMap(\.mountpoint)
         let known = KnownDirectories(outside: unserved)
-        let all = listed + known.unmounted(besides: MountTable.current().filter(\.isOurs))
+        let all = listed + known.unmounted(besides: MountTable.current())
         return all.sorted { $0.directory.bytes.lexicographicallyPrecedes($1.directory.bytes) }
     }
 

@@ -12,41 +12,62 @@ struct KnownDirectories {
         var paths: [Path]
     }
 
+    /// A user with lists.
+    private struct Owner {
+        var user: uid_t
+        /// Nil for the user of this process.
+        var home: StateHome?
+    }
+
+    /// Seconds for all lists, and for all directories: each may lie on a network's file system that does not answer.
+    private static let patience = 3.0
+
     private let lists: [List]
-    private let unserved: [Path]
 
     /// - Parameter unserved: mounts that must not be touched.
     init(outside unserved: [Path]) {
-        self.unserved = unserved
-        let own = StateHome().lists(outside: unserved).map { directory in
-            List(directory: directory, isOwn: true, paths: KnownContainers.read(in: directory))
+        let owners = [Owner(user: geteuid())] + (geteuid() == 0 ? Self.others() : [])
+        let found = TimeLimit.map(owners, seconds: Self.patience) { owner in
+            (owner.home ?? StateHome()).lists(outside: unserved).map { directory in
+                List(
+                    directory: directory, isOwn: owner.home == nil,
+                    paths: KnownContainers.read(in: directory, owner: owner.user))
+            }
         }
-        lists = own + (geteuid() == 0 ? Self.others(unserved) : [])
+        var seen: Set<Path> = []
+        lists = found.flatMap { $0 ?? [] }.filter { seen.insert($0.directory).inserted }
     }
 
     /// The containers that are not mounted. What is gone is told once, and dropped from this user's list.
     func unmounted(besides mounts: [MountTable.Mount]) -> [ListedContainer] {
-        var (seen, found): (Set<Path>, [ListedContainer]) = (Set(mounts.map(\.source)), [])
-        for list in lists {
+        let ours = mounts.filter(\.isOurs)
+        let hiding = ours + mounts.filter { $0.isServedByProgram && $0.point.bytes != [47] }
+        var seen = Set(ours.map(\.source))
+        let known = lists.map { list in list.paths.filter { seen.insert($0).inserted } }
+        let states = TimeLimit.map(known.flatMap { $0 }, seconds: Self.patience) { Self.state(of: $0, hiding) }
+        var (found, next): ([ListedContainer], Int) = ([], 0)
+        for (list, paths) in zip(lists, known) {
             var dropped: Set<Path> = []
-            for path in list.paths where seen.insert(path).inserted {
-                switch state(of: path, mounts) {
-                case .unmounted?: found.append(ListedContainer(directory: path, state: .unmounted))
-                case .gone? where list.isOwn:
-                    found.append(ListedContainer(directory: path, state: .gone))
+            for (path, state) in zip(paths, states[next...]) {
+                // Nil twice: it is no container any more.
+                guard let state = state ?? .silent else {
                     dropped.insert(path)
-                default: dropped.insert(path)
+                    continue
                 }
+                if state == .gone { dropped.insert(path) }
+                if state != .gone || list.isOwn { found.append(ListedContainer(directory: path, state: state)) }
             }
+            next += paths.count
             if list.isOwn, !dropped.isEmpty { KnownContainers.drop(dropped, in: list.directory) }
         }
         return found
     }
 
     /// - Returns: nil for a directory that is no container any more.
-    private func state(of path: Path, _ mounts: [MountTable.Mount]) -> ListedContainer.State? {
-        // Another container hides what is in it.
-        if mounts.contains(where: { $0.contains(path) }) { return .unmounted }
+    private static func state(of path: Path, _ hiding: [MountTable.Mount]) -> ListedContainer.State? {
+        // Another container hides what is in it. Another program's mount is not touched: where it does not answer,
+        // not even the end of this process would free the thread that waits for it.
+        if hiding.contains(where: { $0.contains(path) }) { return .unmounted }
         var status = stat()
         let state = Path(bytes: path.bytes + Array("/.versionsfs".utf8))
         if state.withCString({ lstat($0, &status) }) == 0 {
@@ -58,20 +79,19 @@ struct KnownDirectories {
     }
 
     /// Of the users that this machine knows itself, in the places that they have unless they choose others.
-    private static func others(_ unserved: [Path]) -> [List] {
+    private static func others() -> [Owner] {
         guard let bytes = try? Files.content(Path("/etc/passwd")) else { return [] }
-        var seen: Set<Path> = []
-        return bytes.split(separator: 10).flatMap { line -> [List] in
+        return bytes.split(separator: 10).compactMap { line in
             let fields = line.split(separator: 58, omittingEmptySubsequences: false)
             guard fields.count > 6, let user = uid_t(String(decoding: fields[2], as: UTF8.self)), user != 0,
                 fields[5].count > 1, fields[5].first == 47
-            else { return [] }
-            let home = StateHome(user: user, home: Path(bytes: fields[5]))
-            return home.lists(outside: unserved).compactMap { directory in
-                guard seen.insert(directory).inserted else { return nil }
-                let paths = KnownContainers.read(in: directory, owner: user)
-                return paths.isEmpty ? nil : List(directory: directory, isOwn: false, paths: paths)
-            }
+            else { return nil }
+            return Owner(user: user, home: StateHome(user: user, home: Path(bytes: fields[5])))
         }
     }
+}
+
+extension MountTable.Mount {
+    /// Whether another program serves it, as sshfs does.
+    fileprivate var isServedByProgram: Bool { type == "fuse" || type.hasPrefix("fuse.") }
 }

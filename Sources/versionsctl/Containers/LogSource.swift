@@ -12,7 +12,7 @@ enum LogSource {
     /// - Parameter typed: a path in the container; nil for the current directory.
     static func find(_ typed: Path?) async throws(ControlError) -> LogSource {
         let directory = try directory(of: typed ?? Path("."))
-        let entry = await ContainerList.take().first { $0.directory == directory }
+        let entry = await ContainerList.served().first { $0.directory == directory }
         let files = LogPlace.files(for: directory, in: StateHome(), outside: [])
         switch entry?.log {
         case "journal"?: return .journal(container: directory)
