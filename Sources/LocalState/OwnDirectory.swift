@@ -7,9 +7,29 @@ enum OwnDirectory {
     /// Opens a directory.
     /// - Parameter makes: whether it is made, with those above it.
     /// - Returns: a descriptor; nil if there is none, or if another user could have laid it there or may write to it.
+    ///   The same holds for one of VersionsFS that it is in, as in /tmp any user can make that.
     static func open(_ path: Path, owner: uid_t = geteuid(), makes: Bool) -> CInt? {
+        let name = path.lastComponent
+        let parent = Path(bytes: path.bytes.dropLast(name.bytes.count + 1))
+        if isOurs(parent.lastComponent) {
+            guard let above = open(parent, owner: owner, makes: makes) else { return nil }
+            defer { close(above) }
+            if makes { mkdirat(above, name.terminated, 0o700) }
+            return checked(openat(above, name.terminated, flags), owner)
+        }
         if makes { make(path) }
-        let directory = Glibc.open(path.terminated, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        return checked(Glibc.open(path.terminated, flags), owner)
+    }
+
+    private static let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+
+    /// `versionsfs`, or `versionsfs-1000`.
+    private static func isOurs(_ name: Path) -> Bool {
+        let own = Array("versionsfs".utf8)
+        return name.bytes == own || name.bytes.starts(with: own + [45])
+    }
+
+    private static func checked(_ directory: CInt, _ owner: uid_t) -> CInt? {
         guard directory >= 0 else { return nil }
         var status = stat()
         guard fstat(directory, &status) == 0, status.st_uid == owner, status.st_mode & 0o022 == 0 else {

@@ -65,6 +65,89 @@ import VersionModel
         #expect(root.state == Path("/var/lib/versionsfs") && root.logs == Path("/var/log/versionsfs"))
     }
 
+    @Test("Root takes no place that another user can reach, nor one that another user would let it make")
+    func reachable() throws {
+        guard geteuid() == 0 else { return }
+        try withDirectory { directory in
+            func state(_ path: String) -> String {
+                StateHome(user: 0) { $0 == "XDG_STATE_HOME" ? directory + path : nil }.state.description
+            }
+            chmod(directory, 0o755)
+            mkdir(directory + "/own", 0o700)
+            mkdir(directory + "/ann", 0o700)
+            chown(directory + "/ann", 4321, 4321)
+            mkdir(directory + "/ann/roots", 0o700)
+            mkdir(directory + "/shared", 0o700)
+            chmod(directory + "/shared", 0o1777)
+            #expect(state("/own") == directory + "/own/versionsfs" && state("/own/.local/s").hasPrefix(directory))
+            for path in ["/ann", "/ann/.local/state", "/ann/roots", "/ann/roots/s", "/shared", "/shared/s"] {
+                #expect(state(path) == "/var/lib/versionsfs", "\(path)")
+            }
+        }
+    }
+
+    @Test("A directory of logs is refused where another user has made the one that it is in, or a link stands there")
+    func foreign() throws {
+        try withDirectory { directory in
+            mkdir(directory + "/versionsfs-1", 0o777)
+            chmod(directory + "/versionsfs-1", 0o777)
+            mkdir(directory + "/target", 0o700)
+            symlink("target", directory + "/versionsfs-2")
+            for name in ["versionsfs-1", "versionsfs-2"] {
+                mkdir(directory + "/\(name)/logs", 0o700)
+                #expect(LogFile(Path(directory + "/\(name)/logs/a.log")) == nil, "\(name)")
+            }
+            #expect(LogFile(Path(directory + "/versionsfs-3/logs/a.log")) != nil)
+        }
+    }
+
+    @Test("A place that leads into a container over symbolic links gives way, too")
+    func links() throws {
+        try withDirectory { directory in
+            for name in ["c", "d", "c/s"] { mkdir(directory + "/" + name, 0o755) }
+            symlink("d/../c/s", directory + "/relative")
+            symlink(directory + "/relative", directory + "/absolute")
+            symlink("loop", directory + "/loop")
+            let covered = [Path(directory + "/c")]
+            for name in ["c", "relative/x", "absolute", "d/../absolute/none/x", "./c/x"] {
+                #expect(Path(directory + "/" + name).leads(into: covered), "\(name)")
+            }
+            for name in ["d", "cc", "loop/x", "none/absolute", "absolute/../../../d"] {
+                #expect(!Path(directory + "/" + name).leads(into: [Path(directory + "/c/s/t"), Path(directory + "/e")]))
+            }
+        }
+    }
+
+    @Test("What does not answer in time holds up nothing else")
+    func patience() {
+        let gate = DispatchSemaphore(value: 0)
+        defer { gate.signal() }
+        let found = TimeLimit.map([1, 2, 3], seconds: 0.5) { number in
+            if number == 2 { gate.wait() }
+            return number * 10
+        }
+        #expect(found == [10, nil, 30])
+        #expect(TimeLimit.run(seconds: 60) { 7 } == 7)
+        #expect(TimeLimit.map(Array(0..<500), seconds: 60) { $0 } == (0..<500).map { $0 })
+    }
+
+    @Test("A pipe, a link or a directory is no log, and nothing waits for one")
+    func pipes() throws {
+        try withDirectory { directory in
+            let path = directory + "/a.log"
+            try #require(LogFile(Path(path))).write("line")
+            mkfifo(path + ".1", 0o600)
+            #expect(try LogTail(Path(path)).lines(atMost: nil) == ["line"])
+            unlink(path + ".1")
+            symlink(path, path + ".1")
+            #expect(try LogTail(Path(path)).lines(atMost: nil) == ["line"])
+            mkfifo(directory + "/pipe", 0o600)
+            for name in ["/pipe", "/a.log.1", ""] {
+                #expect(throws: ControlError.self) { _ = try LogTail(Path(directory + name)) }
+            }
+        }
+    }
+
     @Test("The name of a log tells the directory, and differs for two of one name")
     func names() {
         let names = ["/home/ann/My Notes", "/home/bob/My Notes"].map { LogPlace.name(for: Path($0)) }
