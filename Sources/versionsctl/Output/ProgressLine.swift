@@ -29,7 +29,8 @@ final class ProgressLine: Sendable {
 
     /// Shows how many of several names are done; what is shown of the next one stands behind that.
     func show(done: Int, of total: Int) {
-        let names = "\(done) of \(total)" + (total > 0 ? " (\(done * 100 / total) %)" : "")
+        let share = total > 0 ? " (\(Self.percent(UInt64(max(0, done)), of: UInt64(total))) %)" : ""
+        let names = "\(done) of \(total)\(share)"
         state.withLock { $0.names = names }
         write("")
     }
@@ -41,8 +42,15 @@ final class ProgressLine: Sendable {
 
     private func show(_ progress: ProgressNotification) {
         let done = progress.unit == "bytes" ? Words.size(progress.done) : "\(progress.done) \(progress.unit)"
-        let share = progress.total.map { $0 > 0 ? " (\(min(100, progress.done / max(1, $0 / 100))) %)" : "" } ?? ""
+        let share = progress.total.map { $0 > 0 ? " (\(Self.percent(progress.done, of: $0)) %)" : "" } ?? ""
         write(done + share)
+    }
+
+    /// The whole percents that are done, at most 100.
+    static func percent(_ done: UInt64, of total: UInt64) -> UInt64 {
+        guard done < total else { return 100 }
+        // The product has no room in 64 bits where the numbers are big; the quotient is less than 100.
+        return total.dividingFullWidth(done.multipliedFullWidth(by: 100)).quotient
     }
 
     private func write(_ text: String) {
