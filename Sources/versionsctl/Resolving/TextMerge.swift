@@ -23,13 +23,16 @@ enum TextMerge {
         defer { close(output) }
         let names = labels.flatMap { [Path("-L"), Path($0)] }
         let sources = [files.local, files.base, files.remote]
-        // git: the number of overlaps, 255 for trouble (binary files).
+        // git: the number of overlaps, 127 for more than that; 255 for trouble (binary files).
         let status = try status(of: "git", [Path("merge-file"), Path("-p"), Path("-q")] + names + sources, output)
-        if let status, status < 127 { return status == 0 ? .clean : .overlapping }
+        if let status, status <= 127 { return status == 0 ? .clean : .overlapping }
+        // Git may have written a part.
         guard ftruncate(output, 0) == 0, lseek(output, 0, SEEK_SET) == 0 else {
             throw ControlError(system: "cannot be written", path: files.merged)
         }
         guard let second = try Self.status(of: "diff3", [Path("-m"), Path("-E")] + names + sources, output) else {
+            // Git is there, and has refused.
+            if status != nil { return .impossible }
             throw ControlError(
                 .failed, "text can be merged only with git or diff3, and neither is installed", advice: "install git")
         }
