@@ -38,9 +38,26 @@ struct Session {
                 "The daemon has version \(client.daemon.version), and versionsctl \(toolVersion). "
                     + "Mount the container again.")
         }
-        return Session(
+        let session = Session(
             place: place, client: client, target: target, typed: typed?.path,
             display: try display(place, target, typed?.path, option.container?.path))
+        return await session.byName(typed)
+    }
+
+    /// A name may look like an id: what was deleted under the name comes before what has the id.
+    private func byName(_ typed: TypedPath?) async -> Session {
+        guard let typed, let named = named(typed) else { return self }
+        do throws(ControlError) {
+            _ = try await client.call(ShowRequest(named.target, version: nil))
+        } catch {
+            if error.code == .notFound || error.code == .nothingToDo {
+                // It may have been a directory.
+                let entries = try? await client.call(DeletedRequest(named.target))
+                return entries?.isEmpty == false ? named : self
+            }
+        }
+        // What else is wrong with the name is said of it, and the id is not taken for it.
+        return named
     }
 
     /// What was typed stands for a place if it is a path; an id stands for none, and paths are said as from here.

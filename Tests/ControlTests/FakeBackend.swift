@@ -97,12 +97,18 @@ final class FakeBackend: ControlBackend {
         guard case .path(let path) = request.target else { throw ControlError(.notFound, "no such item") }
         return DocumentHistory(path: path, versions: state.withLock { $0.versions })
     }
+    /// Names that look like ids, and of which nothing was deleted.
+    private static let likeIDs: Set = ["cafe", "0a1b2"]
     func show(_ request: ShowRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
         if case .id(let id) = request.target { return try find(request.version ?? .id(id)) }
+        if case .path(let path) = request.target, Self.likeIDs.contains(path.description) {
+            throw ControlError(.notFound, "no such file", path: path)
+        }
         return try find(request.version)
     }
     func deleted(_ request: DeletedRequest, _ call: ControlCall) throws(ControlError) -> [DeletedEntry] {
         note("deleted \(name(request.target))", call)
+        if case .path(let path) = request.target, Self.likeIDs.contains(path.description) { return [] }
         return state.withLock { $0.deleted }
     }
     func log(_ request: LogRequest, _ call: ControlCall) throws(ControlError) -> LogPage {
@@ -141,8 +147,7 @@ final class FakeBackend: ControlBackend {
     }
     func undelete(_ request: UndeleteRequest, _ call: ControlCall) throws(ControlError) -> Restored {
         note("undelete \(name(request.target))", call)
-        // Names that look like ids, and of which nothing was deleted.
-        if case .path(let path) = request.target, ["cafe", "0a1b2"].contains(path.description) {
+        if case .path(let path) = request.target, Self.likeIDs.contains(path.description) {
             throw ControlError(.nothingToDo, "nothing was deleted here", path: path)
         }
         throw ControlError(.exists, "exists", path: Path("doc.txt"), advice: "--to PATH puts it elsewhere")

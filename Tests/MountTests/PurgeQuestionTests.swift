@@ -106,6 +106,37 @@ import Testing
         }
     }
 
+    @Test("Of a name that looks like an id the deleted file is meant; for an id the question says the document's name")
+    func namedLikeID() throws {
+        try withHistory { container in
+            var problems: [String] = []
+            let versions = try container.history(of: "f").versions
+            let name = String(versions[1].id.prefix(6)), folder = String(versions[3].id.prefix(6))
+            let asked = try terminal(container, "purge \(name)")
+            try asked.wait(for: "This removes 1 version, 2 B of f, for good.")
+            try asked.type("n\n")
+            try asked.wait(for: "status 1.")
+            try shell(
+                """
+                echo first > \(name); echo second > \(name); rm \(name); mkdir \(folder); echo x > \(folder)/x
+                rm -r \(folder)
+                """, in: container.path)
+            let shown = try container.must("show", name).text
+            if shown != "second" { problems.append("show says \(shown)") }
+            try container.must("restore", name, "--version", "previous", "--to", "copy")
+            let copy = container.text(of: "copy")
+            if copy != "second\n" { problems.append("restored: \(copy ?? "nothing")") }
+            try container.must("purge", name, "--yes")
+            if try contents(container).count != 4 { problems.append("purge took the document with the id") }
+            let left = try container.history(of: name).versions.count
+            if left != 1 { problems.append("the deleted file has \(left) versions") }
+            try container.must("purge", "--deleted", folder, "--yes")
+            let deleted = try container.deleted().map(\.path)
+            if deleted.contains(where: { $0.hasPrefix(folder) }) { problems.append("left: \(deleted)") }
+            return problems
+        }
+    }
+
     @Test("A dry run lists what would go, and nothing goes")
     func dryRun() throws {
         try withHistory { container in

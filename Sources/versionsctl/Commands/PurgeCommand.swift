@@ -46,7 +46,7 @@ struct PurgeCommand: AsyncParsableCommand {
             let going = try await preview(session)
             // An empty purge needs no answer.
             guard let amount = statusText().amount(going) else { return try report(going, session) }
-            let question = "This removes \(amount)\(place(session)), for good.\n" + statusText().pinned(going)
+            let question = "This removes \(amount)\(place(session, going)), for good.\n" + statusText().pinned(going)
             guard try Question.confirm(question.dropLast().description) else { throw ExitCode(1) }
         }
         try report(try await purge(session), session)
@@ -85,9 +85,13 @@ struct PurgeCommand: AsyncParsableCommand {
     /// The place that deleted files are removed of; nil: all.
     private func entries(_ session: Session) -> Target? { file == nil ? nil : session.target }
 
-    private func place(_ session: Session) -> String {
+    /// What it is that goes. An id says nothing to people: they are told the document's name.
+    private func place(_ session: Session, _ going: Removed) -> String {
         guard let file else { return " of the container \(Style.printable(session.place.root))" }
-        return " of \(Style.printable(file.path))"
+        guard session.targetPath == nil else { return " of \(Style.printable(file.path))" }
+        let top = going.deleted?.map(\.path).min { $0.bytes.count < $1.bytes.count }
+        guard let path = top ?? going.versions.first?.path else { return " of \(Style.printable(file.path))" }
+        return " of \(Style.printable(session.shown(path)))"
     }
 
     private func report(_ removed: Removed, _ session: Session) throws {
