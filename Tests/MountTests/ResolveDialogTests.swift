@@ -63,6 +63,16 @@ struct ResolveDialogTests {
             return terminal
         }
 
+        /// The text of an edit that was not taken, which only its user can read; the file is removed.
+        func keptText() throws -> String? {
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory + "/tmp")
+            guard names.count == 1, let name = names.first else { return nil }
+            let path = directory + "/tmp/" + name
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            return mode == 0o600 ? try String(contentsOfFile: path, encoding: .utf8) : nil
+        }
+
         /// What the program has not cleaned up.
         func leftovers() throws -> [String] {
             let names = try FileManager.default.contentsOfDirectory(atPath: directory + "/tmp")
@@ -142,9 +152,9 @@ struct ResolveDialogTests {
             let terminal = try desk.resolve()
             try answer("m", terminal, "1 conflict left in the merged text; nothing was changed")
             try answer("e", terminal, "ended with status 3; nothing was changed")
+            var problems = try desk.keptText() == "lost\n" ? [] : ["the text of the failing editor is not kept"]
             try answer("e", terminal, "the text was not changed in the editor")
             try answer("e", terminal, "1 conflict left in the text; nothing was changed")
-            var problems: [String] = []
             if container.text(of: "f.txt") != Self.overlapping[1] { problems.append("the file has changed") }
             if try container.conflicts().count != 1 { problems.append("the conflict has gone") }
             try terminal.type("e\n")
@@ -183,6 +193,73 @@ struct ResolveDialogTests {
             try terminal.wait(for: "status 0.")
             let text = container.text(of: "f.txt")
             if text != "one edited\ntwo\nthree saved\nfour\nfive B\n" { problems.append("f.txt has \(text ?? "gone")") }
+            return problems
+        }
+    }
+
+    @Test("What is appended while the editor runs, and makes no version of its own, is not overwritten either")
+    func appendedMeanwhile() throws {
+        try withConflict(Self.apart) { container, desk in
+            // One process appends twice: its second append amends the version of the first.
+            try shell(
+                """
+                cd \(desk.directory); mkfifo go ready done
+                bash -c 'exec 3<> go; cd \(container.path); echo log >> f.txt; echo > \(desk.directory)/ready
+                    read -t 60 -u 3 && echo more >> f.txt && echo > \(desk.directory)/done' \
+                    < /dev/null > /dev/null 2>&1 &
+                read -r started < ready
+                """)
+            desk.environment["VISUAL"] = try desk.script(
+                "editor",
+                """
+                cd \(desk.directory)
+                [ -e again ] && exit; touch again; sed -i 's/^one A/one edited/' "$1"
+                echo > go; read -r appended < done
+                """)
+            let before = try container.history(of: "f.txt").versions.count
+            let terminal = try desk.resolve()
+            try answer("e", terminal, "the file was saved meanwhile; the conflict is not resolved")
+            var problems: [String] = []
+            if container.text(of: "f.txt")?.hasSuffix("log\nmore\n") != true { problems.append("it was overwritten") }
+            if try container.history(of: "f.txt").versions.count != before { problems.append("nothing was amended") }
+            try terminal.type("e\n")
+            try terminal.wait(for: "status 0.")
+            let text = container.text(of: "f.txt")
+            if text != "one edited\ntwo\nthree\nfour\nfive B\nlog\nmore\n" {
+                problems.append("f.txt has \(text ?? "gone")")
+            }
+            return problems
+        }
+    }
+
+    @Test("An edited text that was not taken is kept in a file when people leave", arguments: ["q\n", "\u{4}"])
+    func leaving(keys: String) throws {
+        try withConflict(Self.overlapping) { container, desk in
+            desk.environment["EDITOR"] = try desk.script("editor", "sed -i 's/one A/one C/' \"$1\"")
+            let terminal = try desk.resolve()
+            try answer("e", terminal, "1 conflict left in the text; nothing was changed")
+            try terminal.type(keys)
+            try terminal.wait(for: "Your text is in")
+            try terminal.wait(for: "status 1.")
+            let text = try desk.keptText()
+            return text?.contains("one C") == true ? [] : ["kept: \(text ?? "nothing")"]
+        }
+    }
+
+    @Test("What a failing tool has written is kept in a file")
+    func failingTool() throws {
+        try withConflict(Self.overlapping) { container, desk in
+            let tool = try desk.script("tool", "echo work > \"$MERGED\"; exit 7")
+            try desk.configure("[merge]\n\ttool = mine\n[mergetool \"mine\"]\n\tcmd = \(tool)\n")
+            let terminal = try desk.resolve()
+            try answer("t", terminal, "your text is in")
+            var problems = try desk.keptText() == "work\n" ? [] : ["the work is not kept"]
+            try terminal.type("q\n")
+            try terminal.wait(for: "status 1.")
+            let command = ["TMPDIR=\(desk.directory)/tmp", Workplace.control, "resolve", "f.txt", "--merge"]
+            let output = try run("env", command + ["--tool", tool], in: container.path)
+            if !output.errors.contains("your text is in") { problems.append("it says \(output.errors)") }
+            if try desk.keptText() != "work\n" { problems.append("the work of --tool is not kept") }
             return problems
         }
     }

@@ -23,10 +23,12 @@ enum Editor {
             let program = Self.program
             let status = try SupervisedCommand.run(
                 "sh", [Path("-c"), Path(program + " \"$@\""), Path("versionsctl"), file], environment: [])
-            guard status == 0 else {
-                throw ControlError(
-                    .failed, "\(program) ended with status \(status); nothing was changed", path: name,
-                    advice: "set VISUAL or EDITOR to another editor, or try again")
+            try await KeptText.guarding(file, original: text) {
+                guard status == 0 else {
+                    throw ControlError(
+                        .failed, "\(program) ended with status \(status); nothing was changed", path: name,
+                        advice: "set VISUAL or EDITOR to another editor, or try again")
+                }
             }
             return try Files.content(file)
         }

@@ -73,6 +73,23 @@ struct MergeDraft {
         }
     }
 
+    private init(
+        current: VersionInfo, content: [UInt8], losers: [VersionID], text: [UInt8], original: [UInt8],
+        markers: ConflictMarkers
+    ) {
+        (self.current, self.content, self.losers) = (current, content, losers)
+        (self.text, self.original, self.markers) = (text, original, markers)
+    }
+
+    /// What a tool has made of four files.
+    /// - Parameter original: MERGED before the tool ran.
+    init(_ files: MergeFiles, original: [UInt8], over current: VersionInfo, with loser: VersionInfo) throws {
+        let sources = try [files.local, files.base, files.remote].map { try Files.content($0) }
+        self.init(
+            current: current, content: sources[0], losers: [loser.id], text: try Files.content(files.merged),
+            original: original, markers: ConflictMarkers(besides: sources))
+    }
+
     private static func withoutBase(_ loser: VersionInfo, _ name: Path) -> ControlError {
         ControlError(
             .failed, "the version that \(loser.id.short) and the current one began with is gone", path: name,

@@ -27,6 +27,19 @@ struct ResolveDialog {
     /// Asks until nothing is left to resolve.
     /// - Throws: exit status 1 if people leave it as it is.
     mutating func run(_ first: ConflictedDocument) async throws {
+        do {
+            try await ask(first)
+        } catch {
+            guard let kept else { throw error }
+            guard error is ControlError else {
+                KeptText.note(keeping: kept.text)
+                throw error
+            }
+            throw KeptText.error(error, keeping: kept.text)
+        }
+    }
+
+    private mutating func ask(_ first: ConflictedDocument) async throws {
         var document: ConflictedDocument? = first
         while let shown = document {
             try show(shown)
@@ -42,6 +55,7 @@ struct ResolveDialog {
             document = try await conflict()
         }
         try Printer.text("No conflict is left in \(Style.printable(name)).\n")
+        if let kept { KeptText.note(keeping: kept.text) }
     }
 
     private func show(_ document: ConflictedDocument) throws {
@@ -153,7 +167,8 @@ struct ResolveDialog {
         guard let kept, kept.losers.contains(where: { id in document.versions.contains { $0.id == id } }) else {
             return try await MergeDraft.make(of: document, named: name, needsBase: false, session)
         }
-        return kept.current.id == document.current.id ? kept : try await kept.moved(onto: document, named: name)
+        let isCurrent = MergedContent.isSame(document.current, as: kept.current)
+        return isCurrent ? kept : try await kept.moved(onto: document, named: name)
     }
 
     private func save(_ draft: MergeDraft, over document: ConflictedDocument) async throws -> Resolution {
@@ -182,7 +197,7 @@ struct ResolveDialog {
         return answer.flatMap { $0.isEmpty ? nil : MergeTool($0) }
     }
 
-    private func merge(_ document: ConflictedDocument, with tool: MergeTool) async throws -> Resolution {
+    private mutating func merge(_ document: ConflictedDocument, with tool: MergeTool) async throws -> Resolution {
         guard let loser = document.versions.first else { return try await take(.merged, []) }
         let known = try await session.call(HistoryRequest(session.target)).versions
         try await Files.withTemporaryDirectory { directory in
@@ -194,9 +209,15 @@ struct ResolveDialog {
             if try TextMerge.run(files, labels: ["current", "base", loser.id.short]) == .impossible {
                 try Files.replace(files.merged, with: Files.content(files.local))
             }
-            try tool.run(files, for: name, asks: false)
+            let original = try Files.content(files.merged)
+            try await KeptText.guarding(files.merged, original: original) {
+                try tool.run(files, for: name, asks: false)
+            }
+            kept = try MergeDraft(files, original: original, over: document.current, with: loser)
             try await save(files.merged, over: document.current)
         }
-        return try await take(.merged, [loser.id])
+        let resolution = try await take(.merged, [loser.id])
+        kept = nil
+        return resolution
     }
 }

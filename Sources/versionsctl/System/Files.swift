@@ -146,6 +146,24 @@ enum Files {
         return try body((path, descriptor))
     }
 
+    /// Puts a text into a fresh file beside the temporary ones, which stays.
+    static func keep(_ text: [UInt8]) throws -> Path {
+        let place = temporaryName()
+        var template = place.template
+        // Its mode is 0600.
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw ControlError(system: "no file can be made", path: Path(place.parent)) }
+        defer { close(descriptor) }
+        let path = Path(bytes: template.dropLast().map { UInt8(bitPattern: $0) })
+        do throws(ControlError) {
+            try write(text, to: descriptor, path: path)
+        } catch {
+            path.withCString { _ = unlink($0) }
+            throw error
+        }
+        return path
+    }
+
     /// Runs `body` with a fresh directory that is removed with the files in it.
     static func withTemporaryDirectory<Result>(
         _ body: (Path) async throws -> Result

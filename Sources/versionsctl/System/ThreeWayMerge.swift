@@ -18,24 +18,31 @@ struct ThreeWayMerge {
         try await Files.withTemporaryDirectory { directory in
             let files = MergeFiles(for: document.path, in: directory)
             try Files.copy(document.current.file, toNew: files.merged)
-            let known = try await session.call(HistoryRequest(session.target)).versions
-            var taken = [document.current.id]
-            for loser in document.versions {
-                let ancestor = Self.base(of: taken, and: loser.id, in: known)
-                try Files.copy(files.merged, toNew: files.local)
-                try Self.copy(ancestor, to: files.base)
-                try Self.copy(loser, to: files.remote)
-                guard tool != nil || ancestor != nil else { throw withoutBase(loser) }
-                try merge(files, loser)
-                for used in [files.local, files.base, files.remote] { used.withCString { _ = unlink($0) } }
-                taken.append(loser.id)
-            }
-            do {
-                try await MergedContent.save(files.merged, over: document.current, session)
-            } catch is MergedContent.SavedMeanwhile {
-                throw ControlError(.busy, "the file was saved during the merge", path: name,
-                    advice: "resolve the conflict again")
-            }
+            // What is merged automatically can be merged again.
+            guard tool != nil else { return try await mergeAll(files, session) }
+            let original = try Files.content(files.merged)
+            try await KeptText.guarding(files.merged, original: original) { try await mergeAll(files, session) }
+        }
+    }
+
+    private func mergeAll(_ files: MergeFiles, _ session: Session) async throws {
+        let known = try await session.call(HistoryRequest(session.target)).versions
+        var taken = [document.current.id]
+        for loser in document.versions {
+            let ancestor = Self.base(of: taken, and: loser.id, in: known)
+            try Files.copy(files.merged, toNew: files.local)
+            try Self.copy(ancestor, to: files.base)
+            try Self.copy(loser, to: files.remote)
+            guard tool != nil || ancestor != nil else { throw withoutBase(loser) }
+            try merge(files, loser)
+            for used in [files.local, files.base, files.remote] { used.withCString { _ = unlink($0) } }
+            taken.append(loser.id)
+        }
+        do {
+            try await MergedContent.save(files.merged, over: document.current, session)
+        } catch is MergedContent.SavedMeanwhile {
+            throw ControlError(.busy, "the file was saved during the merge", path: name,
+                advice: "resolve the conflict again")
         }
     }
 
