@@ -149,7 +149,12 @@ struct ResolveDialog {
         guard draft.text != draft.original else {
             throw ControlError(
                 .failed, "the text was not changed in the editor; nothing was changed", path: name,
-                advice: draft.conflicts == 0 ? "[m]erge takes the merged text as it is" : nil)
+                advice: draft.conflicts == 0 ? "[m]erge takes the merged text as it is" : "[e]dit opens it again")
+        }
+        // An emptied buffer is an editor's way of giving up, as with the message of a commit.
+        guard !draft.text.isEmpty else {
+            throw ControlError(
+                .failed, "the text is empty; nothing was changed", path: name, advice: "[e]dit begins again")
         }
         kept = draft
         guard draft.conflicts == 0 else {
