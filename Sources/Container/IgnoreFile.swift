@@ -48,7 +48,7 @@ public struct IgnoreFile: Sendable {
             return "it belongs neither to the container's owner nor to root"
         }
         guard keepsModes else { return nil }
-        if stat.permissions & 0o002 != 0 { return "everybody may write to it" }
+        if stat.permissions & 0o002 != 0 { return "any user may write to it" }
         guard stat.permissions & 0o020 != 0 else { return nil }
         // With an access list these bits stand for all that it names.
         let hasList = linux_fgetxattr(file, "system.posix_acl_access", nil, 0) > 0

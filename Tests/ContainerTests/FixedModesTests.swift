@@ -31,7 +31,7 @@ import Testing
             IgnoreFile.objection(to: stat, file.raw, of: owner, keepsModes: keepsModes)
         }
         #expect(objection(of: getuid(), keepsModes: false) == nil)
-        #expect(objection(of: getuid(), keepsModes: true) == "everybody may write to it")
+        #expect(objection(of: getuid(), keepsModes: true) == "any user may write to it")
         if getuid() != 0 { #expect(objection(of: getuid() + 1, keepsModes: false) != nil) }
     }
 }

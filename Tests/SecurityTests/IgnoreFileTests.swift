@@ -50,7 +50,7 @@ private let bob: UInt32 = 65534
             try expect("true", as: alice, counts: nil)
             try expect(make, as: bob, counts: false, "belongs neither")
             try expect(make, as: alice, counts: true, "'*.o' (.versionsignore)")
-            try expect("chmod o+w .versionsignore", as: alice, counts: false, "everybody may write")
+            try expect("chmod o+w .versionsignore", as: alice, counts: false, "any user may write")
             try expect("chmod 644 .versionsignore", as: alice, counts: true)
             try expect("setfacl -m u:\(bob):rw .versionsignore", as: alice, counts: false, "access list")
             try expect("setfacl -b .versionsignore; chmod 644 .versionsignore", as: alice, counts: true)
