@@ -11,7 +11,7 @@ extension LiveContainer {
     ///
     /// Where renaming over a file begins to write the one that comes (ext4: 10 ms for 100 MiB, half of a small save),
     /// the two change places instead, and the file that is then under the old name goes. At no moment is the name
-    /// without a file. The writing is begun a moment later, by a thread that no caller waits for. A kill between the two
+    /// without a file. The writing is begun a moment later, by a thread that no caller waits for. A kill in between
     /// leaves the old file under both names: the next opening removes the second (`Recovery.finishRenames`), which it
     /// looks for beside the first. So this is for renames within a directory.
     ///

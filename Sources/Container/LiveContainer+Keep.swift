@@ -14,8 +14,8 @@ extension LiveContainer {
 
     /// Keeps the current version's content by copying it out of the live file, which is about to change in place.
     ///
-    /// - Parameter isDurable: the next thing is a write, not a truncation, which the file system orders by itself. (For
-    ///   what was synchronized, not well enough.)
+    /// - Parameter isDurable: the copy is made durable, because a write follows. A truncation the file system orders
+    ///   by itself, though not well enough for a content that was synchronized.
     /// - Parameter isNeverGivenUp: also if it is bigger than `max-file`.
     func keepCopy(
         _ state: inout Document.State, of node: Node, from descriptor: Int32, isDurable: Bool = false,

@@ -354,7 +354,7 @@ extension LiveContainer {
         return ContentHash.sha256(of: kept.rawValue, size: current.size)
     }
 
-    /// Brings what a kept content says of a version up to date; what is not kept yet is labeled when it is.
+    /// Brings a version's label on its kept content up to date. A content that is not kept yet gets its label then.
     func relabel(_ version: Version) {
         relabel(version.id, in: version.content) { $0 = version }
     }

@@ -82,8 +82,8 @@ final class Undeletion {
         finish()
     }
 
-    /// How many entries were deleted from directories and from what was deleted there. A name that was deleted twice
-    /// comes back once.
+    /// The number of entries that were deleted from directories, and from deleted directories there. A name that was
+    /// deleted twice comes back once.
     static func count(below directories: [FileID], _ children: Children) -> Int {
         var (waiting, count) = (directories, 0)
         while let file = waiting.popLast() {

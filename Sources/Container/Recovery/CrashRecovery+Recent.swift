@@ -156,7 +156,7 @@ extension CrashRecovery {
     }
 
     /// The same if that older version was amended after it was synchronized: the file's label alone knows what it was.
-    /// Bytes behind its end are of what was appended, if the file is from before the current version's save.
+    /// If the file is from before the current version's save, the bytes behind the label's size are of an append.
     private func goBackToSynchronized(_ item: Item, _ current: Version, _ live: Live) throws -> Bool {
         let isEarlier = isFromBefore(current, live)
         let label = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version).first { label in
@@ -189,7 +189,7 @@ extension CrashRecovery {
             ])
     }
 
-    /// The rows that take a version back of which nothing has arrived but what has come of an object.
+    /// The rows that withdraw a version that has not reached the disk. The part of it that has come as an object stays.
     /// - Parameter former: the version that is current again.
     private func withdrawal(of current: Version, for former: Version) throws -> [VersionStore.Mutation] {
         let vanished = try store.versions(sharing: current.content).filter {
