@@ -34,17 +34,20 @@ struct Arguments {
     static let usage = """
         usage: \(synopsis)
 
-        Turns DIR into a container, where every save is a version, and mounts it over itself or on MOUNTPOINT.
+        Turns DIR into a container, where every save is a version, and mounts it over
+        itself or on MOUNTPOINT.
 
-          -o OPTIONS  mount options, separated by commas: those that mount(8) lists for every file system
-                      (ro, noatime, nosuid, sync, remount, ...), allow_other, list-versions, source-open, ...
+          -o OPTIONS  mount options, separated by commas: those that mount(8) lists for
+                      every file system (ro, noatime, nosuid, sync, remount, ...),
+                      allow_other, list-versions, source-open, ...
                       no-ring: use /dev/fuse for requests instead of io_uring (slower)
           -f          stay in the foreground and log to standard error
           -d          stay in the foreground and log every detail
           -V          print the version
           -h          print this help
 
-        `versionsctl history FILE` lists versions, and `versionsctl unmount DIR` ends the mount.
+        `versionsctl history FILE` lists versions, and `versionsctl unmount DIR` ends
+        the mount.
 
         """
 

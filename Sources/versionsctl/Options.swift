@@ -38,6 +38,22 @@ struct TypedTime: Hashable, Sendable {
     }
 }
 
+/// A program or a process as typed.
+enum TypedProgram {
+    static func parse(_ argument: String) throws -> String {
+        guard !argument.isEmpty else { throw ValidationError("give a program's name, or the number of its process") }
+        return argument
+    }
+}
+
+/// A user, a program or a process as typed.
+enum TypedWho {
+    static func parse(_ argument: String) throws -> String {
+        guard !argument.isEmpty else { throw ValidationError("give a user, a program or the number of a process") }
+        return argument
+    }
+}
+
 /// Which container.
 struct ContainerOption: ParsableArguments {
     @Option(help: ArgumentHelp("The container that PATH lies in.", valueName: "path"))
@@ -46,7 +62,7 @@ struct ContainerOption: ParsableArguments {
 
 /// Whether long output goes through a pager.
 struct PagerOption: ParsableArguments {
-    @Flag(name: .customLong("no-pager"), help: "Print to the terminal without the pager that PAGER names.")
+    @Flag(name: .customLong("no-pager"), help: "Print without the pager (PAGER names it).")
     var isUnpaged = false
 
     /// JSON is for programs and is never paged.

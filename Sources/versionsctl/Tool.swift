@@ -8,7 +8,7 @@ import Glibc
 struct Tool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "versionsctl",
-        abstract: "Lists, compares, resolves and restores the versions that VersionsFS keeps.",
+        abstract: "Lists, compares, resolves and restores versions kept by VersionsFS.",
         discussion: """
             The container is found through the path, else through the current directory. ID is the id of a version or \
             an item, or its first digits. TIME is \(TypedTime.forms). `versionsctl --version` prints the program's \
@@ -75,6 +75,10 @@ struct Tool: AsyncParsableCommand {
         let status = exitCode(for: error)
         let text = fullMessage(for: error)
         if status == .validationFailure {
+            if let unknown = unknownOption(arguments, message(for: error)) {
+                Printer.error(unknown)
+                return 64
+            }
             let all = configuration.groupedSubcommands.flatMap(\.subcommands).map { $0.configuration }
             let known = ["help"] + all.compactMap(\.commandName)
             let listed = all.filter(\.shouldDisplay).compactMap(\.commandName)
@@ -82,16 +86,32 @@ struct Tool: AsyncParsableCommand {
                 UsageLine.of(printable(message(for: error)), text, arguments, known: known, commands: listed))
             return 64
         }
-        let bytes = text.isEmpty ? [] : ArgumentBytes.bytes(text) + [10]
+        let bytes = text.isEmpty ? [] : ArgumentBytes.bytes(UsageLine.wrapped(text, columns: columns)) + [10]
         try? Files.write(bytes, to: status.isSuccess ? 1 : 2, path: nil)
         return status.isSuccess ? 0 : 1
     }
 
+    /// As the parser wraps help: the terminal's, else 80.
+    private static var columns: Int { Style.standardOutput().width ?? TerminalWidth.named }
+
+    /// What is said of an option that a command does not have, where the parser has something to say of that.
+    private static func unknownOption(_ arguments: [String], _ message: String) -> Diagnostic? {
+        let starts = ["missing expected argument", "unknown option"]
+        guard starts.contains(where: { message.lowercased().hasPrefix($0) }), let command = command(arguments),
+            command.configuration.subcommands.isEmpty,
+            let unknown = UnknownOption(arguments, help: helpMessage(for: command))
+        else { return nil }
+        return unknown.diagnostic(command: arguments.first ?? "", usage: usage(arguments))
+    }
+
+    private static func command(_ arguments: [String]) -> (any ParsableCommand.Type)? {
+        let commands = configuration.groupedSubcommands.flatMap(\.subcommands)
+        return commands.first { $0.configuration.commandName == arguments.first }
+    }
+
     /// How the words of a command go.
     static func usage(_ arguments: [String]) -> String {
-        let commands = configuration.groupedSubcommands.flatMap(\.subcommands)
-        let command = commands.first { $0.configuration.commandName == arguments.first }
-        guard let command else { return UsageLine.general }
+        guard let command = command(arguments) else { return UsageLine.general }
         let text = usageString(for: command)
         return text.split(separator: "\n").first.map { String($0.trimmingPrefix("Usage: ")) } ?? UsageLine.general
     }

@@ -47,7 +47,7 @@ struct MomentOptions: ParsableArguments {
     var at: TypedTime?
     @Option(
         help: ArgumentHelp("As before this program ran last.", valueName: "program|pid"),
-        completion: .custom(Completion.programs))
+        completion: .custom(Completion.programs), transform: TypedProgram.parse)
     var before: String?
 
     var name: VersionName? { at.map { .at($0.moment) } ?? before.map { .before($0) } }

@@ -47,6 +47,12 @@ struct ToolTests {
                 "error: unknown option '--container'\n"
                     + "hint: options follow the command: `versionsctl history ...`. \(list)"),
             (["--nonsense"], "error: unknown option '--nonsense'\nhint: \(list)"),
+            (["history", "-x"],
+                "error: unknown option -x\nhint: `versionsctl help history` explains the options\n\(history)"),
+            (["history", "--contaner", "d", "f"],
+                "error: unknown option --contaner\nhint: did you mean `--container`? "
+                    + "`versionsctl help history` explains the options\n\(history)"),
+            (["history", ""], "error: <file> is empty\n\(history)"),
             (["history"], "error: missing expected argument '<file>'\n\(history)"),
             (["history", "a", "b", "c", "d"], "error: 3 unexpected arguments: 'b', 'c', 'd'\n\(history)"),
             (["history", "a", "b", "c", "d", "e", "f"],

@@ -29,10 +29,8 @@ public struct Diagnostic: Hashable, Sendable {
         // A path is one word, even with spaces.
         let words = (subject.map { [Self.shown($0) + ":"] } ?? []) + WrappedText.words(Self.shown(error))
         var lines = [WrappedText.lines(words, label: "error: ", columns: columns)]
-        for (label, text) in [("hint: ", hint), ("usage: ", usage)] {
-            guard let text else { continue }
-            lines.append(WrappedText.lines(Self.shown(text), label: label, columns: columns))
-        }
+        if let hint { lines.append(WrappedText.lines(Self.shown(hint), label: "hint: ", columns: columns)) }
+        if let usage { lines.append(WrappedText.lines(usage: Self.shown(usage), label: "usage: ", columns: columns)) }
         return lines.joined(separator: "\n")
     }
 

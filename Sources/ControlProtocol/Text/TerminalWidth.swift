@@ -8,7 +8,12 @@ public enum TerminalWidth {
     public static func ofStandardError() -> Int {
         var size = winsize()
         if ioctl(2, UInt(TIOCGWINSZ), &size) == 0 { return size.ws_col > 0 ? Int(size.ws_col) : 80 }
-        let named = getenv("COLUMNS").flatMap { Int(String(cString: $0)) }
-        return named.map { max(20, $0) } ?? 80
+        return named
+    }
+
+    /// The value of COLUMNS, else 80.
+    public static var named: Int {
+        let value = getenv("COLUMNS").flatMap { Int(String(cString: $0)) }
+        return value.map { max(20, $0) } ?? 80
     }
 }

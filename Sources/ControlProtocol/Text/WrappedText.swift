@@ -8,6 +8,16 @@ public enum WrappedText {
         lines(words(text), label: label, columns: columns)
     }
 
+    /// The same for the form of a command: what stands in brackets stays in one piece.
+    public static func lines(usage: String, label: String, columns: Int) -> String {
+        var (words, depth): ([String], Int) = ([], 0)
+        for word in usage.split(separator: " ").map(String.init) {
+            if depth > 0, let last = words.popLast() { words.append(last + " " + word) } else { words.append(word) }
+            depth += word.count { $0 == "[" } - word.count { $0 == "]" }
+        }
+        return lines(words, label: label, columns: columns)
+    }
+
     static func lines(_ words: [String], label: String, columns: Int) -> String {
         let indent = width(label)
         var lines = [label]

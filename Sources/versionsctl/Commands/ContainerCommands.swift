@@ -48,21 +48,7 @@ struct ConfigCommand: AsyncParsableCommand {
         let settings = try await session.call(ConfigRequest(key: key))
         if json.json { return try Printer.json(settings) }
         if key != nil, let setting = settings.first { return try Printer.text(setting.value + "\n") }
-        let style = Style.standardOutput()
-        var table = Table()
-        for setting in settings {
-            let isSet = setting.value != setting.standard
-            // In one column, for one long value would push the notes of all out of sight.
-            let note = setting.problem.map { ("# wrong: \(Style.printable($0))", Style.Color.red) }
-                ?? setting.note.map { ("# \(Style.printable($0))", Style.Color.yellow) }
-                ?? (isSet ? "# default: \(setting.standard)" : "", .dim)
-            let value = style.paint("= " + Style.printable(setting.value), isSet ? .bold : nil)
-            table.add([
-                Table.Cell(setting.key),
-                Table.Cell(note.0.isEmpty ? value : value + "  " + style.paint(note.0, note.1)),
-            ])
-        }
-        try Printer.text(table.text(style))
+        try Printer.text(SettingsText(style: .standardOutput()).list(settings))
     }
 }
 

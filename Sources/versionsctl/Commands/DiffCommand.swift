@@ -8,7 +8,7 @@ import VersionsClient
 
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "Compare versions, files, or a directory with what it was.",
+        commandName: "diff", abstract: "Compare versions, files, or a directory over time.",
         discussion: """
             diff FILE compares the newest unresolved conflict version, else the version before, with the current one. \
             With --version, --at or --before that version is compared with the current one; with --version twice the \

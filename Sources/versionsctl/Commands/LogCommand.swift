@@ -7,7 +7,7 @@ import VersionsClient
 
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "log", abstract: "Show what happened to a file or directory, and who did it.",
+        commandName: "log", abstract: "Show who did what to a file or directory.",
         discussion: """
             Events are grouped by run of a program, the newest first. They are printed while older ones are read. A \
             file is followed under its earlier names. The change feed has the last 100,000 events; of the time before \
@@ -20,7 +20,9 @@ struct LogCommand: AsyncParsableCommand {
     var since: TypedTime?
     @Option(help: ArgumentHelp("Only what happened then or before.", valueName: "time"), transform: TypedTime.parse)
     var until: TypedTime?
-    @Option(help: ArgumentHelp("Only what a user, a program or a process (by its id) did.", valueName: "who"))
+    @Option(
+        help: ArgumentHelp("Only what a user, program or process id did.", valueName: "who"),
+        transform: TypedWho.parse)
     var by: String?
     @Flag(name: .shortAndLong, help: "Show what each save changed.") var patch = false
     @Flag(help: "Show how many lines each save added and removed.") var stat = false

@@ -17,7 +17,7 @@ struct QueryCommand: AsyncParsableCommand {
             PREDICATE compares attributes, for example
 
               versionsctl query 'name LIKE "*.sicd" AND conflicts > 0'
-              versionsctl query 'type = file AND size >= 10MiB AND modified NOT WITHIN 30d' Pictures
+              versionsctl query 'size >= 10MiB AND modified NOT WITHIN 30d' Pictures
               versionsctl query 'modified within 10m'
               versionsctl query --live 'program LIKE "vim*" OR path LIKE[c] "*/readme*"'
 

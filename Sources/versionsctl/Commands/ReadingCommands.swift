@@ -88,7 +88,7 @@ struct ShowCommand: AsyncParsableCommand {
 
 struct SpaceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "space", abstract: "Show the space that files, versions and deleted files take.")
+        commandName: "space", abstract: "Show the space of files, versions and deleted files.")
     @Argument(help: "A document or directory.") var path: TypedPath?
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption

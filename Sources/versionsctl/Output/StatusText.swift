@@ -15,7 +15,11 @@ struct StatusText: Sendable {
         for row in cells { table.add([Table.Cell(row.name, .dim), row.value]) }
         // Lines of one table, so that both parts line up.
         let lines = table.text(style).split(separator: "\n", omittingEmptySubsequences: false)
-        let notes = status.notes.map { style.paint("note: ", .yellow) + Style.printable($0) }
+        let notes = status.notes.map { note in
+            // Without a terminal each is one line, for programs that look for words in it.
+            let text = WrappedText.lines(Style.printable(note), label: "note: ", columns: style.width ?? .max)
+            return style.paint("note: ", .yellow) + text.dropFirst(6)
+        }
         let first = lines.prefix(answers(status).count).map(String.init)
         return (first + notes + lines.dropFirst(first.count).map(String.init)).joined(separator: "\n")
     }

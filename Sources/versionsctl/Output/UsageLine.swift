@@ -16,6 +16,7 @@ enum UsageLine {
         var what = message.split(whereSeparator: \.isNewline).joined(separator: " ")
         if let first = what.first { what = first.lowercased() + what.dropFirst() }
         if what.hasSuffix(".") { what.removeLast() }
+        what = named(empty: what)
         let lines = whole.split(whereSeparator: \.isNewline)
         let usage = lines.first { $0.hasPrefix(label) }?.dropFirst(label.count).description
         guard usage == "versionsctl <subcommand>" else { return Diagnostic(nil, shortened(what), usage: usage) }
@@ -33,6 +34,24 @@ enum UsageLine {
             }
         }
         return Diagnostic(nil, shortened(what), hint: hint, usage: general)
+    }
+
+    /// A help with its usage in lines, which the parser leaves in one.
+    static func wrapped(_ help: String, columns: Int) -> String {
+        help.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            guard line.hasPrefix("USAGE: ") else { return String(line) }
+            return WrappedText.lines(usage: String(line.dropFirst(7)), label: "USAGE: ", columns: columns)
+        }.joined(separator: "\n")
+    }
+
+    /// `the value '' is invalid for '--at <time>'`, as people say it.
+    private static func named(empty what: String) -> String {
+        let mark = "the value '' is invalid for '"
+        guard what.hasPrefix(mark) else { return what }
+        let rest = what.dropFirst(mark.count)
+        guard let end = rest.firstIndex(of: "'") else { return what }
+        let name = rest[..<end].split(separator: " ").first ?? "a value"
+        return "\(name) is empty" + rest[rest.index(after: end)...]
     }
 
     /// The first word that is no option, nor an option's value.
