@@ -140,7 +140,8 @@ extension LockHolder {
                 "unmount it there, or run `kill \(holder.process)`")
         }
         return say(
-            "in use by \(name), which is not mounted here: it is starting, ending, or has files open",
-            "try again in a moment, or run `kill \(holder.process)`")
+            "not mounted here, but in use by \(name)",
+            "try again in a moment; `kill \(holder.process)` ends it and cuts off the programs that have files open "
+                + "there")
     }
 }

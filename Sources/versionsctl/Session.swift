@@ -97,9 +97,7 @@ struct Session {
         var error = error
         error.path = error.path.flatMap { isAncestor($0, of: error) ? nil : shown($0) } ?? typed
         if let begins = error.begins {
-            // The next whole second: the time can be typed as it is printed.
-            let second = Timestamp(nanoseconds: begins.nanoseconds.addingReportingOverflow(999_999_999).partialValue)
-            error.advice = "versions begin at \(Words.exact(second))"
+            error.advice = "the earliest time is --at '\(Words.typed(begins))'"
         } else if let path = error.path, let advice = error.advice {
             error.advice = advice.split(separator: " ", omittingEmptySubsequences: false).map { word in
                 word == "FILE" ? Style.printable(path) : String(word)

@@ -20,7 +20,7 @@ import Testing
                 let output = try run(Workplace.control, words, in: place.path)
                 expectError(
                     output, "in use by versionsfs (\(daemon.pid))", "not mounted here",
-                    "kill \(daemon.pid)", status: status)
+                    "`kill \(daemon.pid)` ends it", status: status)
                 #expect(!output.errors.contains(Told.alreadyMounted), "\(output.errors)")
             }
             try actor.must("cd", "/")

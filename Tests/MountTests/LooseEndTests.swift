@@ -162,7 +162,7 @@ import Testing
     func wrongTimes() throws {
         try Place.with { place in
             try place.mount()
-            expectError(try place.ctl("restore", "c/f", "--at", "2h"), Told.noHistory, "versions begin at")
+            expectError(try place.ctl("restore", "c/f", "--at", "2h"), Told.noHistory, Told.earliest)
             let wrong = try place.ctl("restore", "c", "--at", "yesterdayish")
             #expect(wrong.status == 64 && wrong.errors.contains("RFC 3339"), "\(wrong.errors)")
             let help = try place.ctl("restore", "--help").text.split(whereSeparator: \.isWhitespace)

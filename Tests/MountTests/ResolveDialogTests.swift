@@ -55,10 +55,11 @@ struct ResolveDialogTests {
             try text.write(toFile: directory + "/gitconfig", atomically: false, encoding: .utf8)
         }
 
-        func resolve() throws -> Terminal {
+        func resolve(columns: Int = 132) throws -> Terminal {
             let terminal = try Terminal(
-                "bash", ["-c", "\(Workplace.control) resolve f.txt; echo \"sta\"\"tus $?.\""], in: container.path,
-                environment: environment)
+                "bash",
+                ["-c", "stty cols \(columns); \(Workplace.control) resolve f.txt; echo \"sta\"\"tus $?.\""],
+                in: container.path, environment: environment)
             try terminal.wait(for: ResolveDialogTests.prompt)
             return terminal
         }
@@ -303,16 +304,31 @@ struct ResolveDialogTests {
             let terminal = try desk.resolve()
             var problems = terminal.screen.text.contains("use [1-2]") ? [] : ["not two: \(terminal.screen.text)"]
             try terminal.type("t\n")
-            try terminal.wait(for: "git has no merge.tool. Program to merge with")
+            try terminal.wait(for: Told.noMergeTool)
             try answer("", terminal, "Keep [c]urrent")
             try terminal.type("t\n")
-            try terminal.wait(for: "git has no merge.tool. Program to merge with")
+            try terminal.wait(for: Told.noMergeTool)
             try answer("cp $REMOTE $MERGED", terminal, "1 other version to resolve")
             if try container.conflicts().first?.versions.count != 1 { problems.append("not one is left") }
             try terminal.type("c\n")
             try terminal.wait(for: "status 0.")
             if try !container.conflicts().isEmpty { problems.append("a conflict is left") }
             return problems
+        }
+    }
+
+    @Test("What is no answer is named, and asked again; the list of answers ends at words")
+    func misunderstood() throws {
+        try withConflict(Self.overlapping) { container, desk in
+            let terminal = try desk.resolve(columns: 80)
+            try answer("what", terminal, "'what' is none of the answers.")
+            try answer("?", terminal, "leaves the conflict as it is.")
+            let lines = terminal.screen.text.split(separator: "\n")
+            let list = lines.drop { !$0.hasPrefix("  c    ") }.prefix { !$0.hasPrefix("The versions") }
+            try terminal.type("c\n")
+            try terminal.wait(for: "status 0.")
+            let isWhole = list.count > 8 && list.allSatisfy { $0.prefix(2) == "  " && $0.count <= 80 }
+            return isWhole ? [] : ["broken lines: \(lines)"]
         }
     }
 

@@ -15,12 +15,12 @@ import Testing
                 set -e
                 d=$'ro\\xffo,t'; m=$'m\\xfe'
                 mkdir "$d" "$m"
-                "$CTL" mount "$d"
+                "$CTL" mount "$d" > /dev/null
                 echo one > "$d/f"; echo two > "$d/f"
                 "$CTL" history "$d/f" | head -1
                 "$CTL" status "$d" > /dev/null
                 "$CTL" unmount "$d"
-                "$CTL" mount "$d" "$m"
+                "$CTL" mount "$d" "$m" > /dev/null
                 cat "$m/f"
                 "$CTL" unmount "$m"
                 cat "$d/f"
@@ -95,7 +95,9 @@ import Testing
             for options in ["bogus", "ro,bogus=1"] {
                 expectError(try place.ctl("mount", "c", "-o", options), "bogus", Told.leaveOut)
             }
-            expectError(try place.ctl("mount", "file"), "Not a directory")
+            expectError(try place.ctl("mount", "file"), Told.notDirectory, "the one that it lies in")
+            expectError(try place.ctl("mount", "c", "file"), Told.notDirectory)
+            expectError(try place.daemon("file"), Told.notDirectory, "the one that it lies in")
             expectError(try place.ctl("mount", "none"), "No such file or directory", "mkdir")
             expectError(try place.ctl("mount", "c", "none"), "No such file or directory", "mkdir")
             expectError(try place.ctl("mount", "private", asUser: 65534), "ermission denied")

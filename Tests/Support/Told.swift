@@ -4,6 +4,9 @@
 /// Parts of messages.
 public enum Told {
     public static let noHistory = "no history that far back"
+    public static let earliest = "the earliest time is --at '"
+    public static let noMergeTool = "No merge program is set in git (merge.tool)."
+    public static let notDirectory = "is not a directory"
     public static let mountedForOther = "for that user alone"
     public static let askOwner = "ask them"
     public static let wouldCover = "a mount there would cover"

@@ -23,6 +23,9 @@ struct DeletedCommand: AsyncParsableCommand {
     func run() async throws {
         let session = try await Session.open(path, container, followingLastLink: false)
         let entries = try await session.call(DeletedRequest(session.target))
+        if entries.isEmpty {
+            try session.requireThere(path, advice: "`versionsctl deleted` lists what was deleted from here")
+        }
         if json.json {
             guard let sort else { return try Printer.json(entries) }
             let nodes = DeletedNode.listed(entries.map { DeletedNode(entry: $0) }, sort, showsAll: true)

@@ -35,7 +35,8 @@ struct MountCommand: AsyncParsableCommand {
                 .busy, "already mounted", path: (mountpoint ?? directory).path,
                 advice: "`versionsctl status` shows the mount")
         }
-        let beneath = BusyProcess.using(source)
+        // The container's last daemon may be ending still. It sees to its end itself.
+        let beneath = BusyProcess.using(source).filter { $0.program != "versionsfs" }
         let arguments =
             [source] + (mountpoint == nil ? [] : [point])
             + o.flatMap { [Path("-o"), Path(bytes: ArgumentBytes.bytes($0))] }
@@ -58,7 +59,10 @@ struct MountCommand: AsyncParsableCommand {
                 "\(BusyProcess.list(beneath)) still \(verb) the unmounted directory. Run `cd .` there, or reopen the "
                     + "files.")
         }
-        guard json.json else { return }
+        guard json.json else {
+            let elsewhere = point == source ? "" : " at \(Style.printable(point))"
+            return try Printer.text("Mounted \(Style.printable(source))\(elsewhere).\n")
+        }
         try Printer.json(MountReport(
             directory: source, mountpoint: point, detached: detached,
             beneath: beneath.map { .init(pid: $0.id, program: $0.program) }))
@@ -93,7 +97,13 @@ struct MountCommand: AsyncParsableCommand {
             throw ControlError(system: "cannot be mounted", path: typed.path, advice: advice)
         }
         defer { free(pointer) }
-        return Path(bytes: UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
+        let path = Path(bytes: UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
+        guard Files.isDirectory(path) else {
+            throw ControlError(
+                .invalidValue, "is not a directory", path: typed.path,
+                advice: "give a directory, such as the one that it lies in")
+        }
+        return path
     }
 }
 

@@ -31,7 +31,8 @@ struct ResolveCommand: AsyncParsableCommand {
         let ways = [keep != nil, merge || tool != nil, newest].count { $0 }
         guard ways <= 1 else { throw ValidationError("more than one of --keep, --merge and --newest") }
         guard !all || newest else { throw ValidationError("--all needs --newest") }
-        guard ways == 1 || (Question.canAsk && !json.json) else {
+        // Of a directory it is said what goes, which no option changes but --all.
+        guard ways == 1 || (Question.canAsk && !json.json) || Files.isDirectory(path.path) else {
             throw ValidationError("missing --keep current|ID|all, --merge or --newest")
         }
     }
@@ -42,6 +43,7 @@ struct ResolveCommand: AsyncParsableCommand {
             let resolutions = try await session.call(ResolveAllRequest(session.target), progress: "resolving")
             return try report(resolutions, session)
         }
+        if session.targetPath != nil, Files.isDirectory(path.path) { throw directory }
         guard let document = try await conflict(session) else { throw await nothing(session) }
         guard let choice = try await chosen(document, session) else {
             var dialog = ResolveDialog(
@@ -52,6 +54,14 @@ struct ResolveCommand: AsyncParsableCommand {
         let seen = document.versions.map(\.id)
         let resolution = try await session.call(ResolveRequest(session.target, keep: choice, seen: seen))
         try report([resolution], session)
+    }
+
+    private var directory: ControlError {
+        let shown = Style.printable(path.path)
+        return ControlError(
+            .invalidValue, "is a directory", path: path.path,
+            advice: "`versionsctl conflicts \(shown)` lists the conflicts in it; "
+                + "`versionsctl resolve --all --newest \(shown)` resolves them all")
     }
 
     private func conflict(_ session: Session) async throws -> ConflictedDocument? {

@@ -8,7 +8,7 @@ import VersionsClient
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Bring back a file's version, or a directory as of a time.",
+        abstract: "Bring back a version, or a directory as of a time.",
         discussion: """
             Of a file alone it brings back the version before the current one; of a deleted file the version that it \
             had last. Restoring is a save: nothing is lost, and a second restore undoes the first.
@@ -54,13 +54,24 @@ struct RestoreCommand: AsyncParsableCommand {
             return try await restoreFile(session, line)
         } catch let error as ControlError where error.code == .notFound && !Files.exists(path.path) {
             // It may have been a directory.
-            guard version.moment.name != nil else { throw error }
+            guard version.moment.name != nil else { throw await deleted(path, session) ?? error }
             do {
                 return try await restoreDirectory(path, session, line)
             } catch let other as ControlError {
                 throw other.code == .notFound ? error : other
             }
         }
+    }
+
+    /// The error for a deleted directory, whose state without a time is that of its deletion; nil if it is none.
+    private func deleted(_ path: TypedPath, _ session: Session) async -> ControlError? {
+        guard let target = session.targetPath,
+            let entries = try? await session.client.call(DeletedRequest(session.target)),
+            entries.contains(where: { $0.path == target && $0.type == .directory })
+        else { return nil }
+        return ControlError(
+            .invalidValue, "is a deleted directory", path: path.path,
+            advice: "`versionsctl undelete \(Style.printable(path.path))` brings it back")
     }
 
     private func restoreFile(_ session: Session, _ line: ProgressLine?) async throws -> (Restored, Path) {

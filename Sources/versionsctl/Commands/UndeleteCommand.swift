@@ -36,10 +36,26 @@ struct UndeleteCommand: AsyncParsableCommand {
                 }
                 return inside
             }
-            let restored = try await undelete(name, &session, to: inside, line)
+            let restored: Restored
+            do throws(ControlError) {
+                restored = try await undelete(name, &session, to: inside, line)
+            } catch {
+                throw Self.explained(error, name)
+            }
             let shown = session.shown(restored.document, asked: to)
             return NamesInTurn.Done(restored, as: shown, session, failure: failure(restored, as: shown, session))
         }
+    }
+
+    /// Of a name that is nowhere, "here" says nothing.
+    private static func explained(_ error: ControlError, _ name: TypedPath) -> ControlError {
+        guard error.code == .nothingToDo, !Files.exists(name.path) else { return error }
+        var error = error
+        error.message = "nothing deleted has this name"
+        if error.advice?.hasPrefix("did you mean") != true {
+            error.advice = "`versionsctl deleted` lists names and ids; an id needs four digits at least"
+        }
+        return error
     }
 
     /// What did not come back. The rest has, and asking again will not mind it.

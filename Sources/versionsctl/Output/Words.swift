@@ -37,6 +37,16 @@ enum Words {
     /// `2026-11-21 10:33:12`, by the local clock.
     static func exact(_ moment: Timestamp) -> String { TimeText.local(nanoseconds: moment.nanoseconds) }
 
+    /// `2026-11-21 10:33:12.345`, by the local clock: the next whole millisecond, for what is typed as it is printed.
+    static func typed(_ moment: Timestamp) -> String {
+        let (raised, isOver) = moment.nanoseconds.addingReportingOverflow(999_999)
+        let milliseconds = (isOver ? moment.nanoseconds : raised) / 1_000_000
+        let text = exact(Timestamp(nanoseconds: milliseconds * 1_000_000))
+        let rest = milliseconds % 1000
+        guard rest > 0 else { return text }
+        return text + "." + String(1000 + rest).dropFirst()
+    }
+
     /// `1 version`, `3 versions`.
     static func count(_ number: Int, _ word: String) -> String {
         guard number != 1 else { return "1 \(word)" }

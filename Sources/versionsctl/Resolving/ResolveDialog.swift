@@ -90,10 +90,19 @@ struct ResolveDialog {
             case "q", "quit": throw ExitCode(1)
             case "?", "h", "help": try explain(numbers)
             case let word:
-                guard let version = Self.version(word, of: document) else { continue }
+                guard let version = Self.version(word, of: document) else {
+                    // Of an empty line the question itself is the answer.
+                    if !word.isEmpty { try misunderstood(answer) }
+                    continue
+                }
                 return try await take(.version(version.id.hex), document.versions.map(\.id))
             }
         }
+    }
+
+    private func misunderstood(_ answer: String) throws {
+        let shown = Style.printable(String(answer.prefix(40)))
+        try Files.write(Array("'\(shown)' is none of the answers.\n".utf8), to: 2, path: nil)
     }
 
     /// The version that a number, or the first digits of an id, stands for.
@@ -115,20 +124,23 @@ struct ResolveDialog {
     }
 
     private func explain(_ numbers: String) throws {
-        let number = numbers.count == 1 ? "1  " : numbers
-        try Printer.text(
-            """
-              c    keeps the current version.
-              \(number)  makes the version of that number the current one.
-              a    keeps all: the other versions become files beside the document, as NAME 2.EXT.
-              m    merges the other versions into the current one, where their edits do not overlap.
-              e    merges, and opens the text in the editor: \(Style.printable(Editor.program)) (VISUAL, EDITOR).
-              t    merges the first version in a program: the merge.tool of git, else a program that you name.
-              d    shows how the other versions differ from the current one.
-              q    leaves the conflict as it is.
-            The versions that are not chosen stay in the document's history.
-
-            """)
+        let answers = [
+            ("c", "keeps the current version."),
+            (numbers, "makes the version of that number the current one."),
+            ("a", "keeps all: the other versions become files beside the document, as NAME 2.EXT."),
+            ("m", "merges the other versions into the current one, where their edits do not overlap."),
+            ("e", "merges, and opens the text in the editor: \(Style.printable(Editor.program)) (VISUAL, EDITOR)."),
+            ("t", "merges the first version in a program: the merge.tool of git, else a program that you name."),
+            ("d", "shows how the other versions differ from the current one."),
+            ("q", "leaves the conflict as it is."),
+        ]
+        let columns = TerminalWidth.ofStandardError()
+        let lines = answers.map { letter, text in
+            WrappedText.lines(text, label: "  " + letter.padded(to: 5), columns: columns)
+        }
+        let end = WrappedText.lines(
+            "The versions that are not chosen stay in the document's history.", label: "", columns: columns)
+        try Printer.text((lines + [end]).joined(separator: "\n") + "\n")
     }
 
     // MARK: - Merging
@@ -198,7 +210,8 @@ struct ResolveDialog {
     /// Git's merge tool, else the one that is asked for; nil if none is named.
     private func chosenTool() throws -> MergeTool? {
         if let tool = try MergeTool.configured() { return tool }
-        let answer = try Question.ask("git has no merge.tool. Program to merge with, or nothing to go back: ")
+        let answer = try Question.ask(
+            "No merge program is set in git (merge.tool).\nProgram to merge with (Enter goes back): ")
         return answer.flatMap { $0.isEmpty ? nil : MergeTool($0) }
     }
 
