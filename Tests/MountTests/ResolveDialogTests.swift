@@ -332,10 +332,10 @@ struct ResolveDialogTests {
         }
     }
 
-    @Test("In vimdiff the cursor is in MERGED")
-    func vimdiff() throws {
+    @Test("In vimdiff the cursor is in MERGED", arguments: ["vimdiff", "nvimdiff"])
+    func vimdiff(_ tool: String) throws {
         try withConflict(Self.overlapping) { container, desk in
-            try desk.configure("[merge]\n\ttool = vimdiff\n")
+            try desk.configure("[merge]\n\ttool = \(tool)\n")
             desk.environment["VIMINIT"] = "set nomore noswapfile"
             let terminal = try desk.resolve()
             try terminal.type("t\n")
