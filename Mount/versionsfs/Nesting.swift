@@ -10,12 +10,17 @@ import VersionStore
 
 enum Nesting {
     /// - Throws: if the directory lies in another container, or a mounted container lies in it, or the mount point lies
-    ///   in the directory or above it.
+    ///   in the directory or above it, or is no directory.
     static func refuse(_ directory: FilePath, on mountpoint: FilePath) throws(StartError) {
         let path = directory.bytes
         let objection = MountPlace.objection(
             to: Path(bytes: mountpoint.bytes), for: Path(bytes: path), isSame: areOneDirectory)
         if let objection { throw StartError(mountpoint, objection.reason, hint: objection.advice) }
+        var status = stat()
+        if mountpoint.withPlatformString({ stat($0, &status) }) == 0, status.st_mode & S_IFMT != S_IFDIR {
+            throw StartError(
+                mountpoint, "is not a directory", hint: "give a directory, such as the one that it lies in")
+        }
         for mount in FileSystemsBelow.ours {
             for inner in [mount.point, mount.directory] where lies(inner, in: path) {
                 throw StartError(

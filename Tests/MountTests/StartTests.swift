@@ -97,7 +97,10 @@ import Testing
             }
             expectError(try place.ctl("mount", "file"), Told.notDirectory, "the one that it lies in")
             expectError(try place.ctl("mount", "c", "file"), Told.notDirectory)
-            expectError(try place.daemon("file"), Told.notDirectory, "the one that it lies in")
+            for words in [["file"], ["c", "file"]] {
+                let output = try run(Workplace.daemon, words, in: place.path)
+                expectError(output, "file: \(Told.notDirectory)", "the one that it lies in")
+            }
             expectError(try place.ctl("mount", "none"), "No such file or directory", "mkdir")
             expectError(try place.ctl("mount", "c", "none"), "No such file or directory", "mkdir")
             expectError(try place.ctl("mount", "private", asUser: 65534), "ermission denied")
