@@ -163,6 +163,9 @@ public final class DeletedArea: Sendable {
     }
 
     /// The place of the entry, for `…at` calls: a descriptor that is open as long as the store, and a name in it.
+    /// The disk usage of an entry; 0 if it is not here.
+    public func allocated(_ id: DeletionID) -> UInt64 { UInt64(max(0, shelf.allocated(Shelf.name(id)))) }
+
     public func place(of id: DeletionID) -> (directory: FileDescriptor, name: String) { shelf.whereabouts(of: id) }
 
     /// The same as a path from `deleted`, for users.

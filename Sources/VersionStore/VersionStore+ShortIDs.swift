@@ -47,9 +47,11 @@ extension VersionStore {
         try read { try Query.deletions(in: directory, named: name, $0) }
     }
 
-    /// The total length of the entries deleted at a path and below it.
+    /// The disk usage of the entries deleted at a path and below it.
     public func deletedBytes(within path: TreePath) throws(StoreError) -> UInt64 {
-        try deletions(within: path).reduce(0) { $0 + min($1.size, .max - $0) }
+        var bytes: UInt64 = 0
+        for deletion in try deletions(within: path) { bytes.addCapped(deletedArea.allocated(deletion.id)) }
+        return bytes
     }
 
     /// The recorded directories directly in a directory.
@@ -57,10 +59,9 @@ extension VersionStore {
         try read { try Query.directories(in: directory, $0) }
     }
 
-    /// The kept contents of the documents directly in a directory, or of one of them, with the length of each content's
-    /// longest version.
-    public func keptSizes(in directory: FileID, name: FileName?) throws(StoreError) -> [ContentID: UInt64] {
-        try read { try Query.keptSizes(in: directory, name: name, $0) }
+    /// The kept contents of the documents directly in a directory, or of one of them.
+    public func keptContents(in directory: FileID, name: FileName?) throws(StoreError) -> Set<ContentID> {
+        try read { try Query.keptContents(in: directory, name: name, $0) }
     }
 }
 
@@ -103,17 +104,16 @@ extension Query {
             .rows { FileID($0.number(0)) }
     }
 
-    fileprivate static func keptSizes(
+    fileprivate static func keptContents(
         in directory: FileID, name: FileName?, _ database: Database
-    ) throws -> [ContentID: UInt64] {
+    ) throws -> Set<ContentID> {
         let rows = try SQLStatement(
             database,
             """
-            SELECT version.content, max(version.size) FROM place JOIN version ON version.item = place.item
+            SELECT DISTINCT version.content FROM place JOIN version ON version.item = place.item
             WHERE place.directory = ?1 AND (?2 IS NULL OR place.name = ?2) AND version.kind <> 0
-            GROUP BY version.content
             """, .number(directory.number), .optional(name?.bytes)
-        ).rows { row in ContentID(bytes: row.blob(0)).map { ($0, row.number(1)) } }
-        return Dictionary(rows, uniquingKeysWith: max)
+        ).rows { ContentID(bytes: $0.blob(0)) }
+        return Set(rows)
     }
 }

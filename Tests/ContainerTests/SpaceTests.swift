@@ -52,6 +52,25 @@ import VersionStore
         #expect(container.canReclaim(2 * megabyte, free: 2 * megabyte, mustSucceed: true))
     }
 
+    @Test("a document, a directory and the container count disk usage alike, and add up")
+    func oneUnit() throws {
+        let tree = try BrowsedContainer()
+        for text in ["one", "two", "three"] { try tree.save("a", text) }
+        for text in ["four", "five"] { try tree.save("b", text) }
+        try tree.save("gone", "six")
+        try tree.unlink("gone")
+        let container = tree.container
+        container.store.flush()
+        // As `space` does it: a file's blocks may still be unknown.
+        try container.store.rescanSpace()
+        let all = try container.space(within: .root, as: my)
+        let one = try container.space(within: path("a"), as: my)
+        let other = try container.space(within: path("b"), as: my)
+        #expect(one.history == 2 * 4096 && other.history == 4096)
+        #expect(all.history == one.history + other.history)
+        #expect(try container.store.deletedBytes(within: .root) == all.deleted && all.deleted == 4096)
+    }
+
     private let my = Principal(user: getuid(), primaryGroup: getgid(), process: getpid())
     private static let megabyte = 1 << 20
 

@@ -7,7 +7,7 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Bytes at or below a path.
+/// The disk usage at or below a path, in bytes.
 public struct SpaceOutcome: Hashable, Sendable {
     public var live: UInt64 = 0
     public var history: UInt64 = 0
@@ -43,22 +43,24 @@ extension LiveContainer {
         }
     }
 
-    /// Of each content that a document at or below the path has kept, its longest version.
+    /// The disk usage of the contents that documents at or below the path have kept, each counted once.
     private func historyBytes(within path: TreePath) throws -> UInt64 {
         let (parent, name) = try looking(as: .container) { walk -> (FileID, FileName?) in
             let spot = try walk.spot(path)
             if let node = spot.node, node.isDirectory { return (node.file, nil) }
             return (spot.parent.file, spot.name)
         }
-        var contents = try store.keptSizes(in: parent, name: name)
+        var contents = try store.keptContents(in: parent, name: name)
         var (waiting, seen) = (name == nil ? try store.directories(in: parent) : [], Set([parent]))
         // Piece by piece: others ask the catalog, too.
         while let directory = waiting.popLast() {
             guard seen.insert(directory).inserted else { continue }
-            contents.merge(try store.keptSizes(in: directory, name: nil), uniquingKeysWith: max)
+            contents.formUnion(try store.keptContents(in: directory, name: nil))
             waiting += try store.directories(in: directory)
         }
-        return contents.values.reduce(0) { $0 + min($1, .max - $0) }
+        var bytes: UInt64 = 0
+        for content in contents { bytes.addCapped(store.contents.allocated(content)) }
+        return bytes
     }
 
     private func addLive(
