@@ -9,6 +9,17 @@ public enum ProgramName {
         return bytes.indices.filter { $0 + 1 == bytes.count || !bytes[$0 + 1].isLetter }
             .map { String(decoding: bytes[...$0], as: UTF8.self) }
     }
+
+    /// Whether a user may mean a program by this name: the whole name, or a beginning of it before a character other
+    /// than a letter. `vim` is `vim.basic`, `python` and `python3` are `python3.11`. A number counts as a whole:
+    /// `python3` is not `python31`.
+    public static func mayMean(_ typed: String, _ name: String) -> Bool {
+        guard let last = typed.utf8.last, name != typed else { return !typed.isEmpty }
+        guard name.utf8.starts(with: typed.utf8), let next = name.utf8.dropFirst(typed.utf8.count).first else {
+            return false
+        }
+        return !next.isLetter && !(last.isDigit && next.isDigit)
+    }
 }
 
 extension UInt8 {

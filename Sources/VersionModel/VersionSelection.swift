@@ -85,9 +85,6 @@ public struct RunName: Sendable {
         guard !name.isEmpty, !author.program.isEmpty || author.process > 0 else { return false }
         if author.program == name { return true }
         if let process { return author.process == process }
-        guard !isExact, author.program.hasPrefix(name) else { return false }
-        return author.program.utf8.dropFirst(name.utf8.count).first.map { !Self.isLetter($0) } ?? false
+        return !isExact && ProgramName.mayMean(name, author.program)
     }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
 }

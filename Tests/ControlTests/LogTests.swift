@@ -120,6 +120,17 @@ struct LogTests {
         #expect(events.filter { LogTimeline.isBy(who, $0) }.compactMap { $0.version?.low } == expected)
     }
 
+    @Test("WHO is a program as people call it", arguments: [
+        ("vim", [1]), ("vim.basic", [1]), ("python", [2, 3]), ("python3", [2]), ("python3.11", [2]), ("p", []),
+        ("vim.b", []), ("python31", [3]),
+    ] as [(String, [UInt64])])
+    func called(who: String, expected: [UInt64]) {
+        let events = ["vim.basic", "python3.11", "python31"].enumerated().map { index, program in
+            Self.save(UInt64(index + 1), seconds: Int64(index), by: program, pid: 9)
+        }
+        #expect(events.filter { LogTimeline.isBy(who, $0) }.compactMap { $0.version?.low } == expected)
+    }
+
     private static func text(_ all: Bool = false) -> LogText {
         LogText(style: .plain, now: at(3_600), showsAll: all, shown: { $0 })
     }

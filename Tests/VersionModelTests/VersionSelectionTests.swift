@@ -82,7 +82,8 @@ struct VersionSelectionTests {
 
     @Test("a name stands for longer ones only where no program has that very name", arguments: [
         ("vim", "vim", true), ("vim", "vim.basic", true), ("emacs", "emacs-nox", true), ("python", "python3.11", true),
-        ("vim", "vimdiff", false), ("vim.basic", "vim", false), ("Vim", "vim", false),
+        ("python3", "python3.11", true), ("python3", "python31", false), ("vim", "vimdiff", false), ("", ".sh", false),
+        ("vim.basic", "vim", false), ("Vim", "vim", false),
     ])
     func names(name: String, program: String, matches: Bool) {
         let author = Author(userID: 1, user: "ann", program: program, process: 10)

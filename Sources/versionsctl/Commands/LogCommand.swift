@@ -12,6 +12,8 @@ struct LogCommand: AsyncParsableCommand {
             Events are grouped by run of a program, the newest first. They are printed while older ones are read. A \
             file is followed under its earlier names. The change feed has the last 100,000 events; of the time before \
             it, saves and deletions are listed.
+
+            --by takes a program as people call it: vim is also vim.basic, and python is also python3 and python3.11.
             """)
     @Argument(help: "A file or directory.") var path: TypedPath?
     @Option(

@@ -82,7 +82,7 @@ enum LogTimeline {
 
     /// Whether an event is by a user, a program of a name, or a process.
     static func isBy(_ who: String, _ event: LoggedEvent) -> Bool {
-        event.user == who || event.program == who || (event.pid > 0 && "\(event.pid)" == who)
+        event.user == who || ProgramName.mayMean(who, event.program) || (event.pid > 0 && "\(event.pid)" == who)
     }
 
     /// One entry for each run of a program.
