@@ -38,8 +38,8 @@ import Testing
         ("log c", false, ["entries"]),
         ("blame c/f", false, ["path", "version", "lines"]),
         ("deleted c", true, ["id", "path", "type", "size", "deleted", "user", "program", "group"]),
-        ("undelete c/gone", false, restored),
-        ("undelete c/two c/three", true, restored),
+        ("undelete c/gone", false, restored.union(["directories"])),
+        ("undelete c/two c/three", true, restored.union(["directories"])),
         ("simulate conflict c/f", false, conflicted),
         ("conflicts c", true, conflicted),
         ("resolve c/f --keep current", true, resolution),
@@ -147,8 +147,9 @@ import Testing
         "log": Set(
             ["from", "version", "deletion", "type", "added", "removed", "diff"].map { "entries.events.\($0)" }),
         "query": ["item", "version", "saved", "device", "user", "program", "versions", "conflicts"],
-        "restore": ["version"], "purge": ["pinnedCount", "deleted"], "presenters": ["path"],
-        "status": ["ignoreFile", "ignoreFile.reason"], "forget": ["ignoreFile", "ignoreFile.reason"],
+        "restore": ["version"], "undelete": ["directories"], "purge": ["pinnedCount", "deleted"],
+        "presenters": ["path"], "status": ["ignoreFile", "ignoreFile.reason"],
+        "forget": ["ignoreFile", "ignoreFile.reason"],
     ]
 
     private func expectSchema(_ name: String, _ output: Output) throws {

@@ -30,7 +30,7 @@ struct DeletedListTests {
             let short = try lines()
             // 41 files and two directories.
             let line = short.first { $0.contains(" d/ ") } ?? ""
-            if short.count != 4 || !line.hasSuffix(" d/       43 entries") { problems.append("\(short)") }
+            if short.count != 4 || !line.hasSuffix(" d/       41 files, 3 directories") { problems.append("\(short)") }
             if !line.contains(" 104 B ") { problems.append("the size: \(line)") }
             if !(short.last ?? "").contains("--all") { problems.append("it does not name --all: \(short)") }
             let all = try lines("--all")
@@ -38,7 +38,7 @@ struct DeletedListTests {
             let below = try lines("d")
             if below.count != 23 || !below.contains(where: { $0.contains(" d/s/ ") }) { problems.append("\(below)") }
             let names = try lines("--sort", "name").map { $0.split(separator: " ").last ?? "" }
-            if names.prefix(3) != ["apart", "entries", "e/other"] { problems.append("by name: \(names)") }
+            if names.prefix(3) != ["apart", "directories", "e/other"] { problems.append("by name: \(names)") }
             let sizes = try lines("--sort", "size")
             if !sizes[0].contains(" d/ ") || !sizes[1].contains("e/other") { problems.append("by size: \(sizes)") }
             let whole = Data(try container.must("deleted", "--json").stdout)
@@ -46,7 +46,8 @@ struct DeletedListTests {
             if json?.count != 46 { problems.append("JSON has \(json?.count ?? -1) entries") }
             let id = line.split(separator: " ").first.map(String.init) ?? ""
             if try lines(id).count != 23 { problems.append("by id: \(try lines(id))") }
-            try container.must("undelete", "d")
+            let told = try container.must("undelete", "d").text
+            if told != "Undeleted d (41 files, 3 directories)." { problems.append("undelete: \(told)") }
             if container.text(of: "d/s/t/h") != "x\n" { problems.append("d did not come back") }
             return problems
         }

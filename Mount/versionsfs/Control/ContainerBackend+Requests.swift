@@ -207,8 +207,8 @@ extension ContainerBackend {
 
     func restored(_ outcome: RestoreOutcome) -> Restored {
         Restored(
-            document: Path(outcome.path), entries: outcome.entries, displaced: outcome.displaced,
-            remaining: outcome.remaining,
+            document: Path(outcome.path), entries: outcome.entries, directories: outcome.directories,
+            displaced: outcome.displaced, remaining: outcome.remaining,
             problems: outcome.problems.map { problem in
                 Restored.Problem(path: Path(problem.path), problem: problem.problem.message)
             })

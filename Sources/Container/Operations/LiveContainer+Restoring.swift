@@ -12,6 +12,8 @@ public struct RestoreOutcome: Sendable {
     public var path: TreePath
     /// Documents, directories and others that were written or moved; 0 if all is as it should become.
     public var entries: Int
+    /// How many of them are directories; nil where that was not counted.
+    public var directories: Int?
     /// Newer names that went to the deleted area.
     public var displaced = 0
     /// Entries that are still deleted.

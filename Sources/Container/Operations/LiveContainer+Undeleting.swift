@@ -159,7 +159,9 @@ extension LiveContainer {
         if let parentTimes, let parent = path.parent {
             setTimes(accessed: parentTimes.accessed, modified: parentTimes.modified, of: parent)
         }
+        // Those above it that had to come back with it.
         outcome.entries += revived
+        outcome.directories = run.directories + revived
         return outcome
     }
 
@@ -206,7 +208,7 @@ extension LiveContainer {
             error.path = path
             throw error
         }
-        var outcome = RestoreOutcome(path: path, entries: run.count)
+        var outcome = RestoreOutcome(path: path, entries: run.count, directories: run.directories)
         outcome.problems = run.problems
         if !run.problems.isEmpty, let group { outcome.remaining = try rest(of: group, within: path).remaining }
         return outcome

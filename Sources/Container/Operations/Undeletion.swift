@@ -28,6 +28,8 @@ final class Undeletion {
     let expecting: (Int) -> Void
 
     private(set) var count = 0
+    /// How many of them are directories.
+    private(set) var directories = 0
     private(set) var problems: [(path: TreePath, problem: OperationError)] = []
     private var unfinished: UnfinishedUndelete?
 
@@ -109,6 +111,7 @@ final class Undeletion {
         do {
             try container.moveOut(deletion, to: path, as: principal, by: requester, tells: tells)
             count += 1
+            if deletion.type == .directory { directories += 1 }
         } catch {
             guard isChild, try cameBack(deletion) else { throw error }
         }

@@ -59,6 +59,8 @@ public struct Restored: Hashable, Sendable, Codable {
     public var document: Path
     /// The number of documents, directories and other entries that were written or moved.
     public var entries: Int
+    /// How many of them are directories; nil where that was not counted.
+    public var directories: Int?
     /// The number of newer names that went to the deleted area.
     public var displaced: Int
     /// For one document, the restored version; nil for a directory and for a deleted item.
@@ -91,11 +93,12 @@ public struct Restored: Hashable, Sendable, Codable {
     }
 
     public init(
-        document: Path, entries: Int, displaced: Int = 0, remaining: Int = 0, problems: [Problem] = [],
-        version: VersionInfo? = nil
+        document: Path, entries: Int, directories: Int? = nil, displaced: Int = 0, remaining: Int = 0,
+        problems: [Problem] = [], version: VersionInfo? = nil
     ) {
         self.document = document
         self.entries = entries
+        self.directories = directories
         self.displaced = displaced
         self.remaining = remaining
         self.problems = problems

@@ -9,8 +9,8 @@ struct DeletedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deleted", abstract: "List deleted files.",
         discussion: """
-            A directory that was deleted with its entries takes one line, with the number of the entries below it and \
-            the size of the files among them. With --json all entries are listed, each by itself.
+            A directory that was deleted with its entries takes one line, with the numbers of files and of directories \
+            (itself included) and the size of the files. With --json all entries are listed, each by itself.
             """)
     @Argument(help: "A directory, or a deleted file.") var path: TypedPath?
     @Flag(help: "List the entries of deleted directories, too.") var all = false

@@ -85,10 +85,12 @@ struct NamesInTurn {
     private func sum(_ all: [Done]) throws {
         guard !all.isEmpty else { return }
         let entries = all.reduce(0) { $0 + $1.restored.entries }
+        let counts = all.compactMap(\.restored.directories)
+        let directories = counts.count == all.count ? counts.reduce(0, +) : nil
         let displaced = all.reduce(0) { $0 + $1.restored.displaced }
         try Printer.text(
             "\(verb) \(Words.count(all.count, "name"))"
-                + (entries == all.count ? "" : " (\(Words.count(entries, "entry")))")
+                + (entries == all.count ? "" : " (\(RestoreReport.count(entries, directories)))")
                 + (displaced == 0 ? "" : "; \(Words.count(displaced, "newer name")) moved to the deleted area") + ".\n")
     }
 

@@ -13,8 +13,9 @@ enum DeletedOrder: String, CaseIterable, ExpressibleByArgument {
 struct DeletedNode: Hashable, Sendable {
     var entry: DeletedEntry
     var children: [DeletedNode] = []
-    /// How many entries lie below it, and how long the files among them are.
+    /// How many entries lie below it, how many of those are directories, and how long the files among them are.
     var count = 0
+    var directories = 0
     var size: UInt64 = 0
 
     /// What sorting by size looks at.
@@ -62,6 +63,7 @@ struct DeletedNode: Hashable, Sendable {
             node.children = children[index].map { nodes[$0] }
             for child in node.children {
                 node.count += 1 + child.count
+                node.directories += (child.entry.type == .directory ? 1 : 0) + child.directories
                 node.size = sum(node.size, sum(child.size, child.entry.type == .file ? child.entry.size : 0))
             }
             nodes.append(node)

@@ -9,12 +9,17 @@ enum RestoreReport {
         if restored.entries == 0, restored.displaced == 0 {
             return try Printer.text("Nothing to do: \(Style.printable(shown)) is unchanged.\n")
         }
-        let entries = restored.entries == 1 ? "" : " (\(Words.count(restored.entries, "entry")))"
+        let entries = restored.entries == 1 ? "" : " (\(count(restored.entries, restored.directories)))"
         let displaced = restored.displaced == 0
             ? "" : "; \(Words.count(restored.displaced, "newer name")) moved to the deleted area"
         let text = "\(verb) \(Style.printable(shown))\(version(restored))\(entries)\(displaced)"
         // A full stop behind `.` would be another directory.
         try Printer.text(text.hasSuffix(".") ? text + "\n" : text + ".\n")
+    }
+
+    /// What came back; files and directories apart where that is known.
+    static func count(_ entries: Int, _ directories: Int?) -> String {
+        directories.map { Words.parts(entries: entries, directories: $0) } ?? Words.count(entries, "entry")
     }
 
     /// Which version it is, where it was not named by its id.

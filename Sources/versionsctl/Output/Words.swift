@@ -53,6 +53,14 @@ enum Words {
         return "\(number) " + (word.hasSuffix("y") ? word.dropLast() + "ies" : word + "s")
     }
 
+    /// `4 files, 1 directory` for five entries; whatever is no directory is called a file.
+    static func parts(entries: Int, directories: Int) -> String {
+        let files = max(0, entries - directories)
+        var parts = files > 0 ? [count(files, "file")] : []
+        if directories > 0 || files == 0 { parts.append(count(directories, "directory")) }
+        return parts.joined(separator: ", ")
+    }
+
     /// `vim (1234)`.
     static func program(_ program: String, _ process: Int32) -> String {
         let name = program.isEmpty ? "?" : Style.printable(program)
