@@ -19,6 +19,7 @@ struct VersionOptions: ParsableArguments {
     static let explanation = """
         VERSION is an id or its first digits, previous or ~1 for the version before the current one, ~2 for the one \
         before that, and so on: the order is that of versionsctl history, in which conflict versions are not counted. \
+        A deleted file has no current version: ~1 is the one that it had last, marked so in its history. \
         Write --version=~2, for a shell may take ~2 alone for a directory. --before takes a program's name, or the \
         number of its process: it means the version before the last run of that program that saved the file.
         """

@@ -104,7 +104,48 @@ struct OutputTests {
 
     @Test("a name cannot steer the terminal")
     func control() {
-        #expect(Style.printable("a\u{1B}[2Jb\n") == #"a\x1b[2Jb\x0a"#)
+        #expect(Style.printable("a\u{1B}[2Jb\n") == #"a\x1b[2Jb\n"#)
+    }
+
+    @Test("bytes that are no UTF-8 are shown each, so that names do not look alike", arguments: [
+        ([97, 0xFF], #"a\xff"#), ([97, 0xFE, 98], #"a\xfeb"#), ([0xC3], #"\xc3"#), ([0xC3, 0xA9], "\u{E9}"),
+        ([0xE4, 0xB8, 47, 97], #"\xe4\xb8/a"#), ([0xC2, 0x85], #"\xc2\x85"#), ([0x85], #"\x85"#),
+        ([0xED, 0xA0, 0x80], #"\xed\xa0\x80"#), ([9, 13, 10, 1, 127], #"\t\r\n\x01\x7f"#), ([], ""),
+        ([0xF0, 0x9F, 0x98, 0x80, 0xF0, 0x9F], "\u{1F600}\\xf0\\x9f"), ([0xEF, 0xBF, 0xBD], "\u{FFFD}"),
+    ] as [([UInt8], String)])
+    func bytes(bytes: [UInt8], shown: String) {
+        #expect(Style.printable(Path(bytes: bytes)) == shown)
+    }
+
+    @Test("the last version of a deleted document is not called current")
+    func deletedHistory() {
+        let versions = [
+            Samples.version(2, .current, file: Path("/mnt/Notes/.versions/.deleted/todo.txt")), Samples.version(1),
+        ]
+        let lines = text.history(DocumentHistory(path: Path("todo.txt"), versions: versions)).split(separator: "\n")
+        #expect(lines[0] == "todo.txt  2 versions, deleted" && lines[2].hasSuffix(Told.lastVersion), "\(lines)")
+        let earlier = text.history(DocumentHistory(path: Path("b"), versions: [versions[1]]), earlier: Path("a"))
+        #expect(earlier.hasPrefix("b  1 version\n") && earlier.hasSuffix(": versionsctl history a\n"), "\(earlier)")
+    }
+
+    @Test("paths of a query have the terminal's whole width, and keep what tells them apart", arguments: [60, 80, 100])
+    func query(width: Int) {
+        let paths = (1...3).map { number in
+            Path("documents/of/the/board/minutes-of-the-\(number)-meeting-of-the-board-of-directors.txt")
+        }
+        let items = paths.enumerated().map { index, path in
+            QueryItem(
+                id: "\(index)", path: path, type: .file, size: 12, modified: Samples.noon, state: "current",
+                scope: "documents", document: nil, file: path)
+        }
+        let style = Style(isColored: false, width: width)
+        let printed = QueryText(style: style, now: Samples.noon, shown: { $0 }).table(items)
+        let lines = printed.split(separator: "\n").dropFirst()
+        for (index, line) in lines.enumerated() {
+            #expect(line.count == width || line.hasSuffix("  \(paths[index])") && width == 100, "\(printed)")
+            let name = line.split(separator: " ").last ?? ""
+            #expect(name.contains("\(index + 1)") && name.hasSuffix(".txt") && !line.contains(":"), "\(printed)")
+        }
     }
 
     @Test("sizes in words", arguments: [

@@ -37,12 +37,12 @@ struct PagerTests {
         return path
     }
 
-    @Test("deleted, log, history, diff and blame go through PAGER, with colors; not with --no-pager and --json")
+    @Test("deleted, log, history, query, diff and blame go through PAGER, with colors; not with --no-pager and --json")
     func commands() throws {
         try withLists { container in
             let recorder = try recorder(container)
             var problems: [String] = []
-            for line in ["deleted", "log", "history long", "diff short", "blame lines"] {
+            for line in ["deleted", "log", "history long", "query", "diff short", "blame lines"] {
                 for (extra, isPaged) in [("", true), (" --no-pager", false), (" --json", false)] {
                     try? FileManager.default.removeItem(atPath: container.path + "/../read")
                     let terminal = try terminal(container, line + extra, ["PAGER": recorder, "NO_COLOR": ""])

@@ -48,6 +48,7 @@ public enum Told {
     public static let noPresenters = "No presenters"
     public static let nearlyFull = "nearly full"
     public static let contentLost = "content lost"
+    public static let lastVersion = "  last"
     public static let noEffectYet = "no effect yet"
     public static let oneUnresolved = "1 unresolved"
     public static let liesInContainer = "it lies in the container"

@@ -12,7 +12,7 @@ struct QueryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "List files and directories by their attributes.",
-        usage: "versionsctl query [PREDICATE] [PATH] [--live] [--json] [--container PATH]",
+        usage: "versionsctl query [PREDICATE] [PATH] [--live] [--no-pager] [--json] [--container PATH]",
         discussion: """
             PREDICATE compares attributes, for example
 
@@ -33,6 +33,7 @@ struct QueryCommand: AsyncParsableCommand {
     @Argument(help: "What to list; everything without it.") var predicate: TypedPredicate?
     @Argument(help: "The directory to look in.") var path: TypedPath?
     @Flag(help: "Go on, and print changes of the list.") var live = false
+    @OptionGroup var pager: PagerOption
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -72,6 +73,7 @@ struct QueryCommand: AsyncParsableCommand {
     private func list(_ request: QueryRequest, _ session: Session) async throws {
         let items = try await session.client.items(of: request)
         if json.json { return try Printer.json(items) }
+        pager.start(besides: json)
         let display = session.display
         let text = QueryText(style: .standardOutput(), now: Words.now(), shown: { display.shown($0) })
         try Printer.text(text.table(items))

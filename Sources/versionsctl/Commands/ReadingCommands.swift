@@ -3,6 +3,7 @@
 import ArgumentParser
 import ControlProtocol
 import Glibc
+import VersionModel
 import VersionsClient
 
 extension Session {
@@ -62,7 +63,19 @@ struct HistoryCommand: AsyncParsableCommand {
         let history = try await session.call(HistoryRequest(session.target))
         if json.json { return try Printer.json(history) }
         pager.start(besides: json)
-        try Printer.text(session.versionText().history(history))
+        let earlier = await earlier(history, session)
+        try Printer.text(session.versionText().history(history, earlier: earlier))
+    }
+
+    /// The document that the first version was saved from, if that is another one: a file that is renamed, while its
+    /// name comes to a new file, leaves its history with the name.
+    private func earlier(_ history: DocumentHistory, _ session: Session) async -> Path? {
+        guard let first = history.versions.last, let parent = first.parents.first,
+            !history.versions.contains(where: { $0.id == parent }),
+            let version = try? await session.client.call(ShowRequest(.id(parent.hex), version: nil, content: nil)),
+            version.id == parent, version.item != first.item
+        else { return nil }
+        return version.path
     }
 }
 

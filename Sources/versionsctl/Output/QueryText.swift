@@ -50,7 +50,9 @@ struct QueryText: Sendable {
             header: [
                 Table.Cell("SIZE", right: true), "MODIFIED", "", Table.Cell("VERSIONS", right: true), "BY", "PATH", "",
             ],
-            yielding: [(4, .end(10)), (5, .start(16)), (2, .whole), (4, .whole), (5, .start(8)), (1, .whole)])
+            yielding: [
+                (2, .whole), (4, .middle(10)), (5, .middle(16)), (4, .whole), (5, .middle(8)), (1, .whole),
+            ])
         for item in items {
             table.add([
                 Table.Cell(size(item), right: true), Table.Cell(Words.age(item.modified, now: now)),

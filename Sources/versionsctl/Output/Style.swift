@@ -1,4 +1,4 @@
-// How text looks: colors on a terminal only, control characters never.
+// How text looks: colors on a terminal only, control characters and bytes that are no text never.
 
 import ControlProtocol
 import Glibc
@@ -39,14 +39,41 @@ struct Style: Sendable {
         return "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m"
     }
 
-    /// A name for people: control characters are shown as `\x1b`, for a name must not steer the terminal.
-    static func printable(_ path: Path) -> String { printable(path.description) }
+    /// A name for people: control characters and bytes that are no UTF-8 are shown as `\x1b` and `\xff`, for a name
+    /// must not steer the terminal, nor look like another one.
+    static func printable(_ path: Path) -> String {
+        var text = ""
+        var parser = UTF8.ForwardParser()
+        var (bytes, place) = (path.bytes.makeIterator(), 0)
+        while true {
+            switch parser.parseScalar(from: &bytes) {
+            case .valid(let encoded):
+                let scalar = UTF8.decode(encoded)
+                text += isControl(scalar) ? encoded.map(escape).joined() : String(scalar)
+                place += encoded.count
+            case .error(let length):
+                text += path.bytes[place..<(place + length)].map(escape).joined()
+                place += length
+            case .emptyInput:
+                return text
+            }
+        }
+    }
 
     static func printable(_ text: String) -> String {
-        text.unicodeScalars.map { scalar in
-            guard scalar.properties.generalCategory == .control else { return String(scalar) }
-            let digits = String(scalar.value, radix: 16)
-            return "\\x" + String(repeating: "0", count: max(0, 2 - digits.count)) + digits
-        }.joined()
+        // Nearly all texts are like that.
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        return printable(Path(text))
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+
+    private static func escape(_ byte: UInt8) -> String {
+        switch byte {
+        case 9: return "\\t"
+        case 10: return "\\n"
+        case 13: return "\\r"
+        default: return (byte < 16 ? "\\x0" : "\\x") + String(byte, radix: 16)
+        }
     }
 }

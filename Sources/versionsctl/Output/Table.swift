@@ -64,23 +64,45 @@ struct Table {
 
     /// The rows, in no more columns of the terminal than there are, as far as they can give way.
     private func fitted(_ limit: Int?) -> [[Cell]] {
-        var rows = rows
         guard let limit else { return rows }
+        var rows = rows
         var gone: Set<Int> = []
-        for (column, how) in yielding {
-            let widths = Self.widths(rows)
-            let kept = widths.indices.filter { !gone.contains($0) }
-            let excess = kept.reduce(0) { $0 + widths[$1] } + 2 * max(0, kept.count - 1) - limit
-            guard excess > 0 else { break }
-            guard widths.indices.contains(column) else { continue }
-            switch how {
-            case .whole: gone.insert(column)
-            case .end(let least): shorten(&rows, column, to: max(least, widths[column] - excess), fromStart: false)
-            case .middle(let least): shortenMiddle(&rows, column, to: max(least, widths[column] - excess))
-            case .start(let least): shorten(&rows, column, to: max(least, widths[column] - excess), fromStart: true)
+        for (step, (column, how)) in yielding.enumerated() where Self.excess(rows, gone, limit) > 0 {
+            guard case .whole = how else {
+                shorten(&rows, column, how, gone, limit)
+                continue
             }
+            gone.insert(column)
+            // The others may have its room.
+            rows = self.rows
+            for (column, how) in yielding[..<step] { shorten(&rows, column, how, gone, limit) }
         }
         return rows.map { row in row.enumerated().filter { !gone.contains($0.offset) }.map(\.element) }
+    }
+
+    /// By how much the longest line is too long. A line ends with its last text.
+    private static func excess(_ rows: [[Cell]], _ gone: Set<Int>, _ limit: Int) -> Int {
+        let widths = widths(rows)
+        let kept = widths.indices.filter { !gone.contains($0) }
+        let lengths = rows.map { row in
+            guard let end = kept.lastIndex(where: { $0 < row.count && !row[$0].text.isEmpty }) else { return 0 }
+            let last = row[kept[end]]
+            let before = kept[..<end].reduce(0) { $0 + widths[$1] + 2 }
+            return before + (last.isRight ? widths[kept[end]] : width(last.text))
+        }
+        return (lengths.max() ?? 0) - limit
+    }
+
+    private func shorten(_ rows: inout [[Cell]], _ column: Int, _ how: Yielding, _ gone: Set<Int>, _ limit: Int) {
+        let (excess, widths) = (Self.excess(rows, gone, limit), Self.widths(rows))
+        guard excess > 0, widths.indices.contains(column), !gone.contains(column) else { return }
+        let room = widths[column] - excess
+        switch how {
+        case .whole: return
+        case .end(let least): shorten(&rows, column, to: max(least, room), fromStart: false)
+        case .middle(let least): shortenMiddle(&rows, column, to: max(least, room))
+        case .start(let least): shorten(&rows, column, to: max(least, room), fromStart: true)
+        }
     }
 
     private func shorten(_ rows: inout [[Cell]], _ column: Int, to width: Int, fromStart: Bool) {

@@ -14,7 +14,7 @@ extension VersionText {
         var table = Table(
             header: ["ID", "DELETED", "", Table.Cell("SIZE", right: true), "BY", "PATH"],
             yielding: [
-                (4, .middle(10)), (5, .middle(16)), (2, .whole), (4, .middle(6)), (5, .middle(8)), (6, .whole),
+                (2, .whole), (4, .middle(10)), (5, .middle(16)), (4, .middle(6)), (5, .middle(8)), (6, .whole),
                 (1, .whole),
             ])
         let nodes = DeletedNode.listed(DeletedNode.nodes(entries, opened: opened), order, showsAll: showsAll)
@@ -32,9 +32,12 @@ extension VersionText {
             Table.Cell(Words.exact(entry.deleted), .dim), Table.Cell(size ?? entry.type.rawValue, right: true),
             Table.Cell("\(Style.printable(entry.user)) \(program)", shorter: [program]),
             Table.Cell(Style.printable(shown(entry.path)) + (entry.type == .directory ? "/" : ""), .bold),
-            Table.Cell(node.count > 0 ? entries(node.count) : "", .dim),
+            Table.Cell(node.count > 0 ? parts(node) : "", .dim),
         ]
     }
 
-    private func entries(_ count: Int) -> String { Words.count(count, "entry") }
+    /// All that the line stands for, the directory itself included, as undelete counts it.
+    private func parts(_ node: DeletedNode) -> String {
+        Words.parts(entries: node.count + 1, directories: node.directories + 1)
+    }
 }

@@ -10,13 +10,19 @@ struct VersionText: Sendable {
     /// Says a path of the container as it was typed.
     var shown: @Sendable (Path) -> Path
 
-    func history(_ history: DocumentHistory) -> String {
+    /// - Parameter earlier: where the document had another name, and its older versions are.
+    func history(_ history: DocumentHistory, earlier: Path? = nil) -> String {
         guard !history.versions.isEmpty else {
             return name(history.path)
                 + "  no versions: not saved yet, or ignored by ignore.patterns or .versionsignore\n"
         }
-        let title = "\(name(history.path))  \(Words.count(history.versions.count, "version"))\n"
-        return title + versions(history.versions)
+        let isDeleted = history.versions.contains { $0.isLast }
+        let count = Words.count(history.versions.count, "version") + (isDeleted ? ", deleted" : "")
+        let title = "\(name(history.path))  \(count)\n"
+        let list = title + versions(history.versions)
+        guard let earlier else { return list }
+        let command = "versionsctl history \(Style.printable(shown(earlier)))"
+        return list + style.paint("  older versions, under its old name: \(command)", .dim) + "\n"
     }
 
     func conflicts(_ documents: [ConflictedDocument]) -> String {
@@ -71,7 +77,7 @@ struct VersionText: Sendable {
     private func name(_ path: Path) -> String { style.paint(Style.printable(shown(path)), .bold) }
 
     private func kind(_ version: VersionInfo, isBase: Bool) -> (String, Style.Color?) {
-        var words = version.kind == .history ? [] : [version.kind.rawValue]
+        var words = version.kind == .history ? [] : [version.isLast ? "last" : version.kind.rawValue]
         if isBase { words.append("base") }
         if version.pinned { words.append("pinned") }
         if version.unfinished { words.append("unfinished") }
@@ -84,5 +90,17 @@ struct VersionText: Sendable {
             case .history: version.lost ? .red : .dim
             }
         return (words.joined(separator: ", "), color)
+    }
+}
+
+extension VersionInfo {
+    /// Whether it is the last version of a deleted document: no file in the tree has it any more. Commands that select
+    /// versions count it as the first one back, `~1`.
+    var isLast: Bool {
+        let names = file.bytes.split(separator: 47)
+        let isBelow = zip(names, names.dropFirst()).contains { pair in
+            pair.0.elementsEqual(".versions".utf8) && pair.1.elementsEqual(".deleted".utf8)
+        }
+        return kind == .current && isBelow
     }
 }
