@@ -24,6 +24,12 @@ import Testing
             for name in [#"e/y\xff"#, #"e/y\xfe"#] { #expect(deleted.contains(name), "\(deleted)") }
             let history = try shell("cd c/d; \(Workplace.control) history $'x\\xff'", in: place.path).text
             #expect(history.hasPrefix(#"x\xff  2 versions"#), "\(history)")
+            let diff = #"\#(Workplace.control) diff --no-pager c/d/x$'\n\e[31m'; echo "sta""tus $?.""#
+            let terminal = try Terminal("bash", ["-c", diff], in: place.path)
+            try terminal.wait(for: "status 0.")
+            #expect(terminal.screen.text.contains(#"--- c/d/x\n\x1b[31m"#), "\(terminal.screen.text)")
+            let piped = try shell("\(Workplace.control) diff c/d/x$'\\n\\e[31m'", in: place.path).text
+            #expect(piped.contains("x\n\u{1B}[31m"), "\(piped.debugDescription)")
             try place.unmount()
         }
     }

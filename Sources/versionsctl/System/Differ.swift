@@ -17,10 +17,18 @@ struct DiffSide {
     /// - Parameter name: how the document is called.
     init(_ version: VersionInfo, as name: Path) {
         file = version.file
-        let tail = "\t\(Words.exact(version.saved)) \(version.id.short) \(version.kind.rawValue)"
+        let kind = version.isLast ? "last" : version.kind.rawValue
+        let tail = "\t\(Words.exact(version.saved)) \(version.id.short) \(kind)"
         label = Path(bytes: name.bytes + Array(tail.utf8))
         if version.kind == .current { return }
         size = version.size
+    }
+
+    /// The label for a terminal, which a name must not steer; patch(1) wants the bytes.
+    var shownLabel: Path {
+        let tail = label.bytes.lastIndex(of: 9) ?? label.bytes.endIndex
+        let name = Style.printable(Path(bytes: label.bytes[..<tail]))
+        return Path(bytes: Array(name.utf8) + label.bytes[tail...])
     }
 }
 
@@ -97,7 +105,8 @@ struct Differ {
                 return try Subprocess.run(
                     "sh", [Path("-c"), Path("\(program) \"$@\""), Path("versionsctl"), old.file, new.file])
             }
-            let labels = [old.label, new.label].flatMap { [Path("--label"), $0] }
+            let isShown = isatty(Pager.terminal) == 1
+            let labels = [old, new].flatMap { [Path("--label"), isShown ? $0.shownLabel : $0.label] }
             let color = [Path(style.isColored ? "--color=always" : "--color=never")]
             return try Subprocess.run(
                 "diff", [Path("-U\(output.context ?? 3)")] + color + labels + [Path("--"), old.file, new.file])
