@@ -208,26 +208,25 @@ extension LiveContainer {
     private func liveName(of deletion: Deletion) throws(Errno) -> Location? {
         guard let id = deletion.item else { return nil }
         let content = try version(of: deletion)?.content
-        let paths = try store(throwing: .ioError) { () throws(StoreError) in
-            var paths: [TreePath] = []
+        return try store(throwing: .ioError) { () throws(StoreError) in
             // Names that were parted from it by a save of one of them are items of their own.
             let parted = try content.map { (content) throws(StoreError) in try store.versions(sharing: content) } ?? []
             for item in [id] + parted.map(\.item) {
+                // The first that is there will do: a file may have thousands of names.
                 for place in try store.item(item)?.places ?? [] {
-                    if let path = try store.path(of: place.directory) { paths.append(path.appending(place.name)) }
+                    if let location = try location(of: place, holding: deletion.file) { return location }
                 }
             }
-            return paths
+            return nil
         }
-        for path in paths {
-            guard let name = path.name, let above = path.parent, let directory = try? directory(beneath: above),
-                let stat = try? Backing.stat(name.bytes, in: directory.raw), fileID(stat) == deletion.file
-            else {
-                continue
-            }
-            return Location(directory: directory, path: name.bytes)
-        }
-        return nil
+    }
+
+    /// Where a name is, if it has that file.
+    private func location(of place: Place, holding file: FileID) throws(StoreError) -> Location? {
+        guard let above = try store.path(of: place.directory), let directory = try? directory(beneath: above),
+            let stat = try? Backing.stat(place.name.bytes, in: directory.raw), fileID(stat) == file
+        else { return nil }
+        return Location(directory: directory, path: place.name.bytes)
     }
 
     /// The entry of the deleted area that is the file of a noted name.

@@ -43,12 +43,17 @@ struct VersionPlaces {
         of deletion: Deletion, _ store: VersionStore, depth: Int
     ) -> (path: TreePath, isLive: Bool)? {
         let directory = deletion.place.directory
-        let above = try? deletion.path.parent.flatMap { parent in
-            try store.deletions(within: parent).first { $0.type == .directory && $0.file == directory }
+        if directory == .root { return (.root, true) }
+        let parent = deletion.path.parent
+        let isIt = { (entry: Deletion) in entry.type == .directory && entry.file == directory }
+        var above = try? parent.flatMap { try store.deletions(at: $0).first(where: isIt) }
+        if above == nil {
+            if let path = try? store.path(of: directory) { return (path, true) }
+            // It was moved before it was deleted. Reading all entries takes long where there are many, so this is last.
+            above = try? parent.flatMap { try store.deletions(within: $0).first(where: isIt) }
         }
         if let above { return entry(of: above, store, depth: depth + 1).map { ($0, false) } }
-        if directory == .root { return (.root, true) }
-        return ((try? store.path(of: directory)) ?? deletion.path.parent).map { ($0, true) }
+        return parent.map { ($0, true) }
     }
 
     /// The place of an entry of the deleted area: under the `.deleted` of its directory, or in that directory's own
@@ -57,7 +62,7 @@ struct VersionPlaces {
         guard depth < 256, let browse, let deletedName, let directory = directory(of: deletion, store, depth: depth)
         else { return nil }
         let name = deletion.place.name
-        let newest = try? store.deletions(in: deletion.place.directory).first { $0.place.name == name }
+        let newest = try? store.deletions(in: deletion.place.directory, named: name).first
         let shown = newest?.id == deletion.id ? name : DeletedFileName.older(name, deleted: deletion.deleted)
         guard directory.isLive else { return directory.path.appending(shown) }
         return directory.path.appending(browse).appending(deletedName).appending(shown)
