@@ -24,11 +24,13 @@ extension LiveContainer {
         try refuseAwayIfStale(target, as: move.source.name, second, requester)
         try keep(first, move.source)
         try keep(second, target)
-        try Backing.rename(move)
         // A close must not find the one under its new name without the other, nor take for its own what is not saved
         // yet. (Two documents at once: only with the name lock held alone.)
         try first.state.withLock { one throws(Errno) in
             try second.state.withLock { other throws(Errno) in
+                try parting(&one, move.source) { () throws(Errno) in
+                    try parting(&other, target) { () throws(Errno) in try Backing.rename(move) }
+                }
                 moveNodes(move, target)
                 try savedByExchange(&one, move.source, requester)
                 try savedByExchange(&other, target, requester)
@@ -51,16 +53,22 @@ extension LiveContainer {
                 try saveUnfinished(&state, node, file: file)
             }
             try keepCopy(&state, of: node, from: file)
-            let others = state.places.filter { $0 != entry.place }
-            guard !others.isEmpty else { return }
-            let parting = try part(&state, at: others)
-            store.commit(parting.rows)
-            try settle(parting)
-            state.places = [entry.place]
         }
         // Under its new name it may be all that tells of this save, and not be on the disk itself.
         let size = try Backing.stat(file).size
         if size > 0 { _ = markWhole(file, size: size) }
+    }
+
+    /// Runs what takes a file from a name; its other names part from the document if it succeeds.
+    private func parting(
+        _ state: inout Document.State, _ entry: Entry, _ body: () throws(Errno) -> Void
+    ) throws(Errno) {
+        let parted = try partNames(&state, besides: entry.place)
+        do throws(Errno) { try body() } catch {
+            takeBack(parted, of: &state, as: entry.stat)
+            throw error
+        }
+        if let parted { try settle(parted.parting) }
     }
 
     private func savedByExchange(

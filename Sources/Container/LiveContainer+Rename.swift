@@ -165,17 +165,22 @@ extension LiveContainer {
         let document = try moved(move)
         try refuseAwayIfStale(move.source, as: move.newName, document, requester)
         // A document that comes back to a name it had itself was only away: nothing is saved by that.
-        var isHome = false
-        if move.source.stat.isRegular,
-            let tombstone = tombstones.take(
-                at: move.newPlace, now: now, isOpen: isStillOpen)
-        {
-            isHome = tombstone.document === document
-            if !isHome, canComeBack(tombstone) { return try comeBack(move, tombstone, requester) }
+        let tombstone = move.source.stat.isRegular
+            ? tombstones.take(at: move.newPlace, now: now, isOpen: isStillOpen) : nil
+        let isHome = tombstone.map { $0.document === document } ?? false
+        var isMoved = false
+        if let tombstone, !isHome, canComeBack(tombstone), let marked = markRenamed(move) {
+            if let saved = try comeBack(move, marked, tombstone, document, requester) { return saved }
+            isMoved = true
         }
         let old = move.source.place
-        if let document { hashBeforeLeaving(document, move) }
-        try preservingStamp(of: document, at: move) { () throws(Errno) in try Backing.rename(move) }
+        if let document, !isMoved { hashBeforeLeaving(document, move) }
+        do throws(Errno) {
+            try preservingStamp(of: document, at: move) { () throws(Errno) in if !isMoved { try Backing.rename(move) } }
+        } catch {
+            if let tombstone { tombstones.leave(tombstone, at: move.newPlace) }
+            throw error
+        }
         moveNode(move)
         if move.source.stat.isDirectory {
             let rows = recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
@@ -235,7 +240,8 @@ extension LiveContainer {
         let wasClean = document?.state.withLock { !$0.differs(from: move.source.stat) } ?? false
         try body()
         guard wasClean, let document else { return }
-        let stat = try Backing.stat(move.newName.bytes, in: move.newDirectory.raw)
+        // What fails once the name has moved cannot make the call fail.
+        guard let stat = try? Backing.stat(move.newName.bytes, in: move.newDirectory.raw) else { return }
         // An open that had found the old name may have emptied it meanwhile: that is a change of its content.
         document.state.withLock { if !$0.contentDiffers(from: stat) { $0.stamp = Stamp(stat) } }
     }
@@ -273,14 +279,14 @@ extension LiveContainer {
                     try amendUnfinished(&state, node, target.name, in: target.directory, parent: target.parent) ?? found
             }
             let wasClean = !state.contentDiffers(from: found)
-            var isLinked = false
+            var (isLinked, parted): (Bool, PartedNames?) = (false, nil)
             if !wasClean, !isWritten, state.isRecorded {
                 let file = try Backing.openQuietly(target.name.bytes, in: target.directory.raw, target.stat.key)
                 defer { Glibc.close(file) }
                 try saveUnfinished(&state, node, file: file)
             }
             if target.stat.links > 1 {
-                try partOtherNames(&state, target)
+                parted = try partOtherNames(&state, target)
             } else if wasClean || !isWritten {
                 isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
@@ -291,6 +297,7 @@ extension LiveContainer {
                 try renameOver(move, marked, isLinked: isLinked)
             } catch {
                 letGo(target)
+                takeBack(parted, of: &state, as: found)
                 // The file stays where it is: it must not share its inode with an object.
                 if isLinked, let content = state.current?.content {
                     try? store.contents.remove(content)
@@ -298,6 +305,7 @@ extension LiveContainer {
                 }
                 throw error
             }
+            if let parted { try settle(parted.parting) }
             if isWritten {
                 orphans.add(
                     Orphan(
@@ -316,33 +324,17 @@ extension LiveContainer {
     /// The other names of a displaced file become an item of their own (DESIGN 5.1).
     private func partOtherNames(
         _ state: inout Document.State, _ target: Entry
-    ) throws(Errno) {
-        let others = state.places.filter { $0 != target.place }
-        guard !others.isEmpty else {
+    ) throws(Errno) -> PartedNames? {
+        guard let parted = try partNames(&state, besides: target.place) else {
             // The other names were never seen: they may change the file any time, so the content is copied.
             let file = try Backing.openQuietly(target.name.bytes, in: target.directory.raw, target.stat.key)
             defer { Glibc.close(file) }
-            guard let node = target.node else { return }
-            return try keepCopy(&state, of: node, from: file)
+            if let node = target.node { try keepCopy(&state, of: node, from: file) }
+            return nil
         }
-        let parting = try part(&state, at: others)
-        store.commit(parting.rows)
-        try settle(parting)
         state.standIn = nil
-        state.places = [target.place]
         state.isReturning = state.current != nil
-    }
-
-    /// A file is renamed to a name that was just taken away: a save of the document that had it.
-    private func comeBack(
-        _ move: Move, _ tombstone: Tombstone, _ requester: Requester
-    ) throws(Errno) -> SavedByRename? {
-        let marked = markRenamed(move)
-        try Backing.rename(move)
-        guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else { throw .ioError }
-        return try tombstone.document.state.withLock { state throws(Errno) in
-            try takeOver(&state, tombstone.document, move, marked, requester)
-        }
+        return parted
     }
 
     // MARK: Onto something else

@@ -77,16 +77,9 @@ final class Tombstones: Sendable {
         return now.since(tombstone.time) <= Self.lifetimeNanoseconds || isOpen(tombstone) ? tombstone : nil
     }
 
-    /// Takes the tombstone of a document's deletion, at any place.
-    func takeDeletion(of document: Document) -> DeletionID? {
-        state.withLock { state in
-            for (place, tombstone) in state.tombstones(of: document) {
-                guard let deletion = tombstone.deletion else { continue }
-                state.take(place)
-                return deletion
-            }
-            return nil
-        }
+    /// The deletion of a document, at any place. Its tombstone stays until the document is back (``forget(_:)``).
+    func deletion(of document: Document) -> DeletionID? {
+        state.withLock { $0.tombstones(of: document).lazy.compactMap(\.tombstone.deletion).first }
     }
 
     /// The document of an item that has left a name. Searches all of them.
