@@ -127,7 +127,7 @@ extension LiveContainer {
             state.places.removeAll { $0 == move.source.place }
             var result = Absorbed()
             guard state.places.isEmpty, !state.isUnversioned, var current = state.current else {
-                // It goes on under its other names, or nobody has saved it.
+                // It goes on under its other names, or was never saved.
                 result.rows = itemRows(state, move.source.stat)
                 result.isMissed = state.isNameTold
                 if state.isRecorded, !state.places.isEmpty { result.goesOn = state.current?.id }
@@ -169,8 +169,8 @@ extension LiveContainer {
                         state.stamp = Stamp(move.source.stat)
                     }
                     result.content = current.content
-                    // Nobody may have known it: whether the same is saved once more under the old name can be told
-                    // then.
+                    // The hash may have been unknown. With it a save of the same content under the old name is
+                    // recognized.
                     if current.hash == nil, current.size == move.source.stat.size { current.hash = hash }
                 }
             }
@@ -217,7 +217,7 @@ extension LiveContainer {
         return current.parents == [standIn.first]
     }
 
-    /// What somebody wants to keep is not scaffolding, nor is what has been there for long.
+    /// A pinned version is no scaffolding, nor is one that has been there for long.
     func isOfTheMoment(_ version: Version) -> Bool {
         !version.flags.contains(.pinned) && now.since(version.saved) <= Observers.makersTimeNanoseconds
     }
@@ -229,7 +229,7 @@ extension LiveContainer {
         _ content: ContentID, with current: Version, of state: Document.State, for target: ItemID,
         isForgotten: Bool = false
     ) -> [VersionStore.Mutation] {
-        // What is current somewhere has its bytes there, unless its name came back and nobody has saved it since.
+        // A version that is current elsewhere has its bytes there, unless its name came back unsaved.
         var others = ((try? store.versions(sharing: current.content)) ?? []).filter { other in
             if other.id == current.id { return false }
             if other.kind != .current { return true }
@@ -268,7 +268,7 @@ extension LiveContainer {
         }
     }
 
-    /// Whoever had a content in the file of what was renamed has it where the save has it.
+    /// A document with a content in the renamed file finds that content where the save has it.
     /// - Returns: rows for the save's transaction: without them these contents would be nowhere.
     private func handOver(
         _ former: Document?, _ absorbed: Absorbed, to target: inout Document.State, _ move: Move, _ requester: Requester
@@ -280,8 +280,8 @@ extension LiveContainer {
         return handOn(forgotten.state, to: &target) + missed
     }
 
-    /// Who was told of a name has to hear that it is gone, and where to: the version tells what it held, for whoever
-    /// brings it back. Of a target that nobody was told of they hear nothing now.
+    /// Listeners that were told of a name hear that it is gone, and where to. The version tells what it held, so that
+    /// it can be brought back. Of a target that was never told, they hear nothing now.
     private func farewell(
         _ former: Document, _ absorbed: Absorbed, _ target: Document.State, _ move: Move, _ requester: Requester
     ) -> VersionStore.Mutation {

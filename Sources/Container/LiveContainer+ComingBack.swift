@@ -89,7 +89,7 @@ extension LiveContainer {
             // What it was made as under the name it had meanwhile, a backup perhaps, is the other document's now.
             state.maker = nil
             if tombstone.actor == requester.actor?.ref, tombstone.deletion != nil {
-                // Whoever unlinks a name before creating it works without a base (DESIGN 5.2).
+                // A program that unlinks a name before creating it works without a base (DESIGN 5.2).
                 observers.forgetBase(of: state.item, requester.actor)
             }
             if !state.isRecorded {

@@ -89,7 +89,7 @@ extension LiveContainer {
             id: openFiles.newHandle(), node: node, descriptor: file,
             flags: flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0),
             requester: requester, claim: claim, isReplacing: isReplacing)
-        // Before anybody can take the name away again.
+        // Before another request can take the name away again.
         node.admit(opened)
         return (found, opened)
     }

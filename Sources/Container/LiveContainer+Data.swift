@@ -260,7 +260,7 @@ extension LiveContainer {
         if hasStoredUnseen(file, state, stat, isLast: isLast) { state.stamp = nil }
         let hasChanged = state.current == nil || state.differs(from: stat)
         let (hasReplaced, wasFlushed, leftBy) = file.state.withLock { state in
-            // A shell that closes what it has opened for somebody has not written anything yet.
+            // A shell that closes a file which it has opened for a command has not written anything yet.
             defer {
                 if !state.isReplacing || stat.size > 0 { state.isFlushed = true }
                 // Nor has a shell that makes a duplicate and closes the first.
@@ -273,7 +273,7 @@ extension LiveContainer {
         let isReplacing = hasReplaced && !(wasFlushed && leftBy != nil)
         if isCapturedLater(file, state, name.name, stat) { return captureLater(file.node, state.item, requester) }
         // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
-        // Who replaces it has saved it with the close, whoever else has it open.
+        // A writer that replaces it has saved it with the close, even if others have it open.
         if !file.isAppending, !isReplacing, others.contains(where: { !$0.isClosing }),
             state.differs(from: stat)
         {
@@ -304,8 +304,8 @@ extension LiveContainer {
             &state, file.node, in: name.parent, name.name, file: file.descriptor.raw, pending, stat: stat)
         file.state.withLock { $0.settled = max($0.settled, finished) }
         if saved != before || before == nil || isOverwritten { file.state.withLock { $0.saved = saved } }
-        // Who has written nothing leaves the version to its writer. Else it is this one's from now on: what another
-        // writes is not a part of it.
+        // A handle that has written nothing leaves the version to its writer. Else the version is this handle's from
+        // now on: what another handle writes is no part of it.
         let isOwn = hasChanged || saved != nil && file.state.withLock(\.saved) == saved
         for other in others where isOwn { other.state.withLock { if $0.saved == saved { $0.saved = nil } } }
         if state.current != nil, isOwn, isWrittenUnseen {
@@ -322,8 +322,8 @@ extension LiveContainer {
         return others.contains { $0.state.withLock(\.saved) == current }
     }
 
-    /// Whether a handle writes to a database in place: that is a version once it is quiet, whoever closes it. A new one
-    /// is at its first close, unless somebody is at work in it.
+    /// Whether a handle writes to a database in place: that is a version once it is quiet, no matter which handle
+    /// closes. A new one is a version at its first close, unless another handle is at work in it.
     private func isCapturedLater(_ file: OpenFile, _ state: Document.State, _ name: FileName, _ stat: FileStat) -> Bool
     {
         guard file.flags & O_ACCMODE == O_RDWR, file.flags & O_TRUNC == 0, !state.isUnversioned, stat.size > 0,
@@ -347,7 +347,7 @@ extension LiveContainer {
         !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated }
     }
 
-    /// The same where names change, for which nobody waits as long as copying a big file takes: one that was closed a
+    /// The same where names change, which cannot wait as long as copying a big file takes: a handle that was closed a
     /// moment ago is nearly always done, and its release on its way.
     func goesOnUnseen(_ other: OpenFile) -> Bool {
         !other.isAppending && other.state.withLock { $0.changes > 0 || !$0.isMediated && !$0.isClosing }

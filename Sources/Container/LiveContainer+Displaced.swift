@@ -113,7 +113,7 @@ extension LiveContainer {
         if case .deleted = nodes.location(node).whereabouts { isDeleted = true }
         let hasSetID = (try? Backing.stat(descriptor.raw).hasSetID) ?? true
         let reply = serve(writer: file, isMediated: isDeleted || hasSetID)
-        // Now that it counts among the file's writers: what it writes belongs to whoever has the name.
+        // Now that it counts among the file's writers: what it writes belongs to the document that has the name.
         if !node.isForeign { adoptWriter(of: node, hasChanged: flags & O_TRUNC != 0) }
         return reply
     }

@@ -48,7 +48,7 @@ extension LiveContainer {
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         try document.state.withLock { state throws(Errno) in
             captureBeforeLoss(&state, node, entry.name, in: entry.parent)
-            // What somebody is writing just now is not what was saved.
+            // A save under way is not what was saved.
             if state.current != nil, state.contentDiffers(from: try Backing.stat(file)) {
                 try saveUnfinished(&state, node, file: file)
             }
@@ -82,7 +82,7 @@ extension LiveContainer {
         try save(
             &state, node, in: entry.parent, entry.name, file: file,
             PendingSave(kind: .replacing, requester: requester, isSealed: true))
-        // Whoever has it open from before goes on writing to it.
+        // A writer that has it open from before goes on writing to it.
         if node.writers.contains(where: { goesOnUnseen($0) }) { try keepCopy(&state, of: node, from: file) }
     }
 

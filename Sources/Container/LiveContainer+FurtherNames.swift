@@ -10,7 +10,7 @@ import VersionStore
 
 extension LiveContainer {
     /// One of several names goes: the document lives on under the others. A note of the name stays in the deleted area
-    /// unless it is nobody's work, or the name was only passing: link(2) and unlink(2) by one process are a rename.
+    /// unless it is no work to keep, or the name was only passing: link(2) and unlink(2) by one process are a rename.
     func unlinkName(
         _ entry: Entry, _ document: Document, isWork: Bool, _ requester: Requester
     ) throws(Errno) {
@@ -51,14 +51,14 @@ extension LiveContainer {
             // A name that the file was renamed to was told, though it is a backup's; a name that its program has made
             // up was not.
             let isTold = !state.isUnversioned && state.maker.map { !$0.hasMade } ?? false
-            // A backup's name goes, and the file has others: what it is called now nobody has made to be thrown away.
+            // A backup's name goes, and the file has others: its names now were not made to be thrown away.
             if !isWork, !state.isUnannounced { state.maker = nil }
             let rows = lostName(&state, entry, isRecorded: note != nil)
             // Without a note, the version tells what it held.
             let version = note == nil && isWork && state.isRecorded ? state.current?.id : nil
             let item = isWork ? note?.item : document.item
             let gone = change(.deleted, in: entry.parent, entry.name, item: item, version: version, by: requester)
-            // Of a name that a program made up for itself nobody has heard.
+            // A name that a program made up for itself was never told.
             let events: [VersionStore.Mutation] = isWork || isTold ? [.change(gone)] : []
             record(entry.parent, rows + (note.map { [.deletion($0)] } ?? []) + events)
         }
@@ -78,7 +78,7 @@ extension LiveContainer {
             else { return }
             do throws(Errno) {
                 try keepCopy(&state, of: node, from: file)
-                // An object that no row names would be nobody's.
+                // An object that no row names would belong to no document.
                 guard state.isKept, !state.isRecorded, let kept = state.current else { return }
                 state.isRecorded = true
                 store.commit([.version(kept)] + itemRows(state, stat))

@@ -38,8 +38,7 @@ extension LiveContainer {
         _ caller: Caller, node id: UInt64, flags: Int32, waiting: (any WaitingOpen)? = nil
     ) throws(Errno) -> OpenReply? {
         let node = try node(id)
-        // The kernel opens pipes and devices by itself: a pipe would hold up
-        // a worker until somebody opens its other end.
+        // The kernel opens pipes and devices by itself: a pipe would hold up a worker until its other end is opened.
         guard node.isRegular else { throw Errno(rawValue: ENXIO) }
         guard isLive(node) else { return try openDisplaced(caller, node, flags, waiting) }
         if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 {
@@ -77,7 +76,7 @@ extension LiveContainer {
     }
 
     /// What a reader sees. A file that was never touched gets no document by that, or reading a big tree would fill the
-    /// memory: its identities derive from its attributes until somebody changes it.
+    /// memory: its identities derive from its attributes until it is changed.
     private func observed(_ node: Node) throws(Errno) -> (ItemID, [Place], VersionID?) {
         let known = knownDocument(of: node)
         if known == nil, let (name, seen) = nodes.onlyName(node), !node.openings.state.withLock(\.maybeMapped) {
@@ -249,8 +248,8 @@ extension LiveContainer {
         state.isAppendedTo = false
     }
 
-    /// Somebody is still writing what is about to go, or a mapping has changed
-    /// it unseen: it becomes a version as it is.
+    /// A program is still writing the content that is about to go, or a mapping has changed it unseen: it becomes a
+    /// version as it is.
     func saveUnfinished(_ state: inout Document.State, _ node: Node, file: Int32) throws(Errno) {
         guard let name = nodes.location(node).name else { return }
         let other = node.writers.first
@@ -262,7 +261,7 @@ extension LiveContainer {
                 requester: other?.requester, amends: other?.state.withLock(\.saved)))
     }
 
-    /// The file was changed where nobody could see it: the current version's content is what was kept of it, or lost.
+    /// The file was changed unseen: the current version's content is what was kept of it, or lost.
     private func noteOverwritten(_ state: inout Document.State) {
         guard let current = state.current, !state.isKept, !state.isReturning else { return }
         state.current = withoutFile(current)
@@ -301,9 +300,9 @@ extension LiveContainer {
             node.openings.state.withLock { $0.closeReader() }
             throw error
         }
-        let nobody = Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
+        let noRequester = Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
         let opened = OpenFile(
-            id: openFiles.newHandle(), node: node, descriptor: file, flags: flags, requester: nobody, claim: nil)
+            id: openFiles.newHandle(), node: node, descriptor: file, flags: flags, requester: noRequester, claim: nil)
         openFiles.add(opened)
         reply.handle = opened.id
         return reply

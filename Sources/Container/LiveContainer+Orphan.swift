@@ -12,7 +12,7 @@ extension LiveContainer {
     /// The last close of a writer of a displaced or deleted file: what it wrote is a version too (DESIGN 5.1).
     /// - Parameter isLast: false for the close(2) of a handle whose release is still to come.
     func settleOrphan(_ file: OpenFile, _ requester: Requester, isLast: Bool) {
-        // Another writer of it has still to be heard; but who has replaced the whole has saved that.
+        // Another writer of it has still to be heard; but a writer that has replaced the whole has saved that.
         let waits = isLast || !file.state.withLock(\.isReplacing)
         // An emptied file may be about to be written: only its last close says that it was meant (5.1).
         if !waits, (try? Backing.stat(file.descriptor.raw))?.size == 0 { return }
@@ -24,8 +24,8 @@ extension LiveContainer {
         let isWrittenUnseen = file.node.writers.contains { $0 !== file && mayWriteUnseen($0) }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
-            // Who has closed it with something in it has not emptied it: whoever did has just come, and settles it
-            // themselves, unless they have gone by now, or it was a duplicate of this one.
+            // A handle that closed it with bytes in it has not emptied it. The one that did has just come, and settles
+            // it itself, unless it has gone by now, or was a duplicate of this one.
             if isLast, stat.size == 0, file.state.withLock({ $0.isReplacing && $0.isFlushed }) {
                 orphans.add(orphan, file.node)
                 guard let again = orphans.take(file.node, unless: { file.node.hasWriters }) else { return }
@@ -78,7 +78,7 @@ extension LiveContainer {
                 let first = settled(
                     state, stat, hash, requester, content: .random(), parents: state.origin.map { [$0] } ?? [])
                 install(first, &state, stat, isShared: false)
-                // Whoever goes on from it is no rival of its own save, nor are its kin.
+                // A program that goes on from it is no rival of its own save, nor are its kin.
                 state.saver = requester.actor
                 copyIfWritten(&state, file, isWrittenUnseen)
                 rows += [.version(state.current ?? first)] + itemRows(state, stat)
@@ -135,7 +135,7 @@ extension LiveContainer {
         state.siblings.doubt()
     }
 
-    /// Somebody else may go on writing to a deleted file at any time.
+    /// Another program may go on writing to a deleted file at any time.
     private func copyIfWritten(_ state: inout Document.State, _ file: OpenFile, _ isWrittenUnseen: Bool) {
         guard isWrittenUnseen else { return }
         do throws(Errno) {
@@ -165,8 +165,8 @@ extension LiveContainer {
         if case .deleted(deletion) = nodes.location(node).whereabouts { true } else { false }
     }
 
-    /// A copy that was made before a writer could change the file is nobody's if it did not, and the document has no
-    /// rows.
+    /// A copy that was made before a writer could change the file is needed by no version if the writer changed nothing
+    /// and the document has no rows.
     private func dropUnneededCopy(_ orphan: Orphan) {
         orphan.document.state.withLock { state in
             guard state.isKept, !state.isRecorded, let current = state.current else { return }
@@ -180,8 +180,8 @@ extension LiveContainer {
     }
 
     /// The name of a deleted file came back: the version that it was is a kept content from now on. The file itself is
-    /// that content, unless it was copied already, or somebody goes on writing to it: what they write is settled when
-    /// they close it, and they reach the file by their descriptors until then.
+    /// that content, unless it was copied already, or a program goes on writing to it. What it writes is settled at its
+    /// close; until then it reaches the file by its descriptor.
     func keep(
         _ deletion: DeletionID, of document: Document, _ state: inout Document.State, _ label: ContentStore.Label
     ) throws(Errno) {
@@ -203,8 +203,8 @@ extension LiveContainer {
                 _ = try store.contents.keep(copying: FileDescriptor(rawValue: file), as: content, label)
             }
             state.isKept = true
-            // Whoever has it open may have written to it since it was saved: behind it, or over it, and then it is all
-            // that is there.
+            // A program that has it open may have written to it since it was saved: behind it, or over it, and then
+            // there is nothing else.
             let isOver = isChanged && state.current.map { isOverwritten($0, in: file) } ?? false
             if let current = state.current, let kept = asKept(current, size: isOver ? nil : current.size),
                 kept != current
@@ -274,7 +274,7 @@ extension LiveContainer {
                 })
             let decision = decide(pending, current, state, isQuiet: isQuiet(orphan.parent, place.name))
             guard case .orphan(var kind, let base) = decision else { return }
-            // Nobody is in conflict about what nobody can open.
+            // There is no conflict about a file that cannot be opened.
             if !hasName { kind = .history }
             // As history it follows what it was written over; as a rival it goes on from what its author had seen.
             let parents = (kind == .conflict ? base : orphan.base).map { [$0] } ?? []
@@ -291,7 +291,7 @@ extension LiveContainer {
             }
             if let kept = asKept(version, size: nil), kept != version {
                 if kept.size == 0, stat.size > 0 {
-                    // Somebody has come and emptied it while it was copied.
+                    // A program has emptied it while it was copied.
                     return try store.contents.remove(version.content)
                 }
                 version = kept

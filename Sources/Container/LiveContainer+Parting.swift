@@ -23,12 +23,12 @@ extension LiveContainer {
         new.isVerified = true
         new.maker = state.maker
         guard let current = state.current else {
-            // Nobody has saved it under any of its names: whoever has it open saves the other one.
+            // It was never saved under any of its names: a program that has it open saves the other document.
             (new.created, new.isUnversioned) = (state.created, state.isUnversioned)
             return Parting(document: Document(new), places: others)
         }
         if state.isReturning {
-            // It came back with a file that nobody has saved: what is current is not in that.
+            // It came back with a file that was not saved yet: the current version is not in that.
             // Its name was told with the rename.
             (new.origin, new.isMarked) = (current.id, state.isMarked)
             return Parting(document: Document(new), places: others)

@@ -1,4 +1,4 @@
-// Deletion: what is unlinked moves to the deleted area, unless it is nobody's work (DESIGN 3.2, 5.1).
+// Deletion: what is unlinked moves to the deleted area, unless it is no work to keep (DESIGN 3.2, 5.1).
 
 import CLinux
 import Coordination
@@ -15,7 +15,7 @@ extension LiveContainer {
         do throws(Errno) {
             try unlink(caller, name, in: parent, unprotected: nil)
         } catch {
-            // Where even the record of a deletion has no room, what nobody wants to keep goes for good.
+            // Where even the record of a deletion has no room, an unprotected file goes for good.
             let item = error.isFull ? unprotectedItem(at: Place(directory: parent.file, name: name)) : nil
             guard let item else { throw error }
             try unlink(caller, name, in: parent, unprotected: item)
@@ -35,7 +35,7 @@ extension LiveContainer {
                 let entry = Entry(
                     parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key),
                     unprotected: unprotected)
-                // Of a name that a program made up for itself nobody has heard.
+                // A name that a program made up for itself was never told.
                 let isUnheard = coordinator.isInUse && observers.isEphemeral(name, requester(caller))
                 let deed = isUnheard ? nil : deed(.forDeleting, at: name, in: parent, entry.node)
                 if parent.isForeign || stat.key.device != rootKey.device {
@@ -65,7 +65,7 @@ extension LiveContainer {
         record(entry.parent, vanished(entry, requester))
     }
 
-    /// Of a name that a program made up for itself nobody has heard; of others that leave no trace here, they have.
+    /// A name that a program made up for itself was never told; others that leave no trace here were.
     private func vanished(_ entry: Entry, _ requester: Requester) -> [VersionStore.Mutation] {
         if observers.isEphemeral(entry.name, requester) { return [] }
         return [.change(change(.deleted, in: entry.parent, entry.name, by: requester))]
@@ -148,7 +148,7 @@ extension LiveContainer {
             leave(entry, now: .gone)
             let isTold = document.state.withLock(\.isNameTold) && !isIgnored(entry.name, in: entry.parent)
             try forget(document, at: entry.place)
-            // Somebody else has saved it over, or it had another name: then its name was told.
+            // Another program has saved over it, or it had another name: then its name was told.
             guard isTold else { return }
             let event = change(.deleted, in: entry.parent, entry.name, item: document.item, by: requester)
             return record(entry.parent, [.change(event)])
@@ -156,9 +156,9 @@ extension LiveContainer {
         try moveToDeleted(entry, document, requester)
     }
 
-    /// Whether an unlinked document is nobody's work: ephemeral in its maker's hands, ignored, or git's own.
+    /// Whether an unlinked document is no work to keep: ephemeral in its maker's hands, ignored, or git's own.
     private func vanishes(_ entry: Entry, _ document: Document, _ requester: Requester) -> Bool {
-        // A document that was only renamed to a backup's name is somebody's work all the same.
+        // A document that was only renamed to a backup's name is work to keep all the same.
         let (maker, isRecorded) = document.state.withLock { ($0.removableBy, $0.isRecorded) }
         let isMakers = maker.map { requester.isProgram && observers.isMaker($0, requester, now: now) } ?? false
         if let maker, isMakers, !isWrittenByOthers(entry, maker) { return true }
@@ -217,7 +217,7 @@ extension LiveContainer {
         return state.isKept ? [current.content] : []
     }
 
-    /// Removes those of an item's contents that nobody else has, once its rows are removed.
+    /// Removes those of an item's contents that no other item has, once its rows are removed.
     func remove(_ contents: Set<ContentID>, of state: Document.State) {
         for content in contents {
             if mayShare(state), (try? store.versions(sharing: content).isEmpty) != true { continue }
@@ -295,7 +295,7 @@ extension LiveContainer {
             parentModified: parentTimes.modified, attributes: Attributes(entry.stat))
     }
 
-    /// Runs what takes a name away. Its file stays in reach of whoever still has it open; if the name stays after all,
+    /// Runs what takes a name away. Its file stays in reach of programs that have it open; if the name stays after all,
     /// nothing is held that would keep the file's room later.
     func holding<Result>(_ entry: Entry, _ body: () throws(Errno) -> Result) throws(Errno) -> Result {
         hold(entry)
@@ -310,7 +310,7 @@ extension LiveContainer {
         if let node = entry.node { nodes.hold(node, nil) }
     }
 
-    /// Before a name goes for good: its file stays in reach of whoever still has it open.
+    /// Before a name goes for good: its file stays in reach of programs that have it open.
     func hold(_ entry: Entry) {
         guard let node = entry.node, nodes.isLastName(of: node) else { return }
         let flags = linux_O_PATH | O_NOFOLLOW

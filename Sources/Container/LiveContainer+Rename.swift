@@ -222,7 +222,7 @@ extension LiveContainer {
         return try document(of: node, move.source.stat, at: place, in: parent)
     }
 
-    /// A small content whose hash nobody knows yet is hashed while it is at hand: once the name is taken again, whether
+    /// A small content whose hash is unknown yet is hashed while it is at hand: once the name is taken again, whether
     /// the same is saved under it can be told.
     private func hashBeforeLeaving(_ document: Document, _ move: Move) {
         document.state.withLock { state in
@@ -258,7 +258,7 @@ extension LiveContainer {
         var target = target
         target.node = node
         let document = try document(of: node, target.stat, at: target.place, in: target.parent)
-        // What comes may have a history of its own: it is told apart from an edit nobody saw before it is taken over.
+        // What comes may have a history of its own: it is told apart from an unseen edit before it is taken over.
         if let source = move.source.node, knownDocument(of: source)?.state.withLock(\.isVerified) == false {
             _ = try moved(move)
         }
@@ -270,7 +270,7 @@ extension LiveContainer {
             captureBeforeLoss(&state, node, target.name, in: target.parent)
             let isWritten = node.hasWriters
             var found = target.stat
-            // Whoever wrote to it may have saved, and be gone, since it was looked at.
+            // A writer may have saved, and be gone, since it was looked at.
             if isWritten || state.contentDiffers(from: found) {
                 found = try Backing.stat(target.name.bytes, in: target.directory.raw)
             }
@@ -290,7 +290,7 @@ extension LiveContainer {
             } else if wasClean || !isWritten {
                 isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
             }
-            // Also where the file becomes an object: that may be given up while somebody has the file open.
+            // Also where the file becomes an object: that may be given up while a program has the file open.
             if !isLinked || node.openings.state.withLock({ $0.count > 0 }) { hold(target) }
             let marked = markRenamed(move)
             do throws(Errno) {

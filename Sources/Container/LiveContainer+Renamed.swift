@@ -17,7 +17,7 @@ extension LiveContainer {
         let wasEphemeral = state.maker != nil || state.isUnversioned
         let published = publish(&state, move, requester)
         let isHidden = state.isUnannounced || state.isUnversioned
-        // Of a name that a program made up for itself nobody has heard: what comes out of it is new.
+        // A name that a program made up for itself was never told: what comes out of it is new.
         let event: [VersionStore.Mutation] = isHidden ? []
             : wasHidden
             ? [.change(change(.created, in: move.newParent, move.newName, item: state.item, by: requester))]
@@ -66,7 +66,7 @@ extension LiveContainer {
                 from: (move.source.parent, move.source.name), item: item, version: version, by: requester))
     }
 
-    /// The same for what is no document: of a name that a program made up for itself nobody has heard.
+    /// The same for what is no document: a name that a program made up for itself was never told.
     func renamedOther(_ move: Move, _ requester: Requester) -> [VersionStore.Mutation] {
         guard observers.isEphemeral(move.source.name, requester) else { return [renamed(move, item: nil, requester)] }
         if observers.isEphemeral(move.newName, requester) { return [] }

@@ -128,7 +128,7 @@ extension LiveContainer {
         if save.isAppend { state.appended = version.saved }
         guard state.isRecorded else { return record(parent, save.accompanying + save.following(&state)) }
         if let actor = save.requester?.actor {
-            // Whoever amends a version has saved it too.
+            // A program that amends a version has saved it, too.
             state.saver = actor
             observers.saved(version.id, of: state.item, by: actor, now: version.saved)
         }
@@ -185,7 +185,7 @@ extension LiveContainer {
         return [.change(row)]
     }
 
-    /// The rows of a document that is somebody's work after all, though it began under a name that a program made up.
+    /// The rows of a document that is work to keep after all, though it began under a name that a program made up.
     func publication(
         _ state: inout Document.State, in parent: Node, _ name: FileName, _ stat: FileStat, by requester: Requester
     ) -> [VersionStore.Mutation] {
@@ -225,8 +225,8 @@ extension LiveContainer {
         var sharing = save
         // A copy may be there from before this mount, made for a write that did not come.
         if !state.isKept, !state.isReturning, stat.size >= current.size, !store.contents.contains(current.content),
-            // Whoever replaces the file may be the first to close it after another has appended to it. Where no hash
-            // tells: before it is written over, it is kept.
+            // A program that replaces the file may be the first to close it after another has appended to it. Where no
+            // hash tells: before it is written over, it is kept.
             save.isAppend || state.isAppendedTo && (current.hash == nil || begins(file, stat, with: current))
         {
             // What is appended to stays the beginning of the file: both versions name one content, C its first bytes.
@@ -303,7 +303,7 @@ extension LiveContainer {
         return state.isRecorded ? [.version(current)] : []
     }
 
-    /// The hash of an older version, computed now if it is small and nobody has come to it yet.
+    /// The hash of an older version, computed now if it is small and not computed yet.
     func hash(of version: Version) -> [UInt8]? {
         if let hash = version.hash { return hash }
         guard version.kind != .current, version.size <= Self.hashedAtOnce, !version.flags.contains(.contentLost),
@@ -342,7 +342,7 @@ extension LiveContainer {
             parents: parents, base: base, hash: hash, attributes: Attributes(stat), flags: save.isSealed ? .sealed : [])
     }
 
-    /// The hash of a small content that nobody has hashed yet: of what was there before the container.
+    /// The hash of a small content that was not hashed yet: of a file from before the container.
     /// - Parameter appended: the file, if it still begins with that content.
     private func hashOfKept(_ current: Version, _ state: Document.State, _ appended: Int32?) -> [UInt8]? {
         guard current.size <= Self.hashedAtOnce else { return nil }
