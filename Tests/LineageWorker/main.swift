@@ -1,24 +1,68 @@
 // Visits the worlds of Lineage, built for release:
 //
-//     LineageWorker calls DEPTH ACTORS    single system calls
-//     LineageWorker whole DEPTH ACTORS    whole saves and changes of names
-//     LineageWorker random ROUNDS LENGTH SEED   random moves of every kind, with power cuts
-//     LineageWorker tables                how programs save, and the stories
+//     LineageWorker calls DEPTH ACTORS [STATES]   single system calls; fewer states than that are a failure
+//     LineageWorker whole DEPTH ACTORS [STATES]   whole saves and changes of names
+//     LineageWorker random ROUNDS LENGTH SEED     random moves of every kind, with power cuts
+//     LineageWorker seconds COUNT LENGTH SEED     the same for so long, on two threads
+//     LineageWorker tables                        how programs save, and the stories
 //
 // The exit status is 1 where something does not hold.
 
 import Glibc
 import LineageWorlds
 
-func enumerate(_ depth: Int, _ actors: UInt32, isWhole: Bool) async -> Bool {
+func enumerate(_ numbers: [UInt64], isWhole: Bool) async -> Bool {
     let clock = ContinuousClock()
     let start = clock.now
-    let outcome = await Enumerator(rules: Rules(actors: actors), depth: depth, isWhole: isWhole).run { level, outcome in
+    let enumerator = Enumerator(rules: Rules(actors: UInt32(clamping: numbers[1]), cuts: true), depth: Int(clamping: numbers[0]), isWhole: isWhole)
+    let outcome = await enumerator.run { level, outcome in
         let (new, states, transitions) = (outcome.levels.last ?? 0, outcome.states, outcome.transitions)
         print("depth \(level): \(new) new, \(states) states, \(transitions) transitions, \(clock.now - start)")
+        fflush(nil)
     }
-    if let counterexample = outcome.counterexample { print(counterexample) }
-    return outcome.counterexample == nil
+    if let counterexample = outcome.counterexample {
+        print(counterexample)
+        return false
+    }
+    guard numbers.count < 3 || outcome.states >= numbers[2] else {
+        print("\(outcome.states) states are fewer than \(numbers[2])")
+        return false
+    }
+    return true
+}
+
+func walk(_ rounds: UInt64, _ length: UInt64, _ seed: UInt64) -> (steps: Int, isRight: Bool) {
+    let outcome = RandomWalk(rounds: rounds, length: Int(clamping: length), seed: seed).run()
+    if let counterexample = outcome.counterexample { print("seed \(outcome.seed ?? 0)\n\(counterexample)") }
+    return (outcome.steps, outcome.counterexample == nil)
+}
+
+/// Walks until the time is over. Each thread has every other thousand of rounds.
+func walk(seconds: UInt64, _ length: UInt64, _ seed: UInt64) async -> Bool {
+    let end = ContinuousClock.now + .seconds(Int(clamping: seconds))
+    print("random moves: VERSIONSFS_SEED=\(seed)")
+    fflush(nil)
+    return await withTaskGroup(of: (steps: Int, isRight: Bool).self) { group in
+        for thread in 0..<UInt64(2) {
+            group.addTask {
+                var (steps, round) = (0, seed &+ thread * 1000)
+                while ContinuousClock.now < end {
+                    let walked = walk(1000, length, round)
+                    steps += walked.steps
+                    guard walked.isRight else { return (steps, false) }
+                    round &+= 2000
+                }
+                return (steps, true)
+            }
+        }
+        var (steps, isRight) = (0, true)
+        for await walked in group {
+            steps += walked.steps
+            isRight = isRight && walked.isRight
+        }
+        print("\(steps) steps")
+        return isRight
+    }
 }
 
 func tables() -> Bool {
@@ -39,20 +83,21 @@ func tables() -> Bool {
 }
 
 let arguments = CommandLine.arguments.dropFirst()
-switch (arguments.first, arguments.dropFirst().compactMap { UInt32($0) }) {
-case ("calls", let numbers) where numbers.count == 2:
-    exit(await enumerate(Int(numbers[0]), numbers[1], isWhole: false) ? 0 : 1)
-case ("whole", let numbers) where numbers.count == 2:
-    exit(await enumerate(Int(numbers[0]), numbers[1], isWhole: true) ? 0 : 1)
+switch (arguments.first, arguments.dropFirst().compactMap { UInt64($0) }) {
+case ("calls", let numbers) where numbers.count == 2 || numbers.count == 3:
+    exit(await enumerate(Array(numbers), isWhole: false) ? 0 : 1)
+case ("whole", let numbers) where numbers.count == 2 || numbers.count == 3:
+    exit(await enumerate(Array(numbers), isWhole: true) ? 0 : 1)
 case ("random", let numbers) where numbers.count == 3:
-    let walk = RandomWalk(rounds: UInt64(numbers[0]), length: Int(numbers[1]), seed: UInt64(numbers[2]))
-    let outcome = walk.run()
-    print("\(outcome.steps) steps")
-    if let counterexample = outcome.counterexample { print("seed \(outcome.seed ?? 0)\n\(counterexample)") }
-    exit(outcome.counterexample == nil ? 0 : 1)
+    let walked = walk(numbers[0], numbers[1], numbers[2])
+    print("\(walked.steps) steps")
+    exit(walked.isRight ? 0 : 1)
+case ("seconds", let numbers) where numbers.count == 3:
+    exit(await walk(seconds: numbers[0], numbers[1], numbers[2]) ? 0 : 1)
 case ("tables", _):
     exit(tables() ? 0 : 1)
 default:
-    print("usage: LineageWorker calls DEPTH ACTORS | whole DEPTH ACTORS | random ROUNDS LENGTH SEED | tables")
+    print("usage: LineageWorker calls DEPTH ACTORS [STATES] | whole DEPTH ACTORS [STATES]")
+    print("                   | random ROUNDS LENGTH SEED | seconds COUNT LENGTH SEED | tables")
     exit(64)
 }

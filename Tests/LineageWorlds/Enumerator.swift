@@ -116,6 +116,13 @@ public struct Enumerator: Sendable {
                 }
                 let signature = next.signature
                 guard !seen.contains(signature), own.insert(signature).inserted else { continue }
+                if rules.cuts {
+                    do throws(Violation) { try next.checkCuts("after \(moves)", former: world.unsynchronized.count) } catch {
+                        let counterexample = Counterexample(moves: visited.moves + moves, violation: error)
+                        share.counterexample = share.counterexample ?? counterexample
+                        continue
+                    }
+                }
                 share.visited.append(
                     Visited(
                         signature: signature, world: isLast ? nil : next, moves: isLast ? [] : visited.moves + moves))

@@ -25,6 +25,7 @@ extension Move {
         case .close: 15
         case .release: 16
         case .empty: 17
+        case .synchronize: 18
         }
     }
 

@@ -17,6 +17,7 @@ import VersionModel
 /// | `write h`, `repeat h`, `close h` | one letter; always the same one; close(2) and its release |
 /// | `empty h` | ftruncate(2) to nothing |
 /// | `read f`, `rm f`, `mv f g`, `ln f g`, `swap f g` | |
+/// | `undelete f` | what was deleted last at the name comes back |
 /// | `age` | more time goes by than names are waited for |
 ///
 /// Letters are new with each write: `f` begins as `a`, the first save of the script writes `b`.
@@ -41,11 +42,20 @@ public struct Play: Sendable {
             var words = command.split(separator: " ")
             if let first = words.first, first.last == ":", let number = UInt32(first.dropLast()) {
                 actor = number
+                relate(actor)
                 words.removeFirst()
             }
             guard !words.isEmpty else { continue }
             if !carryOut(words, by: ActorNumber(actor)) { problems.append("no such command: \(command)") }
         }
+    }
+
+    /// Programs with three digits: 123 is the third process of program 2, and a child of 1.
+    private mutating func relate(_ actor: UInt32) {
+        guard actor >= 100, world.kin[ActorNumber(actor)] == nil else { return }
+        let relation = Kin.Relation(
+            actor: ActorNumber(actor), lineage: [ActorNumber(actor / 100)], program: actor / 10 % 10)
+        world.kin = Kin(world.kin.relations + [relation])
     }
 
     private mutating func carryOut(_ words: [Substring], by actor: ActorNumber) -> Bool {
@@ -70,6 +80,9 @@ public struct Play: Sendable {
         case "truncate": return perform(.truncate(actor, place))
         case "read": return perform(.open(actor, place, .read, isUnseen: false))
         case "rm": return perform(.unlink(actor, place))
+        case "undelete":
+            guard let entry = world.facts.deleted().last(where: { $0.departure.place == place }) else { return false }
+            return perform(.undelete(actor, entry.occupant.number, place))
         default: break
         }
         guard words.count > 2, let other = Self.place(words[2]) else { return false }

@@ -49,9 +49,10 @@ private struct Walk {
         actors = UInt32(1 + dice.roll(3))
         let hasMadeUpNames = dice.roll(2) == 1
         let (kills, powerCuts) = (dice.roll(4) == 0, dice.roll(4) == 0)
+        let cuts = dice.roll(8) == 0
         rules = Rules(
             actors: actors, hasMadeUpNames: hasMadeUpNames && !powerCuts, kills: kills, powerCuts: powerCuts,
-            showsAll: actors == 1)
+            cuts: cuts, showsAll: actors == 1)
         var kinds = (0..<Move.countOfKinds).filter { _ in dice.roll(3) > 0 }
         if kinds.isEmpty { kinds = [0] }
         self.kinds = kinds
@@ -71,7 +72,7 @@ private struct Walk {
             let candidates = possible.filter { $0.kind == kind }
             let move = candidates[dice.roll(candidates.count)]
             moves.append(move)
-            do throws(Violation) { world = try world.performing(move, rules) } catch {
+            do throws(Violation) { world = try world.afterCuts(move, rules) } catch {
                 violation = error
                 break
             }
@@ -98,13 +99,20 @@ private struct Walk {
     private func harm(_ moves: [Move]) -> Violation? {
         guard var world = try? World.start(rules) else { return nil }
         for move in moves where world.isPossible(move, actors: actors) {
-            do throws(Violation) { world = try world.performing(move, rules) } catch { return error }
+            do throws(Violation) { world = try world.afterCuts(move, rules) } catch { return error }
         }
         return nil
     }
 }
 
 extension World {
+    /// The world after a move, with power cuts if the rules have them.
+    fileprivate func afterCuts(_ move: Move, _ rules: Rules) throws(Violation) -> World {
+        let world = try performing(move, rules)
+        if rules.cuts { try world.checkCuts("after \(move)", former: unsynchronized.count) }
+        return world
+    }
+
     fileprivate func isPossible(_ move: Move, actors: UInt32) -> Bool {
         if case .restore(_, let place, let version) = move { return disk.hasFile(at: place) && facts[version] != nil }
         return moves(actors: actors, .all).contains(move)

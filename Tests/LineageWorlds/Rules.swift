@@ -7,16 +7,20 @@ public struct Rules: Sendable {
     public var kills: Bool
     /// Power cuts that take the facts of the last one, two and three events along.
     public var powerCuts: Bool
+    /// Power cuts after which any part of what was not synchronized has arrived.
+    public var cuts: Bool
     /// Whether all that was saved must be shown somewhere. It is not in worlds with moves that hide (directories).
     public var showsAll: Bool
 
     public init(
-        actors: UInt32, hasMadeUpNames: Bool = true, kills: Bool = true, powerCuts: Bool = false, showsAll: Bool = true
+        actors: UInt32, hasMadeUpNames: Bool = true, kills: Bool = true, powerCuts: Bool = false, cuts: Bool = false,
+        showsAll: Bool = true
     ) {
         self.actors = actors
         self.hasMadeUpNames = hasMadeUpNames
         self.kills = kills
         self.powerCuts = powerCuts
+        self.cuts = cuts
         self.showsAll = showsAll
     }
 }

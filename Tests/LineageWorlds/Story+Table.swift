@@ -322,6 +322,16 @@ extension Story {
             "2: h=append f; 1: rm f; 2: write h; close h",
             "deleted: f ab a"),
         Story(
+            "an undeleted document whose open file was saved as another one since has a file of its own",
+            setup: "save g; ln g n; age",
+            "h=append g; mv g f; rm f; truncate n; rm n; undelete f; close h",
+            "f is f", "f: b a"),
+        Story(
+            "a program that goes on with what another's exchange has saved is no rival of itself",
+            setup: "save g",
+            "2: read f; 1: h=append f; i=replace g; write h; 2: swap f g; 1: write i; close i; close h",
+            "f: d ac a", "conflicts f: ac"),
+        Story(
             "a program's own save after its unlink is the deleted entry's, too",
             "h=replace f; rm f; write h; close h",
             "deleted: f b a"),

@@ -7,7 +7,7 @@ extension World {
     /// Each invariant that does not hold.
     func problems(_ rules: Rules) -> [String] {
         var problems = contentProblems() + graphProblems() + nameProblems() + promiseProblems() + currentProblems()
-        problems += custodyProblems()
+        problems += custodyProblems() + exposedProblems() + rivalProblems()
         if rules.showsAll { problems += shownProblems() }
         if rules.actors == 1 { problems += conflictProblems() }
         if let former, !isTree(former.names, at: former.number) {
@@ -26,10 +26,10 @@ extension World {
     /// The content of each version is where its row says, in a file that nobody but its own saver may change.
     private func contentProblems() -> [String] {
         var problems: [String] = []
-        for version in facts.versions where !version.isForgotten {
+        for version in facts.versions where !version.isForgotten && (sealed?.contains(version.number) ?? true) {
             if content(of: version) == version.fingerprint { continue }
             let isBeingAmended = memory.handles.contains {
-                $0.file == version.content.file && !$0.isClosed && $0.saved == version.number
+                $0.file == version.content.file && (!$0.isClosed || $0.isUnseen) && $0.saved == version.number
             }
             if !isBeingAmended { problems.append("version \(version.number) has lost its content") }
         }
@@ -56,6 +56,11 @@ extension World {
             }
             return isOrdered ? nil : "version \(version.number) goes back to a later one"
         }
+            + facts.rows.compactMap { row in
+                guard let origin = row.origin else { return nil }
+                return facts[origin] != nil && origin.number < row.number.number
+                    ? nil : "row \(row.number) begins with a later version"
+            }
     }
 
     /// The rows, replayed, give the names; two names are one document only if they are one file.
@@ -99,6 +104,28 @@ extension World {
     private func custodyProblems() -> [String] {
         memory.files.compactMap { file in
             file.isKept == (disk.object(file.content) != nil) ? nil : "file \(file.id.number): isKept is \(file.isKept)"
+        }
+    }
+
+    /// No version has its content only in a file that a program may overwrite unseen, except the program's own.
+    private func exposedProblems() -> [String] {
+        var problems: [String] = []
+        for handle in memory.handles where handle.mayOverwriteUnseen {
+            guard let file = memory[handle.file], !file.isKept else { continue }
+            for version in facts.versions(in: file.content) where version.number != handle.saved {
+                problems.append("version \(version.number) is in a file that \(handle.number) may overwrite")
+            }
+        }
+        return problems
+    }
+
+    /// No program has won against itself.
+    private func rivalProblems() -> [String] {
+        facts.versions.compactMap { version in
+            guard let author = version.author, let loser = version.loser, facts[loser]?.author == author else {
+                return nil
+            }
+            return "version \(version.number) is a rival of its own author's"
         }
     }
 

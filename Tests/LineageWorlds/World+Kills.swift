@@ -58,11 +58,15 @@ extension World {
     }
 
     /// Settles, and checks what that gives.
-    private func checkSettled(_ documents: [KeptDocument], _ moment: @autoclosure () -> String) throws(Violation) {
+    func checkSettled(
+        _ documents: [KeptDocument], _ moment: @autoclosure () -> String, isRepeated: Bool = true
+    ) throws(Violation) {
         let settled = settled()
         var problems = settled.problems(afterCrash: true)
-        let again = Settling.settle(settled.sceneAfterCrash, settled.found, crashed: settled.now)
-        if !again.facts.isEmpty { problems.append("the next mount settles more: \(again.facts)") }
+        if isRepeated {
+            let again = Settling.settle(settled.sceneAfterCrash, settled.found, crashed: settled.now)
+            if !again.facts.isEmpty { problems.append("the next mount settles more: \(again.facts)") }
+        }
         for kept in documents {
             guard let document = settled.facts.occupant(of: kept.place)?.document, document != kept.document else {
                 continue

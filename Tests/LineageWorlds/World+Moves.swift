@@ -41,6 +41,7 @@ extension World {
             moves.append(.close(index))
         }
         moves.append(.age)
+        if synchronized != nil, set == .all { moves.append(.synchronize) }
         return moves
     }
 

@@ -21,6 +21,7 @@ extension World {
     private mutating func carryOut(_ move: Move, _ rules: Rules) throws(Violation) {
         switch move {
         case .age: seconds += 1
+        case .synchronize: synchronize()
         case .open(let actor, let place, let mode, let isUnseen):
             try open(actor, place, mode, isUnseen: isUnseen, rules, move)
         case .write(let index, let atStart, let isRepeating):
@@ -84,6 +85,7 @@ extension World {
         if handle.isUnseen {
             // The daemon hears nothing of it.
             ticks += 1
+            note(.call(.write(handle.file), writing, at: now))
             disk.perform(.write(handle.file), writing: writing, at: now)
             look()
         } else {
@@ -103,13 +105,27 @@ extension World {
         for withdrawn in withdrawals(plan) { acknowledged.removeAll { $0 == withdrawn } }
         if rules.kills { try checkKills(plan, event, writing, move) }
         let time = now
-        for step in plan.before { disk.perform(step, at: time) }
-        if let point = plan.point { disk.perform(point, writing: writing, at: time) }
+        for step in plan.before {
+            note(.step(step, at: time))
+            disk.perform(step, at: time)
+        }
+        if let point = plan.point {
+            if point.changesDisk { note(.call(point, writing, at: time)) }
+            disk.perform(point, writing: writing, at: time)
+        }
+        if !plan.facts.isEmpty { note(.transaction(plan.facts)) }
         commit(plan.facts)
-        for step in plan.after { disk.perform(step, at: time) }
+        for step in plan.after {
+            note(.step(step, at: time))
+            disk.perform(step, at: time)
+        }
         memory = plan.memory
         look()
         for promise in promised where !acknowledged.contains(promise) { acknowledged.append(promise) }
+    }
+
+    private mutating func note(_ effect: Effect) {
+        if synchronized != nil { unsynchronized.append(effect) }
     }
 
     /// One transaction.
@@ -136,6 +152,13 @@ extension World {
         guard rules.powerCuts else { return }
         past.append(facts)
         if past.count > 4 { past.removeFirst() }
+    }
+}
+
+extension SystemCall {
+    fileprivate var changesDisk: Bool {
+        if case .open = self { return false }
+        return true
     }
 }
 

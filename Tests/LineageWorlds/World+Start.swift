@@ -20,6 +20,7 @@ extension World {
         }
         world = try world.performing(.age, quiet)
         world.acknowledged = []
+        if rules.cuts { world.synchronize() }
         return world
     }
 }

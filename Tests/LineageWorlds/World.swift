@@ -12,6 +12,8 @@ public struct World: Sendable {
     var nextNumber: UInt64 = 1
     var nextFile: UInt64 = 2
     var nextHandle: UInt32 = 0
+    /// How the programs are related; in enumerations they are strangers.
+    var kin = Kin()
     /// The letter that was written last.
     var lastLetter: UInt8 = 0
     /// Where each handle writes next, in the order of `memory.handles`.
@@ -25,6 +27,11 @@ public struct World: Sendable {
 
     /// Whether the end of the facts is lost: what was amended may be as it was before, or after.
     var isAfterPowerCut = false
+    /// When all was synchronized last, and what was done since; only where power cuts are tried.
+    var synchronized: Synchronized?
+    var unsynchronized: [Effect] = []
+    /// After a power cut: the versions whose content cannot be lost; nil for all of them.
+    var sealed: [VersionNumber]?
 
     struct Acknowledged: Hashable, Sendable {
         var content: Fingerprint
@@ -45,7 +52,7 @@ public struct World: Sendable {
 
     public var now: Timestamp { Timestamp(nanoseconds: seconds * Self.age + ticks) }
 
-    var scene: Scene { Scene(facts: facts, memory: memory, now: now, nextNumber: nextNumber) }
+    var scene: Scene { Scene(facts: facts, memory: memory, now: now, nextNumber: nextNumber, kin: kin) }
 
     /// A place: a name, numbered, in a directory.
     public static func place(_ directory: FileID, _ name: UInt32) -> PlaceNumber {
@@ -67,12 +74,18 @@ public struct World: Sendable {
         return places
     }
 
+    /// What is torn is judged before it is settled (facts.md 6): its label counts no more.
+    private func wholeLabels(_ object: Disk.Object) -> [Label] {
+        guard isAfterPowerCut else { return object.labels }
+        return object.labels.filter { object.bytes.begins(with: $0.version.fingerprint) }
+    }
+
     /// What the disk shows after a crash.
     var found: Found {
         Found(
             names: disk.names, directories: disk.directories,
             files: disk.files.map { Found.File(id: $0.id, fingerprint: $0.content, modified: $0.modified) },
-            objects: disk.objects.map { Found.Object(content: $0.content, labels: $0.labels) },
+            objects: disk.objects.map { Found.Object(content: $0.content, labels: wholeLabels($0)) },
             begins: { $0.fingerprint.begins(with: $1) })
     }
 }

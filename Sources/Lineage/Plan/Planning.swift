@@ -8,6 +8,7 @@ public struct Planning: Sendable {
     var facts: Facts
     var memory: Memory
     let now: Timestamp
+    let kin: Kin
     private(set) var nextNumber: UInt64
     private(set) var before: [Step] = []
     private(set) var point: SystemCall?
@@ -20,6 +21,7 @@ public struct Planning: Sendable {
         facts = scene.facts
         memory = scene.memory
         now = scene.now
+        kin = scene.kin
         nextNumber = scene.nextNumber
     }
 

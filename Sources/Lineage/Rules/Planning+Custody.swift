@@ -60,11 +60,12 @@ extension Planning {
         }
     }
 
-    /// Keeps what a writer whose writes come unseen could overwrite, unless that is its own version.
+    /// Keeps what a writer whose writes come unseen could overwrite, unless that is its own version. Until its release
+    /// it may write through a duplicate of what it has closed.
     mutating func guardUnseenWriters(of id: FileID) {
         guard let file = memory[id], isSoleKeeper(file) else { return }
         let isInDanger = memory.handles.contains {
-            $0.file == id && !$0.isClosed && $0.mayOverwriteUnseen && !mayAmend($0, extendsOnly: false)
+            $0.file == id && $0.mayOverwriteUnseen && !mayAmend($0, extendsOnly: false)
         }
         guard isInDanger else { return }
         keep(id)
@@ -73,7 +74,7 @@ extension Planning {
 
     /// The same for all files: an event may have changed to which document a file belongs.
     mutating func guardUnseenWriters() {
-        for handle in memory.handles where handle.isUnseen && !handle.isClosed { guardUnseenWriters(of: handle.file) }
+        for handle in memory.handles where handle.isUnseen { guardUnseenWriters(of: handle.file) }
     }
 
     /// Before a file loses a name: with the last one, what is nowhere else is kept.

@@ -67,6 +67,8 @@ extension Planning {
             protect(handle.file, from: number)
             update(handle.file) { $0.isOnlyExtended = false }
         }
+        // It was a duplicate that was closed.
+        memory[number]?.isClosed = false
         pass(.write(handle.file))
         memory[number]?.isDirty = true
         update(handle.file) { $0.isChanged = true }
@@ -83,6 +85,7 @@ extension Planning {
         pass(.truncate(handle.file, toNothing: true))
         didTruncate(handle.file)
         memory[number]?.isDirty = true
+        memory[number]?.isClosed = false
         if handle.mode == .write { memory[number]?.mode = .replace }
     }
 

@@ -6,18 +6,36 @@ extension Planning {
     /// A program has seen a version; nil says that it works without one.
     mutating func observe(_ actor: ActorNumber?, _ version: VersionNumber?, in document: DocumentNumber) {
         guard let actor else { return }
-        memory.observe(Observation(actor: actor, version: version, document: document))
+        memory.observe(Observation(actor: actor, version: version, document: document, time: now))
     }
 
+    /// How long what a program has read counts for the children of its ancestors.
+    static let lentFor: Int64 = 900 * 1_000_000_000
+
     /// The newest version in a document's history, also before it had its present name, that a program has seen.
+    ///
+    /// | who has seen it | |
+    /// |---|---|
+    /// | the program itself, or one in whose lineage it is | counts |
+    /// | another one in the lineage of its nearest ancestor | counts for 15 minutes, where nothing else does |
+    /// | any other | does not count |
     public func base(of actor: ActorNumber, in document: DocumentNumber) -> VersionNumber? {
-        guard memory.observations.contains(where: { $0.actor == actor }) else { return nil }
+        if memory.observations.isEmpty { return nil }
         let history = facts.history(of: document)
-        let latest = memory.observations.last { observation in
-            guard observation.actor == actor else { return false }
-            return observation.version.map(history.contains) ?? (observation.document == document)
+        func latest(_ counts: (Observation) -> Bool) -> Observation? {
+            memory.observations.last { observation in
+                guard counts(observation) else { return false }
+                return observation.version.map(history.contains) ?? (observation.document == document)
+            }
         }
-        return latest?.version
+        if let own = latest({ $0.actor == actor || kin.lends($0.actor, to: actor) }) { return own.version }
+        for ancestor in kin.lineage(of: actor) {
+            let lent = latest {
+                $0.version != nil && kin.lends($0.actor, to: ancestor) && now.since($0.time) <= Self.lentFor
+            }
+            if let lent { return lent.version }
+        }
+        return nil
     }
 
     /// The base of a program if its save is a rival of the current version; nil if one follows the other.
@@ -25,14 +43,17 @@ extension Planning {
     /// | the program | its save |
     /// |---|---|
     /// | has no base | follows |
-    /// | has seen the current version, or saved it | follows |
+    /// | or its kin has saved the current version, or it has seen it | follows |
     /// | has a base that goes back to the current version | follows |
     /// | has any other base | is a rival |
     func staleBase(
         of actor: ActorNumber?, in document: DocumentNumber, current: VersionNumber
     ) -> VersionNumber? {
-        guard let actor, let base = base(of: actor, in: document), base != current, facts[current]?.author != actor,
-            !memory.observations.contains(where: { $0.actor == actor && $0.version == current }),
+        guard let actor, let base = base(of: actor, in: document), base != current,
+            !(facts[current]?.author.map { kin.areKin($0, actor) } ?? false),
+            !memory.observations.contains(where: {
+                $0.version == current && ($0.actor == actor || kin.lends($0.actor, to: actor))
+            }),
             !goesBack(base, to: current)
         else { return nil }
         return base

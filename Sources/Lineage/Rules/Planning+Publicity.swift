@@ -5,6 +5,8 @@ import VersionModel
 extension Planning {
     /// How long after a document parted its mover's removal of the copy hides it.
     static let partedCopyHides: Int64 = 3600 * 1_000_000_000
+    /// How long a name that was made up is its maker's to throw away.
+    static let madeUpFor: Int64 = 3600 * 1_000_000_000
     /// How long a link(2) and the unlink(2) of the other name count as one rename.
     static let linkIsRename: Int64 = 15 * 1_000_000_000
 
@@ -17,13 +19,14 @@ extension Planning {
     ///
     /// | the name | is removed by | the removal |
     /// |---|---|---|
-    /// | is ephemeral | its maker | is hidden, and its versions are forgotten |
+    /// | is ephemeral | its maker or kin of it, within an hour | is hidden, and its versions are forgotten |
+    /// | is ephemeral, and another program has it open for writing | anyone | publishes it first, and is shown |
     /// | is ephemeral | another program | publishes it first, and is shown |
     /// | is of a copy that parted and was not saved since | its mover, within an hour | is hidden |
     /// | is any other | | is shown |
     mutating func removal(ofLastName row: NameRow, by actor: ActorNumber) -> How {
         guard row.maker != nil else { return isOwnCopy(row, of: actor) ? .hidden : .removed }
-        if row.maker == actor {
+        if isThrownAway(row, by: actor) {
             forgetVersions(of: row.document)
             return .hidden
         }
@@ -38,6 +41,18 @@ extension Planning {
             $0.number != row.number && $0.how == .linked && $0.actor == actor && now.since($0.time) <= Self.linkIsRename
         }
         return isRename ? .hidden : .removed
+    }
+
+    /// Whether a program gives up what it has made: the name is its own, or its kin's, not old, and no stranger is about
+    /// to save into the file.
+    private func isThrownAway(_ row: NameRow, by actor: ActorNumber) -> Bool {
+        guard let maker = row.maker, kin.areKin(maker, actor), let made = facts.firstRow(of: row.document)?.time else {
+            return false
+        }
+        let isWrittenByOthers = memory.handles.contains {
+            $0.file == row.file && !$0.isClosed && !kin.areKin(maker, $0.actor)
+        }
+        return now.since(made) <= Self.madeUpFor && !isWrittenByOthers
     }
 
     /// Forgets the versions of an ephemeral document, except those that another document began with.
@@ -55,6 +70,7 @@ extension Planning {
             return false
         }
         let mover = first.from.flatMap { facts[$0] }?.actor
-        return (first.actor == actor || mover == actor) && now.since(first.time) <= Self.partedCopyHides
+        let isMovers = [first.actor, mover].contains { $0.map { kin.areKin($0, actor) } ?? false }
+        return isMovers && now.since(first.time) <= Self.partedCopyHides
     }
 }

@@ -3,13 +3,15 @@
 import VersionModel
 
 extension Planning {
-    /// A deleted document gets a name again: with its own file, if a program has that open still, else with a new file
-    /// that holds its current version. There is no new version.
+    /// A deleted document gets a name again: with its own file, if a program has that open still and no other document
+    /// was saved in it since, else with a new file that holds its current version. There is no new version.
     mutating func undelete(_ actor: ActorNumber, _ number: RowNumber, _ place: PlaceNumber, _ newFile: FileID) {
         guard let row = facts[number], let former = row.file, facts.occupant(of: place) == nil else { return }
         let isFileThere =
             memory[former] != nil && facts.countOfNames(of: former) == 0
             && facts.lastRow(of: former)?.number == number
+            && memory[former]?.holds.flatMap(facts.fingerprint)
+                == facts.current(of: row.document).flatMap(facts.fingerprint)
         let file = isFileThere ? former : newFile
         if !isFileThere { make(newFile, facts.current(of: row.document)) }
         pass(.name(file, place))

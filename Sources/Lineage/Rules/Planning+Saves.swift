@@ -125,7 +125,8 @@ extension Planning {
         var amended = version
         amended.fingerprint = file.fingerprint
         amended.modified = file.modified
-        amended.author = actor ?? version.author
+        // A rival stays that of the program whose rename or exchange made it one: no program is its own rival.
+        if version.loser == nil { amended.author = actor ?? version.author }
         amended.time = now
         record(.amend(amended))
         hold(version.number, in: file.id, through: handle, by: actor)
@@ -149,7 +150,7 @@ extension Planning {
                 at: row, of: file, content: file.content, fingerprint: file.fingerprint, by: actor,
                 isReplacing: isReplacing, isAppended: isAppended, opened: opened)
             held = held ?? number
-            if let maker = row.maker, maker != actor { recorded.append(.publish(row.number)) }
+            if let maker = row.maker, !(actor.map { kin.areKin(maker, $0) } ?? false) { recorded.append(.publish(row.number)) }
             recorded += version
         }
         for fact in recorded { record(fact) }

@@ -22,7 +22,10 @@ public struct Settling: Sendable {
         settling.publishAll()
         settling.readLabels()
         settling.settleNames()
-        for file in found.files where !scraps.contains(file.id) { settling.settleContent(of: file) }
+        let files = found.files.filter { !scraps.contains($0.id) }
+        var others: [Found.File] = []
+        for file in files where !settling.amendOverwritten(file) { others.append(file) }
+        for file in others { settling.settleContent(of: file) }
         settling.settleHeldFiles()
         settling.settleCurrentVersions()
         return settling.planning.result
@@ -92,27 +95,60 @@ public struct Settling: Sendable {
     /// | equals a version of its own, or in it | holds that |
     /// | has one version, kept nowhere else, and does not begin with it | was being amended: the version is that now |
     /// | otherwise | has a new version |
+    ///
+    /// It is at the generation of the newest version in it, as long as it begins with any version of that generation;
+    /// else at the next one.
     private mutating func settleContent(of file: Found.File) {
+        let standing = standing(of: file)
+        let isOfNextGeneration = standing.isOverwritten || standing.held == nil && standing.isKept
+        let last = isOfNextGeneration ? nil : standing.arrived.last
+        remember(
+            file, standing.generation + (isOfNextGeneration ? 1 : 0), holds: (standing.held ?? last)?.number,
+            isChanged: standing.held == nil, isOnlyExtended: !standing.isOverwritten)
+        if standing.held == nil { planning.record(file.id, by: nil, through: nil, isReplacing: false) }
+    }
+
+    /// Files that were being amended come first: what another file equals must not change any more.
+    /// - Returns: whether it was one.
+    private mutating func amendOverwritten(_ file: Found.File) -> Bool {
+        let standing = standing(of: file)
+        guard standing.held == nil, !standing.isKept, standing.isOverwritten, standing.versions.count == 1,
+            var amended = standing.versions.first
+        else { return false }
+        amended.fingerprint = file.fingerprint
+        amended.modified = file.modified
+        planning.record(.amend(amended))
+        remember(file, standing.generation, holds: amended.number, isChanged: false)
+        return true
+    }
+
+    /// What is known of a file's bytes.
+    private struct Standing {
+        /// The version that they are.
+        var held: VersionRow?
+        var generation: UInt32
+        /// The versions of that generation.
+        var versions: [VersionRow]
+        /// Those of them that the file begins with. After a power cut the catalog may know appends that have not come.
+        var arrived: [VersionRow]
+        var isKept: Bool
+
+        var isOverwritten: Bool { arrived.isEmpty && !versions.isEmpty }
+    }
+
+    private func standing(of file: Found.File) -> Standing {
         let facts = planning.facts
         let equal = facts.versions.filter { !$0.isForgotten && $0.fingerprint == file.fingerprint }
         let held =
             equal.last { $0.file == file.id && $0.modified == file.modified }
             ?? equal.last { $0.content.file == file.id }
-        var generation = newestGeneration(of: file.id)
+        let generation = newestGeneration(of: file.id)
         let present = Content(file: file.id, generation: generation)
         let versions = facts.versions(in: present)
-        let isKept = found.objects.contains { $0.content == present }
-        let isExtension = versions.allSatisfy { found.begins(file, $0.fingerprint) }
-        if held == nil, !isKept, !isExtension, versions.count == 1, var amended = versions.first {
-            amended.fingerprint = file.fingerprint
-            amended.modified = file.modified
-            planning.record(.amend(amended))
-            return remember(file, generation, holds: amended.number, isChanged: false)
-        }
-        if !isExtension || held == nil && isKept { generation += 1 }
-        let last = facts.versions(in: Content(file: file.id, generation: generation)).last
-        remember(file, generation, holds: (held ?? last)?.number, isChanged: held == nil, isOnlyExtended: isExtension)
-        if held == nil { planning.record(file.id, by: nil, through: nil, isReplacing: false) }
+        return Standing(
+            held: held, generation: generation, versions: versions,
+            arrived: versions.filter { found.begins(file, $0.fingerprint) },
+            isKept: found.objects.contains { $0.content == present })
     }
 
     private func newestGeneration(of file: FileID) -> UInt32 {

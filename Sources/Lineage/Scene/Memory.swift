@@ -45,7 +45,9 @@ public struct Memory: Hashable, Sendable {
 
     /// The latest observation is the last; one that is made again moves there.
     mutating func observe(_ observation: Observation) {
-        observations.removeAll { $0 == observation }
+        observations.removeAll {
+            $0.actor == observation.actor && $0.version == observation.version && $0.document == observation.document
+        }
         observations.append(observation)
     }
 }

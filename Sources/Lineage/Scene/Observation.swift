@@ -1,3 +1,5 @@
+import VersionModel
+
 /// A program has seen a version, by reading or by saving it (facts.md 3, "Conflict inputs").
 public struct Observation: Hashable, Sendable {
     public var actor: ActorNumber
@@ -5,10 +7,12 @@ public struct Observation: Hashable, Sendable {
     public var version: VersionNumber?
     /// The document that it was seen as. An observation counts for each document whose history has the version.
     public var document: DocumentNumber
+    public var time: Timestamp
 
-    public init(actor: ActorNumber, version: VersionNumber?, document: DocumentNumber) {
+    public init(actor: ActorNumber, version: VersionNumber?, document: DocumentNumber, time: Timestamp) {
         self.actor = actor
         self.version = version
         self.document = document
+        self.time = time
     }
 }

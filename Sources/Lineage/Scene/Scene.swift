@@ -7,11 +7,14 @@ public struct Scene: Hashable, Sendable {
     public var now: Timestamp
     /// The number of the next fact. The engine has set aside enough behind it for one plan.
     public var nextNumber: UInt64
+    /// How the programs are related that the event and the facts name.
+    public var kin: Kin
 
-    public init(facts: Facts, memory: Memory, now: Timestamp, nextNumber: UInt64) {
+    public init(facts: Facts, memory: Memory, now: Timestamp, nextNumber: UInt64, kin: Kin = Kin()) {
         self.facts = facts
         self.memory = memory
         self.now = now
         self.nextNumber = nextNumber
+        self.kin = kin
     }
 }

@@ -1,0 +1,42 @@
+import VersionModel
+
+/// How the programs of a scene are related (DESIGN 5.2). The engine gathers it from `/proc`, where it may change; rules
+/// take it as it is given.
+public struct Kin: Hashable, Sendable {
+    public struct Relation: Hashable, Sendable {
+        public var actor: ActorNumber
+        /// Its ancestors that count, nearest first: none beyond a boundary.
+        public var lineage: [ActorNumber]
+        /// Its program, as a number; nil if that is not known.
+        public var program: UInt32?
+
+        public init(actor: ActorNumber, lineage: [ActorNumber], program: UInt32? = nil) {
+            self.actor = actor
+            self.lineage = lineage
+            self.program = program
+        }
+    }
+
+    public private(set) var relations: [Relation] = []
+
+    public init(_ relations: [Relation] = []) { self.relations = relations }
+
+    public subscript(_ actor: ActorNumber) -> Relation? { relations.first { $0.actor == actor } }
+
+    public func lineage(of actor: ActorNumber) -> [ActorNumber] { self[actor]?.lineage ?? [] }
+
+    /// Whether one is the other, or an ancestor of it. Siblings are not kin.
+    public func areKin(_ one: ActorNumber, _ other: ActorNumber) -> Bool {
+        one == other || lineage(of: one).contains(other) || lineage(of: other).contains(one)
+    }
+
+    /// Whether two append as one: the same process, or the same program with the same parent (`date` in a loop).
+    public func appendAsOne(_ one: ActorNumber, _ other: ActorNumber) -> Bool {
+        if one == other { return true }
+        guard let first = self[one], let second = self[other], let program = first.program else { return false }
+        return program == second.program && first.lineage.first != nil && first.lineage.first == second.lineage.first
+    }
+
+    /// Whether what a program has seen is lent to another: to all its ancestors.
+    func lends(_ actor: ActorNumber, to other: ActorNumber) -> Bool { lineage(of: actor).contains(other) }
+}
