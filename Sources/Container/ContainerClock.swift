@@ -6,7 +6,7 @@ import VersionModel
 /// Gives each event a hybrid logical time later than all before. Lock order: last.
 final class ContainerClock: Sendable {
     private let wall: any WallClock
-    private let last = Mutex(HybridTime(wall: Timestamp(nanoseconds: 0), logical: 0))
+    private let last = RankedMutex(HybridTime(wall: Timestamp(nanoseconds: 0), logical: 0))
 
     /// - Parameter last: the newest time that was given before, as ``bytes`` had it: a wall clock that was set back
     ///   must not put new versions behind old ones.
@@ -27,8 +27,9 @@ final class ContainerClock: Sendable {
     }
 
     func next() -> HybridTime {
-        last.withLock { last in
-            last = last.next(now: wall.now())
+        let now = wall.now()
+        return last.withLock { last in
+            last = last.next(now: now)
             return last
         }
     }

@@ -16,7 +16,7 @@ public protocol KernelSide: AnyObject, Sendable {
 /// Holds the kernel side once there is one. Lock order: last.
 final class KernelLink: Sendable {
     private struct State { var side: (any KernelSide)? }
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     var side: (any KernelSide)? { state.withLock(\.side) }
     func connect(_ side: any KernelSide) { state.withLock { $0.side = side } }

@@ -10,7 +10,7 @@ import VersionStore
 final class OpenDirectory: Sendable {
     let node: Node
     /// Taken at the first read, so that a listing is whole whatever happens meanwhile.
-    let entries = Mutex<[RawEntry]?>(nil)
+    let entries = RankedMutex<[RawEntry]?>(nil)
 
     init(node: Node) { self.node = node }
 }
@@ -21,7 +21,7 @@ final class OpenDirectoryTable: Sendable {
         var directories: [UInt64: OpenDirectory] = [:]
         var next: UInt64 = 1
     }
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     subscript(handle: UInt64) -> OpenDirectory? { state.withLock { $0.directories[handle] } }
 

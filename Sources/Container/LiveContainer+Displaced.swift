@@ -11,7 +11,7 @@ import VersionStore
 /// The threads whose last open was answered with ESTALE. Lock order: last.
 final class StaleOpens: Sendable {
     private static let most = 256
-    private let threads = Mutex<[pid_t: Int64]>([:])
+    private let threads = RankedMutex<[pid_t: Int64]>([:])
 
     /// The kernel looks the name up again after the first ESTALE, and hands the second to the program.
     /// - Parameter patience: how long the open may have waited since, in nanoseconds as `now`, which only goes forward.

@@ -89,17 +89,17 @@ public final class LiveContainer: Sendable {
     public let coordinator: Coordinator
     let enrolment = Enrolment()
     /// Whether the end of tombstones is scheduled.
-    let expiring = Mutex(false)
+    let expiring = RankedMutex(false)
     /// Opened for writing, and not looked at since.
-    let newlyOpened = Mutex<[UInt64]>([])
+    let newlyOpened = RankedMutex<[UInt64]>([])
     /// Nodes with a registration for passthrough, oldest first; some may be gone by now.
-    let registrations = Mutex<Deque<UInt64>>([])
+    let registrations = RankedMutex<Deque<UInt64>>([])
     let staleOpens = StaleOpens()
     /// The documents that callers are resolving now.
-    let resolving = Mutex<Set<ItemID>>([])
+    let resolving = RankedMutex<Set<ItemID>>([])
     /// Held during the removal of a content without versions, and during its cut to the remaining versions.
-    let lettingGo = Mutex(())
-    private let socket = Mutex<String?>(nil)
+    let lettingGo = RankedMutex((), .contents)
+    private let socket = RankedMutex<String?>(nil)
 
     /// Serves the tree below `root`, which stays the caller's to close after ``close()``.
     public init(root: FileDescriptor, store: VersionStore, options: Options) throws(StoreError) {

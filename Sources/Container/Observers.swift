@@ -27,7 +27,7 @@ final class Observers: Sendable {
     }
 
     let books = ObservationBooks()
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
     private let processes: ProcessTable?
     private let users = UserNames()
 
@@ -198,7 +198,7 @@ final class Observers: Sendable {
 /// Allows the process table to be made before its listener.
 private final class ExitRelay: Sendable {
     private struct State { var listener: (@Sendable (ActorRef) -> Void)? }
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     func connect(_ listener: @escaping @Sendable (ActorRef) -> Void) { state.withLock { $0.listener = listener } }
     func ended(_ actor: ActorRef) { state.withLock(\.listener)?(actor) }

@@ -22,9 +22,9 @@ final class Policy: Sendable {
         }
     }
 
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
 
-    init(_ settings: Settings) { state = Mutex(State(settings, ignoreFile: nil)) }
+    init(_ settings: Settings) { state = RankedMutex(State(settings, ignoreFile: nil)) }
 
     var settings: Settings {
         get { state.withLock(\.settings) }

@@ -6,10 +6,10 @@ import VersionStore
 
 /// The recorded directories with the places they are recorded at. Lock order: last.
 final class RecordedDirectories: Sendable {
-    private let places: Mutex<[FileID: Place]>
+    private let places: RankedMutex<[FileID: Place]>
 
     init(_ directories: [Directory]) {
-        places = Mutex(Dictionary(directories.map { ($0.id, $0.place) }, uniquingKeysWith: { $1 }))
+        places = RankedMutex(Dictionary(directories.map { ($0.id, $0.place) }, uniquingKeysWith: { $1 }))
     }
 
     /// The rows missing for a directory and its ancestors, given as ``NodeTable/chain(_:)``.
@@ -45,7 +45,7 @@ final class DeletionGroups: Sendable {
         var id: DeletionID
         var last: Timestamp
     }
-    private let groups = Mutex<[ActorRef: Group]>([:])
+    private let groups = RankedMutex<[ActorRef: Group]>([:])
 
     func group(of deletion: DeletionID, by actor: ActorRef, now: Timestamp) -> DeletionID {
         groups.withLock { groups in

@@ -39,14 +39,14 @@ final class WriterArbiter: Sendable {
         var called: Int64?
     }
 
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
     private let scheduler: Scheduler
     /// The thread for opens whose wait is over. An open that truncates may first copy a big file, and the scheduler
     /// must keep all deadlines.
     private let opens: Scheduler
 
     init(replaceWait: Int64, scheduler: Scheduler, opens: Scheduler) {
-        state = Mutex(State(claims: WriterClaims(replaceWait: replaceWait)))
+        state = RankedMutex(State(claims: WriterClaims(replaceWait: replaceWait)), .claims)
         self.scheduler = scheduler
         self.opens = opens
     }

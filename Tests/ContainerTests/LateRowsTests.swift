@@ -35,7 +35,8 @@ import VersionStore
 
     /// Runs a change of names up to where its document is unlocked, and something else there.
     private func between(
-        _ tree: BrowsedContainer, _ item: ItemID, _ change: @escaping () throws -> Void, _ then: () -> Void
+        _ tree: BrowsedContainer, _ item: ItemID, _ change: @escaping () throws -> Void,
+        _ then: @escaping () -> Void
     ) throws {
         let failed = Mutex(false)
         let done = DispatchSemaphore(value: 0)
@@ -46,8 +47,17 @@ import VersionStore
                 work.body()
                 done.signal()
             }
-            while tree.container.tombstones.document(of: item) == nil { sched_yield() }
-            then()
+            // By a thread that holds nothing.
+            let other = DispatchSemaphore(value: 0)
+            let look = UncheckedWork {
+                while tree.container.tombstones.document(of: item) == nil { sched_yield() }
+                then()
+            }
+            Thread.detachNewThread {
+                look.body()
+                other.signal()
+            }
+            other.wait()
         }
         done.wait()
         #expect(!failed.withLock { $0 })

@@ -15,7 +15,7 @@ import Testing
             /#
         let lock = #/
             ^(\ *) (?:(?:public|package|private|fileprivate|static)\ )* let\ \w+ (?::|\ =)\ 
-            (?:Mutex|Monitor|NSLock|Guarded|UnsafeMutablePointer<pthread_)
+            (?:RankedMutex|Mutex|Monitor|NSLock|Guarded|UnsafeMutablePointer<pthread_)
             /#
         var types: [Int: String] = [:]
         var found: Set<String> = []

@@ -24,8 +24,8 @@ final class ObservationBooks: Sendable {
         var isAwaited = false
     }
 
-    private let books = Mutex(Observations())
-    private let noted = Mutex(Noted())
+    private let books = RankedMutex(Observations(), .books)
+    private let noted = RankedMutex(Noted())
     private let firstNote = Hook()
 
     /// Sets an action for the first note after ``workIn()``. The action makes a background thread call that soon.

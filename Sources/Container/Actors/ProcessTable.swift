@@ -68,7 +68,7 @@ public final class ProcessTable: Sendable {
     private let onExit: @Sendable (ActorRef) -> Void
     private let users = UserNames()
     /// Guards the caches. Taken before the watch's own lock; /proc is read outside it.
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .books)
 
     /// - Parameters:
     ///   - boundaries: programs that end a lineage (`actors.boundaries`).

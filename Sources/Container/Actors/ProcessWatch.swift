@@ -33,7 +33,7 @@ public final class ProcessWatch: ProcessWatching {
     /// Written to at the end, to wake and end the thread.
     private let wakeUp: Int32
     /// Guards the watches. Innermost: no lock is taken and no callback is called under it.
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// Starts the thread; nil if the system has no descriptor or thread left.
     public static func start() -> ProcessWatch? {

@@ -8,7 +8,7 @@ final class BrowseHandles<Value: AnyObject & Sendable>: Sendable {
         var values: [UInt64: Value] = [:]
         var next = BrowseTable.mark + 1
     }
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     subscript(handle: UInt64) -> Value? { state.withLock { $0.values[handle] } }
 

@@ -38,7 +38,7 @@ final class BrowseTable: Sendable {
         var nextID = BrowseTable.mark + 1
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     var count: Int { state.withLock { $0.byID.count } }
 

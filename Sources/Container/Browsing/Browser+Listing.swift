@@ -9,7 +9,7 @@ import VersionStore
 /// An open virtual directory, as it was when its listing began.
 final class BrowsedListing: Sendable {
     let node: BrowseNode
-    let entries = Mutex<[BrowseChild]?>(nil)
+    let entries = RankedMutex<[BrowseChild]?>(nil)
 
     init(node: BrowseNode) { self.node = node }
 }

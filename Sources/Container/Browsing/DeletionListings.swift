@@ -33,7 +33,7 @@ final class DeletionListings: Sendable {
         var time: Int64
     }
 
-    private let state = Mutex<[FileID: Entry]>([:])
+    private let state = RankedMutex<[FileID: Entry]>([:])
 
     /// - Parameter sequence: the last of the change feed, read before the listing was made.
     subscript(directory: FileID, sequence: UInt64) -> DeletionListing? {

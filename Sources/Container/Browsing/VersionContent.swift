@@ -17,7 +17,7 @@ final class VersionContent: Sendable {
     let content: ContentID
     let size: UInt64
     private let container: LiveContainer
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
 
     /// - Throws: ENODATA if the content is nowhere any more.
     init(_ version: Version, in container: LiveContainer) throws(Errno) {
@@ -31,7 +31,7 @@ final class VersionContent: Sendable {
             if let object = try Self.object(version.content, container) { found = State(file: object, isObject: true) }
         }
         guard let found else { throw .noData }
-        state = Mutex(found)
+        state = RankedMutex(found)
     }
 
     /// The file as it is now, if the whole of it is the version and will stay so.

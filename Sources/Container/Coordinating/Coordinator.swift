@@ -8,7 +8,7 @@ import VersionModel
 /// One arbiter for a container, its clients and the waiting opens. Lock order: last, like ``WriterArbiter``'s; neither
 /// is taken under the other. Opens continue outside the lock.
 public final class Coordinator: Sendable {
-    let state: Mutex<State>
+    let state: RankedMutex<State>
     private let scheduler: Scheduler
     /// The thread where waiting opens continue.
     private let opens: Scheduler
@@ -16,7 +16,7 @@ public final class Coordinator: Sendable {
     private let inUse = Atomic(false)
 
     init(packages: Packages, scheduler: Scheduler, opens: Scheduler, limits: Arbiter.Limits = Arbiter.Limits()) {
-        state = Mutex(State(arbiter: Arbiter(packages: packages, limits: limits)))
+        state = RankedMutex(State(arbiter: Arbiter(packages: packages, limits: limits)), .claims)
         self.scheduler = scheduler
         self.opens = opens
     }

@@ -11,7 +11,7 @@ import VersionStore
 final class Enrolment: Sendable {
     let needed = Atomic(false)
     /// Held during the search. Taken before all other locks.
-    let turn = Mutex(())
+    let turn = RankedMutex((), .enrolment)
 }
 
 extension LiveContainer {

@@ -20,7 +20,7 @@ final class Captures: Sendable {
         var logs: [ItemID: Stamp] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// - Returns: whether it has just started to wait.
     func add(_ node: UInt64, _ item: ItemID, _ requester: Requester) -> Bool {

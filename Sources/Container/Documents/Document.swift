@@ -162,20 +162,24 @@ final class Document: Sendable {
     let item: ItemID
     /// A recent value of ``State/isVerified``, for the same reason.
     let wasVerified: Atomic<Bool>
-    let state: Mutex<State>
+    let state: RankedMutex<State>
     /// Whether it was used since the index last removed unused documents.
     let wasUsed = Atomic<Bool>(true)
+
+    /// Why `DocumentIndex.letGo` may lock documents under the index.
+    static let unreferenced: StaticString = "only the index refers to it, so that no thread has its state locked"
 
     init(_ state: State) {
         item = state.item
         wasVerified = Atomic(state.isVerified)
-        self.state = Mutex(state)
+        self.state = RankedMutex(state, .document)
     }
 
     /// Whether the catalog or the file itself has everything about the document: nothing is in progress except open
-    /// handles, and no deadline for it is pending.
+    /// handles, and no deadline for it is pending. Called for a document that only the index refers to, with the index
+    /// locked.
     func isRestorable(now: Timestamp) -> Bool {
-        state.withLock { state in
+        state.withLock(outOfOrder: Self.unreferenced) { state in
             guard let current = state.current, let stamp = state.stamp, state.places.count == 1,
                 !state.isReturning, !state.isMarked, !state.isKept, !state.isAppendedTo, !state.isUnversioned,
                 state.maker == nil, state.refused == nil, state.conflict == nil, state.provisional == nil,

@@ -26,12 +26,12 @@ final class DocumentIndex: Sendable {
     static let limit = 30_000
 
     private let store: VersionStore
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
     private let crowded = Hook()
 
     init(store: VersionStore, recorded: Set<FileID>) {
         self.store = store
-        state = Mutex(State(unread: recorded))
+        state = RankedMutex(State(unread: recorded), .index)
     }
 
     /// The number of documents in memory.
@@ -151,7 +151,9 @@ final class DocumentIndex: Sendable {
             for index in idle where !written.contains(Place(directory: directory, name: documents[index].key)) {
                 let document = documents.values[index]
                 gone.append(documents[index].key)
-                let (item, saver, isRecorded) = document.state.withLock { ($0.item, $0.saver, $0.isRecorded) }
+                let (item, saver, isRecorded) = document.state.withLock(outOfOrder: Document.unreferenced) {
+                    ($0.item, $0.saver, $0.isRecorded)
+                }
                 if isRecorded { state.unread.insert(directory) }
                 if let saver, keepsSaver(saver) { state.savers[item] = saver }
             }

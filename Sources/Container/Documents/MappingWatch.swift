@@ -43,7 +43,7 @@ final class MappingWatch: Sendable {
         var turns: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// Starts the watch of a file, or starts it again.
     /// - Returns: the number of the turn, which ends the earlier ones; and whether the file was not watched before.

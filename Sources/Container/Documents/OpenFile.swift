@@ -54,7 +54,7 @@ final class OpenFile: Sendable {
     let descriptor: SharedDescriptor
     let flags: Int32
     let requester: Requester
-    let state: Mutex<State>
+    let state: RankedMutex<State>
     /// Whether it was opened for appending and has written elsewhere: a program can remove O_APPEND.
     let hasWrittenInside = Atomic<Bool>(false)
     /// The time of the open, by ``Scheduler/now``.
@@ -70,7 +70,7 @@ final class OpenFile: Sendable {
         self.flags = flags
         self.requester = requester
         self.claim = claim
-        state = Mutex(State(isReplacing: isReplacing, coordinated: coordinated))
+        state = RankedMutex(State(isReplacing: isReplacing, coordinated: coordinated))
     }
 
     var coordinated: ClaimID? { state.withLock(\.coordinated) }
@@ -102,7 +102,7 @@ final class OpenFileTable: Sendable {
 
     /// The handle of every read-only open that passes through.
     static let sharedReader: UInt64 = 0
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     subscript(handle: UInt64) -> OpenFile? { state.withLock { $0.files[handle] } }
 

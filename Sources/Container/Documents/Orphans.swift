@@ -22,7 +22,7 @@ struct Orphan: Sendable {
 
 /// The orphans by node. Lock order: last except for ``Openings``: the search for other writers holds the lock.
 final class Orphans: Sendable {
-    private let orphans = Mutex<[UInt64: Orphan]>([:])
+    private let orphans = RankedMutex<[UInt64: Orphan]>([:], .orphans)
 
     func add(_ orphan: Orphan, _ node: Node) { orphans.withLock { $0[node.id] = orphan } }
     func hold(_ document: Document) -> Bool { orphans.withLock { $0.values.contains { $0.document === document } } }

@@ -5,7 +5,7 @@ import VersionModel
 
 /// A set in order of arrival. Bounded, because a missing hash is harmless. Lock order: last.
 final class PendingHashes: Sendable {
-    private let versions = Mutex<[VersionID]>([])
+    private let versions = RankedMutex<[VersionID]>([])
     private let ended = Atomic<Bool>(false)
 
     /// Whether the container is being closed: no program waits for a hash, and the next save may compute it.

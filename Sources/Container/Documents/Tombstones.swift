@@ -67,7 +67,7 @@ final class Tombstones: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     func leave(_ tombstone: Tombstone, at place: Place) { state.withLock { $0.leave(tombstone, at: place) } }
 

@@ -17,7 +17,7 @@ final class DirectoryDescriptors: Sendable {
 
     private let root: SharedDescriptor
     private let capacity: Int
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     init(root: SharedDescriptor, capacity: Int) {
         self.root = root

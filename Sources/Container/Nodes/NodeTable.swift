@@ -17,7 +17,7 @@ final class NodeTable: Sendable {
     let root: Node
     /// Changes with each move of a directory, which invalidates all values derived from directories' places.
     let layout = Atomic<UInt64>(1)
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
 
     init(root: FileStat) {
         let node = Node(id: Node.rootID, file: .root, type: root.type, key: root.key, standing: .own)
@@ -26,7 +26,7 @@ final class NodeTable: Sendable {
         var state = State()
         state.byID[node.id] = node
         state.byKey[node.key] = node
-        self.state = Mutex(state)
+        self.state = RankedMutex(state, .nodes)
     }
 
     var count: Int { state.withLock { $0.byID.count } }

@@ -24,5 +24,5 @@ struct Openings: ~Copyable, Sendable {
         var count: Int { readers + writers.count }
     }
 
-    let state = Mutex(State())
+    let state = RankedMutex(State())
 }

@@ -43,7 +43,7 @@ final class RoomState: Sendable {
         var isExhausted = false
     }
 
-    let state = Mutex(State())
+    let state = RankedMutex(State())
     /// How often the catalog was walked for contents that may be given up.
     let walks = Atomic<Int>(0)
     /// Whether the history exceeds its limit by more than one version: the thread that adds to it deletes some before

@@ -13,14 +13,14 @@ final class Retention: Sendable {
         var seen: Int64?
     }
 
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
     private let wall: any WallClock
 
     /// Goes on from what an earlier mount has stored.
     init(store: VersionStore, wall: any WallClock) {
         self.wall = wall
         let stored = (try? store.setting(Self.key)).flatMap { Self.decode($0) }
-        state = Mutex(State(clock: stored ?? RetentionClock(wall: wall.now())))
+        state = RankedMutex(State(clock: stored ?? RetentionClock(wall: wall.now())))
     }
 
     /// Takes note of the time; to be called now and then, at least once an hour while mounted.

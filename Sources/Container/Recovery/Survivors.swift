@@ -15,7 +15,7 @@ final class Survivors: Sendable {
         var mapped: Set<BackingKey> = []
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// Whether a file may be one of them; only a read lease is certain.
     func mayInclude(_ file: FileID, _ key: BackingKey) -> Bool {
