@@ -10,6 +10,7 @@ import VersionStore
 extension LiveContainer {
     /// The document's file is now what was renamed over it: records the save.
     func takeOver(
+        _ names: borrowing NamesHeldAlone,
         _ state: inout Document.State, _ document: Document, _ move: Move, _ marked: Marked?, _ requester: Requester
     ) throws(Errno) -> SavedByRename {
         var move = move

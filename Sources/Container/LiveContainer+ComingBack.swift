@@ -12,20 +12,21 @@ extension LiveContainer {
     /// - Returns: nil if the file has the name, but that document cannot have it back.
     /// - Throws: if the file has its old name still, and the other document may come back yet.
     func comeBack(
+        _ names: borrowing NamesHeldAlone,
         _ move: Move, _ marked: Marked, _ tombstone: Tombstone, _ moved: Document?, _ requester: Requester
     ) throws(Errno) -> SavedByRename? {
         var isMoved = false
         do throws(Errno) {
             try Backing.rename(move)
             isMoved = true
-            guard try bringBack(tombstone, to: move.newPlace, in: move.newParent, requester) else { return nil }
+            guard try bringBack(names, tombstone, to: move.newPlace, in: move.newParent, requester) else { return nil }
         } catch {
             tombstones.leave(tombstone, at: move.newPlace)
             if isMoved, (try? takeBack(move, moved)) == nil { return nil }
             throw error
         }
         return try tombstone.document.state.withLock { state throws(Errno) in
-            try takeOver(&state, tombstone.document, move, marked, requester)
+            try takeOver(names, &state, tombstone.document, move, marked, requester)
         }
     }
 
@@ -51,18 +52,19 @@ extension LiveContainer {
     /// current until the new file is saved.
     /// - Throws: before anything has happened that shows; the tombstone is valid still.
     func bringBack(
+        _ names: borrowing NamesHeldAlone,
         _ tombstone: Tombstone, to place: Place, in parent: Node, _ requester: Requester
     ) throws(Errno) -> Bool {
         let document = tombstone.document
         let isBack = try document.state.withLock { state throws(Errno) in
             guard let current = state.current else { return false }
             // What fails after this would leave half of it done.
-            try find([place] + state.places)
+            try find(names, [place] + state.places)
             var rows: [VersionStore.Mutation] = []
             var parting: Parting?
             // Where it is by now: it may have been moved on, or deleted under its other name.
             if !state.places.isEmpty {
-                let parted = try part(&state, at: state.places)
+                let parted = try part(names, &state, at: state.places)
                 (parting, rows) = (parted, parted.rows)
             } else if let deletion = tombstone.deletion ?? tombstones.deletion(of: document) {
                 var version = current
@@ -99,7 +101,7 @@ extension LiveContainer {
             let file = Item.LiveFile(id: FileID(0), size: 0, modified: Timestamp(nanoseconds: 0))
             rows.append(.item(Item(id: state.item, places: [place], current: current.id, file: file)))
             record(parent, rows)
-            if let parting { try settle(parting) }
+            if let parting { try settle(names, parting) }
             return true
         }
         guard isBack else { return false }

@@ -45,7 +45,7 @@ extension LiveContainer {
         _ caller: Caller, _ parent: Node, _ name: FileName, _ mode: mode_t, _ flags: Int32, _ requester: Requester,
         _ mayBeEphemeral: Bool
     ) throws(Errno) -> (Found, OpenFile)? {
-        try names.writing { () throws(Errno) in
+        try names.writing { (names) throws(Errno) in
             let directory = try descriptor(of: parent)
             let kept = flags & (O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
             umask(caller.umask)
@@ -60,7 +60,8 @@ extension LiveContainer {
                 return nil
             }
             do throws(Errno) {
-                return try admitNew(file, name, parent, directory, caller, mode, flags, requester, mayBeEphemeral)
+                return try admitNew(
+                    names, file, name, parent, directory, caller, mode, flags, requester, mayBeEphemeral)
             } catch {
                 // Whatever is asked again finds what it found before.
                 try? Backing.unlink(name.bytes, in: directory.raw)
@@ -70,6 +71,7 @@ extension LiveContainer {
     }
 
     private func admitNew(
+        _ names: borrowing NamesHeldAlone,
         _ file: SharedDescriptor, _ name: FileName, _ parent: Node, _ directory: SharedDescriptor, _ caller: Caller,
         _ mode: mode_t, _ flags: Int32, _ requester: Requester, _ mayBeEphemeral: Bool
     ) throws(Errno) -> (Found, OpenFile) {
@@ -77,7 +79,7 @@ extension LiveContainer {
         let found = found(stat, as: Node.Name(parent: parent, name: name))
         let node = try node(found.node)
         node.mayHaveCapability.store(false, ordering: .releasing)
-        if !parent.isForeign, try begin(name, in: parent, requester, mayBeEphemeral) {
+        if !parent.isForeign, try begin(names, name, in: parent, requester, mayBeEphemeral) {
             SaveMark.created.set(on: file.raw)
         }
         // An open that replaces it waits until it is written, as for a program that has truncated it.
@@ -94,17 +96,17 @@ extension LiveContainer {
         return (found, opened)
     }
 
-    /// Begins a document under a name: a new one, or the one that had this name until just now. Called with the name
-    /// lock held for writing.
+    /// Begins a document under a name: a new one, or the one that had this name until just now.
     /// - Returns: whether it is the one from before.
     private func begin(
+        _ names: borrowing NamesHeldAlone,
         _ name: FileName, in parent: Node, _ requester: Requester, _ mayBeEphemeral: Bool
     ) throws(Errno) -> Bool {
         let place = Place(directory: parent.file, name: name)
         observers.created(name, in: parent.file, by: requester)
         if let tombstone = tombstones.take(at: place, now: now, isOpen: isStillOpen) {
             let isBack: Bool
-            do throws(Errno) { isBack = try bringBack(tombstone, to: place, in: parent, requester) } catch {
+            do throws(Errno) { isBack = try bringBack(names, tombstone, to: place, in: parent, requester) } catch {
                 tombstones.leave(tombstone, at: place)
                 throw error
             }

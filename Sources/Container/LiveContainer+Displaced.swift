@@ -136,7 +136,7 @@ extension LiveContainer {
     func reachDisplaced(_ node: Node) throws(Errno) {
         if isLive(node) { throw Errno(rawValue: ESTALE) }
         if orphans.document(of: node) != nil { return }
-        try names.writing { () throws(Errno) in
+        try names.writing { (_) throws(Errno) in
             switch nodes.location(node).whereabouts {
             case .live, .gone: break
             // What was deleted does not change.
@@ -149,7 +149,7 @@ extension LiveContainer {
     /// Has what is written to a file that lost its name settled when it is closed.
     func adoptWriter(of node: Node, hasChanged: Bool) {
         guard let last = nodes.lostName(of: node) else { return }
-        names.writing { () throws(Never) in
+        names.writing { (_) throws(Never) in
             guard case .gone = nodes.location(node).whereabouts, let document = heir(of: node) else { return }
             let stamp = hasChanged ? nil : (try? statLocked(node)).map { Stamp($0) }
             orphans.addIfAbsent(node) {

@@ -10,7 +10,9 @@ import VersionStore
 extension LiveContainer {
     /// Each name keeps its item and gets the other's content as a new version. The other names of a file part from it,
     /// as they do when another file is renamed over one of them.
-    func exchange(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+    func exchange(
+        _ names: borrowing NamesHeldAlone, _ move: Move, _ target: Entry, _ requester: Requester
+    ) throws(Errno) {
         guard move.source.stat.isRegular, target.stat.isRegular else {
             return try exchangeOther(move, target, requester)
         }
@@ -28,8 +30,8 @@ extension LiveContainer {
         // yet. (Two documents at once: only with the name lock held alone.)
         try first.state.withLock { one throws(Errno) in
             try second.state.withLock { other throws(Errno) in
-                try parting(&one, move.source) { () throws(Errno) in
-                    try parting(&other, target) { () throws(Errno) in try Backing.rename(move) }
+                try parting(names, &one, move.source) { () throws(Errno) in
+                    try parting(names, &other, target) { () throws(Errno) in try Backing.rename(move) }
                 }
                 moveNodes(move, target)
                 try savedByExchange(&one, move.source, requester)
@@ -61,14 +63,15 @@ extension LiveContainer {
 
     /// Runs what takes a file from a name; its other names part from the document if it succeeds.
     private func parting(
+        _ names: borrowing NamesHeldAlone,
         _ state: inout Document.State, _ entry: Entry, _ body: () throws(Errno) -> Void
     ) throws(Errno) {
-        let parted = try partNames(&state, besides: entry.place)
+        let parted = try partNames(names, &state, besides: entry.place)
         do throws(Errno) { try body() } catch {
             takeBack(parted, of: &state, as: entry.stat)
             throw error
         }
-        if let parted { try settle(parted.parting) }
+        if let parted { try settle(names, parted.parting) }
     }
 
     private func savedByExchange(

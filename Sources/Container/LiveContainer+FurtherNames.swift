@@ -103,12 +103,13 @@ extension LiveContainer {
         return rows + itemRows(state, entry.stat)
     }
 
-    /// Puts an entry of the deleted area under a free name; a noted name becomes a name of its file again. Called with
-    /// the name lock held for writing.
+    /// Puts an entry of the deleted area under a free name; a noted name becomes a name of its file again.
     ///
     /// - Returns: the entry as it was last: a noted name whose file was in the deleted area too is the file itself now.
     /// - Throws: ENOENT if the entry or its file is not there any more.
-    func takeOut(_ id: DeletionID, to name: FileName, in directory: SharedDescriptor) throws(Errno) -> Deletion {
+    func takeOut(
+        _ names: borrowing NamesHeldAlone, _ id: DeletionID, to name: FileName, in directory: SharedDescriptor
+    ) throws(Errno) -> Deletion {
         let found = try store(throwing: .ioError) { () throws(StoreError) in try store.deletion(id) }
         guard var deletion = found else { throw .noSuchFileOrDirectory }
         if deletion.type == .link {

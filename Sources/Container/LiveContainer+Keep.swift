@@ -70,11 +70,12 @@ extension LiveContainer {
     }
 
     /// Keeps the current version's content when its file loses its name, in one step if no program can change the file
-    /// any more. Called with the name lock held for writing, before another file takes the name.
+    /// any more. Called before another file takes the name.
     /// - Returns: whether the file itself is now the object.
     @discardableResult
     func keepDisplaced(
-        _ state: inout Document.State, of node: Node, _ name: FileName, in directory: SharedDescriptor, _ stat: FileStat
+        _ names: borrowing NamesHeldAlone, _ state: inout Document.State, of node: Node, _ name: FileName,
+        in directory: SharedDescriptor, _ stat: FileStat
     ) throws(Errno) -> Bool {
         guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return false }
         let live = state.hasGrownSinceLabeled ? try? Backing.openQuietly(name.bytes, in: directory.raw, stat.key) : nil

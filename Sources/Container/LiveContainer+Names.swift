@@ -42,7 +42,7 @@ extension LiveContainer {
         _ caller: Caller, _ parent: Node, _ name: FileName, _ mode: mode_t?,
         _ body: (Int32, [UInt8]) throws(Errno) -> Void
     ) throws(Errno) -> Found {
-        try names.writing { () throws(Errno) in
+        try names.writing { (_) throws(Errno) in
             let directory = try descriptor(of: parent)
             umask(caller.umask)
             try body(directory.raw, name.bytes)
@@ -93,7 +93,7 @@ extension LiveContainer {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
         learn(caller)
-        return try names.writing { () throws(Errno) in
+        return try names.writing { (_) throws(Errno) in
             let directory = try descriptor(of: parent)
             let document = source.isRegular ? knownDocument(of: source) : nil
             let oldName = nodes.location(source).name

@@ -16,8 +16,10 @@ extension LiveContainer {
 
     /// The document's file lives on under other names: there it becomes an item of its own, whose first version has the
     /// same content and names the old one as its parent. It has no names yet. Once its rows are committed, and before
-    /// the old document is unlocked, it gets them (``settle(_:)``): the rows would undo an earlier save in it.
-    func part(_ state: inout Document.State, at others: [Place]) throws(Errno) -> Parting {
+    /// the old document is unlocked, it gets them (``settle(_:_:)``): the rows would undo an earlier save in it.
+    func part(
+        _ names: borrowing NamesHeldAlone, _ state: inout Document.State, at others: [Place]
+    ) throws(Errno) -> Parting {
         try leaveUnfinished(&state, at: others)
         var new = Document.State(item: .random(), places: others)
         new.isVerified = true
@@ -61,7 +63,7 @@ extension LiveContainer {
     }
 
     /// Gives a document that has parted the names that it has now. Called with the old document's lock still held.
-    func settle(_ parting: Parting) throws(Errno) {
+    func settle(_ names: borrowing NamesHeldAlone, _ parting: Parting) throws(Errno) {
         for place in parting.places {
             try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(parting.document, at: place) }
         }
@@ -76,15 +78,17 @@ extension LiveContainer {
 
     /// Other names of a document part from it, because another file is about to take this one. Their rows are committed
     /// before that: a kill in between leaves two documents with one file, and a kill after it would leave one document
-    /// with two files. Followed by ``settle(_:)`` or ``takeBack(_:of:as:)``, before the document is unlocked.
+    /// with two files. Followed by ``settle(_:_:)`` or ``takeBack(_:of:as:)``, before the document is unlocked.
     /// - Returns: nil if there are no other names.
-    func partNames(_ state: inout Document.State, besides place: Place) throws(Errno) -> PartedNames? {
+    func partNames(
+        _ names: borrowing NamesHeldAlone, _ state: inout Document.State, besides place: Place
+    ) throws(Errno) -> PartedNames? {
         let others = state.places.filter { $0 != place }
         guard !others.isEmpty else { return nil }
-        try find(others)
+        try find(names, others)
         try leaveUnfinished(&state, at: others)
         let whole = state
-        let parting = try part(&state, at: others)
+        let parting = try part(names, &state, at: others)
         store.commit(parting.rows)
         state.places = [place]
         return PartedNames(parting: parting, whole: whole)
@@ -99,8 +103,8 @@ extension LiveContainer {
         store.commit([.forgetItem(parted.parting.document.item)] + itemRows(state, stat))
     }
 
-    /// Has the index read the directories of places: nothing there can fail any more while the names are locked.
-    func find(_ places: [Place]) throws(Errno) {
+    /// Has the index read the directories of places: nothing there can fail any more until the names are let go.
+    func find(_ names: borrowing NamesHeldAlone, _ places: [Place]) throws(Errno) {
         try store(throwing: .ioError) { () throws(StoreError) in
             for place in places { _ = try documents.document(at: place) }
         }

@@ -28,7 +28,7 @@ extension LiveContainer {
     ) throws(Errno) {
         learn(caller)
         try capturingAhead { isCaptured throws(Errno) in
-            try names.writing { () throws(Errno) -> [Node] in
+            try names.writing { (names) throws(Errno) -> [Node] in
                 let directory = try descriptor(of: parent)
                 let stat = try Backing.stat(name.bytes, in: directory.raw)
                 guard !stat.isDirectory else { throw .isDirectory }
@@ -44,7 +44,7 @@ extension LiveContainer {
                 } else if stat.isRegular {
                     let requester = requester(caller)
                     if !isCaptured, let database = capturedAhead(entry, by: requester) { return [database] }
-                    try unlinkDocument(entry, requester)
+                    try unlinkDocument(names, entry, requester)
                 } else {
                     try unlinkOther(entry, requester(caller))
                 }
@@ -75,7 +75,7 @@ extension LiveContainer {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true, takesAway: true)
         learn(caller)
-        try names.writing { () throws(Errno) in
+        try names.writing { (_) throws(Errno) in
             let directory = try descriptor(of: parent)
             let stat = try Backing.stat(name.bytes, in: directory.raw)
             guard stat.isDirectory else { throw .notDirectory }
@@ -123,7 +123,9 @@ extension LiveContainer {
         var place: Place { Place(directory: parent.file, name: name) }
     }
 
-    private func unlinkDocument(_ entry: Entry, _ requester: Requester) throws(Errno) {
+    private func unlinkDocument(
+        _ names: borrowing NamesHeldAlone, _ entry: Entry, _ requester: Requester
+    ) throws(Errno) {
         let node = entry.node ?? intern(entry.stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         var entry = entry
@@ -142,7 +144,7 @@ extension LiveContainer {
             try document.state.withLock { state throws(Errno) in
                 guard state.sharesContent else { return }
                 // An older version of another item is in this file and nowhere else.
-                try keepDisplaced(&state, of: node, entry.name, in: entry.directory, entry.stat)
+                try keepDisplaced(names, &state, of: node, entry.name, in: entry.directory, entry.stat)
             }
             try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
             leave(entry, now: .gone)
@@ -226,7 +228,9 @@ extension LiveContainer {
     }
 
     /// Moves what another name is about to take the place of to the deleted area; directories must be empty.
-    func displace(_ entry: Entry, by source: FileStat, _ requester: Requester) throws(Errno) {
+    func displace(
+        _ names: borrowing NamesHeldAlone, _ entry: Entry, by source: FileStat, _ requester: Requester
+    ) throws(Errno) {
         switch (source.isDirectory, entry.stat.isDirectory) {
         case (true, false): throw .notDirectory
         case (false, true): throw .isDirectory
@@ -237,7 +241,8 @@ extension LiveContainer {
             try moveToDeleted(entry, nil, requester)
             if let node = entry.node { directories.drop(node.id) }
         case (false, false):
-            if entry.stat.isRegular { try unlinkDocument(entry, requester) } else { try unlinkOther(entry, requester) }
+            guard entry.stat.isRegular else { return try unlinkOther(entry, requester) }
+            try unlinkDocument(names, entry, requester)
         }
     }
 

@@ -24,7 +24,7 @@ extension LiveContainer {
         }
         var saved: SavedByRename?
         try capturingAhead { isCaptured throws(Errno) in
-            try names.writing { () throws(Errno) -> [Node] in
+            try names.writing { (names) throws(Errno) -> [Node] in
                 let (move, target) = try self.move(name, in: parent, to: newName, in: newParent, flags)
                 if !isCaptured {
                     let exchanged = flags & linux_RENAME_EXCHANGE != 0 ? [move.source] : []
@@ -34,7 +34,7 @@ extension LiveContainer {
                     if !databases.isEmpty { return databases }
                 }
                 let deeds = deeds(move, target)
-                saved = try rename(move, onto: target, requester)
+                saved = try rename(names, move, onto: target, requester)
                 tell(of: deeds, by: caller)
                 if coordinator.isInUse { tellCoordinator(move, target, (name, parent), (newName, newParent)) }
                 return []
@@ -87,7 +87,9 @@ extension LiveContainer {
         return (move, target)
     }
 
-    private func rename(_ move: Move, onto target: Entry?, _ requester: Requester) throws(Errno) -> SavedByRename? {
+    private func rename(
+        _ names: borrowing NamesHeldAlone, _ move: Move, onto target: Entry?, _ requester: Requester
+    ) throws(Errno) -> SavedByRename? {
         let (source, newParent, flags) = (move.source, move.newParent, move.flags)
         guard !isForeign(source), !newParent.isForeign, target.map({ !isForeign($0) }) ?? true else {
             try requireSameContainer(source.parent, newParent)
@@ -98,16 +100,16 @@ extension LiveContainer {
         }
         if flags & linux_RENAME_EXCHANGE != 0 {
             guard let target else { throw .noSuchFileOrDirectory }
-            try exchange(move, target, requester)
+            try exchange(names, move, target, requester)
             return nil
         }
-        guard let target else { return try moveToNew(move, requester) }
+        guard let target else { return try moveToNew(names, move, requester) }
         if target.stat.key == source.stat.key {
             try Backing.rename(move)
             return nil
         }
-        if source.stat.isRegular, target.stat.isRegular { return try moveOver(move, target, requester) }
-        try moveOverOther(move, target, requester)
+        if source.stat.isRegular, target.stat.isRegular { return try moveOver(names, move, target, requester) }
+        try moveOverOther(names, move, target, requester)
         return nil
     }
 
@@ -160,7 +162,9 @@ extension LiveContainer {
 
     // MARK: To a name that is free
 
-    private func moveToNew(_ move: Move, _ requester: Requester) throws(Errno) -> SavedByRename? {
+    private func moveToNew(
+        _ names: borrowing NamesHeldAlone, _ move: Move, _ requester: Requester
+    ) throws(Errno) -> SavedByRename? {
         let now = now
         let document = try moved(move)
         try refuseAwayIfStale(move.source, as: move.newName, document, requester)
@@ -170,7 +174,7 @@ extension LiveContainer {
         let isHome = tombstone.map { $0.document === document } ?? false
         var isMoved = false
         if let tombstone, !isHome, canComeBack(tombstone), let marked = markRenamed(move) {
-            if let saved = try comeBack(move, marked, tombstone, document, requester) { return saved }
+            if let saved = try comeBack(names, move, marked, tombstone, document, requester) { return saved }
             isMoved = true
         }
         let old = move.source.place
@@ -250,7 +254,9 @@ extension LiveContainer {
 
     /// A rename over a document is a save of that document.
     @discardableResult
-    func moveOver(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) -> SavedByRename? {
+    func moveOver(
+        _ names: borrowing NamesHeldAlone, _ move: Move, _ target: Entry, _ requester: Requester
+    ) throws(Errno) -> SavedByRename? {
         if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
         let node =
             target.node ?? intern(target.stat, as: Node.Name(parent: target.parent, name: target.name), lookups: 0)
@@ -286,9 +292,10 @@ extension LiveContainer {
                 try saveUnfinished(&state, node, file: file)
             }
             if target.stat.links > 1 {
-                parted = try partOtherNames(&state, target)
+                parted = try partOtherNames(names, &state, target)
             } else if wasClean || !isWritten {
-                isLinked = try keepDisplaced(&state, of: node, target.name, in: target.directory, target.stat)
+                isLinked = try keepDisplaced(
+                    names, &state, of: node, target.name, in: target.directory, target.stat)
             }
             // Also where the file becomes an object: that may be given up while a program has the file open.
             if !isLinked || node.openings.state.withLock({ $0.count > 0 }) { hold(target) }
@@ -305,7 +312,7 @@ extension LiveContainer {
                 }
                 throw error
             }
-            if let parted { try settle(parted.parting) }
+            if let parted { try settle(names, parted.parting) }
             if isWritten {
                 orphans.add(
                     Orphan(
@@ -317,15 +324,15 @@ extension LiveContainer {
             leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
             // Saved where it is, it is at home there: what comes to a name it had before is something else.
             tombstones.forget(document)
-            return try takeOver(&state, document, move, marked, requester)
+            return try takeOver(names, &state, document, move, marked, requester)
         }
     }
 
     /// The other names of a displaced file become an item of their own (DESIGN 5.1).
     private func partOtherNames(
-        _ state: inout Document.State, _ target: Entry
+        _ names: borrowing NamesHeldAlone, _ state: inout Document.State, _ target: Entry
     ) throws(Errno) -> PartedNames? {
-        guard let parted = try partNames(&state, besides: target.place) else {
+        guard let parted = try partNames(names, &state, besides: target.place) else {
             // The other names were never seen: they may change the file any time, so the content is copied.
             let file = try Backing.openQuietly(target.name.bytes, in: target.directory.raw, target.stat.key)
             defer { Glibc.close(file) }
@@ -339,11 +346,13 @@ extension LiveContainer {
 
     // MARK: Onto something else
 
-    private func moveOverOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+    private func moveOverOther(
+        _ names: borrowing NamesHeldAlone, _ move: Move, _ target: Entry, _ requester: Requester
+    ) throws(Errno) {
         if move.flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
         let document = try moved(move)
         // Two steps: a crash in between leaves both, one of them in the deleted area.
-        try displace(target, by: move.source.stat, requester)
+        try displace(names, target, by: move.source.stat, requester)
         _ = tombstones.take(at: move.newPlace, now: now) { _ in false }
         try preservingStamp(of: document, at: move) { () throws(Errno) in try Backing.rename(move) }
         moveNode(move)

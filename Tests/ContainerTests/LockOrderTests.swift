@@ -41,7 +41,7 @@ import VersionModel
     @Test("two documents are locked at once only while the names are held alone", arguments: [true, false])
     func twoDocuments(isAlone: Bool) async {
         if isAlone {
-            await #expect(processExitsWith: .success) { Self.lockTwo { names, body in names.writing(body) } }
+            await #expect(processExitsWith: .success) { Self.lockTwo { names, body in names.writing { _ in body() } } }
         } else {
             await #expect(processExitsWith: .failure) { Self.lockTwo { names, body in names.reading(body) } }
         }
@@ -68,7 +68,7 @@ import VersionModel
     func rightOrder() {
         let (names, document) = (ReadWriteLock(), Document(.init(item: .random(), places: [])))
         let index = RankedMutex(0, .index)
-        for _ in 0..<2 { names.writing { document.state.withLock { _ in index.withLock { $0 += 1 } } } }
+        for _ in 0..<2 { names.writing { _ in document.state.withLock { _ in index.withLock { $0 += 1 } } } }
         index.withLock { _ in
             #expect(document.state.withLockIfAvailable { _ in true } == true)
             document.state.withLock(outOfOrder: Document.unreferenced) { _ in }

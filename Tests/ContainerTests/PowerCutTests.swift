@@ -62,7 +62,7 @@ import VersionModel
         let path = try #require(TreePath(bytes: "f".utf8)), target = try #require(TreePath(bytes: "g".utf8))
         let deletion = try #require(try before.container.deletions(at: path).first)
         // All but the rows of the return.
-        before.container.noteReturn(of: deletion, to: target)
+        before.container.names.writing { names in before.container.noteReturn(names, of: deletion, to: target) }
         let root = FileDescriptor(rawValue: before.container.root.raw)
         try before.container.store.deletedArea.moveOut(deletion.id, to: try #require(target.name), of: root)
         let tree = try cut(before, snapshot(before))

@@ -79,7 +79,7 @@ extension Browser {
             loser.item == item.id
         else { throw .noSuchFileOrDirectory }
         let copy = try StagedCopy(of: try VersionContent(loser, in: container), in: store)
-        try container.names.writing { () throws(Errno) in
+        try container.names.writing { (names) throws(Errno) in
             let target = try container.descriptor(of: directory)
             let stat = try Backing.stat(place.name.bytes, in: target.raw)
             guard stat.isRegular else { throw .readOnlyFileSystem }
@@ -96,7 +96,8 @@ extension Browser {
             }
             let entry = LiveContainer.Entry(
                 parent: directory, name: place.name, directory: target, stat: stat, node: node)
-            _ = try container.moveOver(try copy.move(to: name, in: target), entry, requester)
+            _ = try container.moveOver(
+                names, try copy.move(to: name, in: target), entry, requester)
             copy.wasMoved()
             var rows = try resolved(id, of: item.id, name: place.name, in: directory, requester)
             document.state.withLock { state in

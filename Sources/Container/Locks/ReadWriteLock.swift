@@ -2,6 +2,12 @@
 
 import Glibc
 
+/// The proof that the names of the live tree are held alone. It cannot be copied, so it is not kept for longer than the
+/// lock is. A function that needs the names held alone takes it as a parameter, instead of saying so.
+struct NamesHeldAlone: ~Copyable {
+    fileprivate init() {}
+}
+
 /// Guards the names of the live tree: look-ups share it, and a change of a name holds it alone. Order: before every
 /// other lock of the module; never held during copies of contents.
 final class ReadWriteLock: @unchecked Sendable {
@@ -34,7 +40,7 @@ final class ReadWriteLock: @unchecked Sendable {
 
     @inline(__always)
     func writing<Result, Failure: Error>(
-        file: StaticString = #fileID, line: UInt = #line, _ body: () throws(Failure) -> Result
+        file: StaticString = #fileID, line: UInt = #line, _ body: (borrowing NamesHeldAlone) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         #if DEBUG
         let held = take(isAlone: true, file, line)
@@ -42,13 +48,13 @@ final class ReadWriteLock: @unchecked Sendable {
         #endif
         pthread_rwlock_wrlock(lock)
         defer { pthread_rwlock_unlock(lock) }
-        return try body()
+        return try body(NamesHeldAlone())
     }
 
     /// The same as ``writing(_:)`` if no thread has the lock, this one included; nil otherwise.
     @inline(__always)
     func writingIfFree<Result, Failure: Error>(
-        file: StaticString = #fileID, line: UInt = #line, _ body: () throws(Failure) -> Result
+        file: StaticString = #fileID, line: UInt = #line, _ body: (borrowing NamesHeldAlone) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard pthread_rwlock_trywrlock(lock) == 0 else { return nil }
         defer { pthread_rwlock_unlock(lock) }
@@ -56,7 +62,7 @@ final class ReadWriteLock: @unchecked Sendable {
         let held = take(isAlone: true, file, line, .unchecked)
         defer { held.drop() }
         #endif
-        return try body()
+        return try body(NamesHeldAlone())
     }
 
     #if DEBUG

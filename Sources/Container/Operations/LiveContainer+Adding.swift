@@ -20,7 +20,7 @@ extension LiveContainer {
             }
             let staged = try stage(source, as: principal)
             let requester = requester(principal)
-            return try changing(as: principal) { walk, _ in
+            return try changing(as: principal) { walk, _, _ in
                 let (spot, node, stat) = try walk.document(document.path)
                 try walk.require(.write, on: spot)
                 return try self.document(of: node, stat).state.withLock { state in

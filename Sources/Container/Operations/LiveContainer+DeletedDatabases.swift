@@ -34,7 +34,9 @@ extension LiveContainer {
             let time = database.current.modified.timespec
             try Backing.check { futimens(staged.file.raw, [time, time]) }
             try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(staged.file.raw) } }
-            return try names.writing { () throws(Errno) in try replace(deletion, database, by: staged) }
+            return try names.writing { (names) throws(Errno) in
+                try replace(names, deletion, database, by: staged)
+            }
         } catch {
             guard !error.isFull else { throw error }
             logger.warning("a database comes back without its log: \(error)", metadata: ["file": "\(deletion.path)"])
@@ -63,9 +65,8 @@ extension LiveContainer {
         return node.hasWriters || WritableMappings.exist(on: file.raw)
     }
 
-    /// Called with the name lock held for writing.
     private func replace(
-        _ deletion: Deletion, _ database: DeletedDatabase, by staged: StagedFile
+        _ names: borrowing NamesHeldAlone, _ deletion: Deletion, _ database: DeletedDatabase, by staged: StagedFile
     ) throws(Errno) -> Deletion {
         let place = store.deletedArea.place(of: deletion.id)
         // It may have come back meanwhile, or be written to; and other names of it say that they are of this file.

@@ -212,8 +212,8 @@ extension LiveContainer {
             guard !dryRun else { return outcome }
             for (done, deletion) in going.enumerated() {
                 try report(done, going.count)
-                let removed = try names.writing { () throws -> (versions: [Version], bytes: UInt64) in
-                    try remove(deletion)
+                let removed = try names.writing { (names) throws -> (versions: [Version], bytes: UInt64) in
+                    try remove(names, deletion)
                 }
                 outcome.deleted += 1
                 outcome.bytes.addCapped(removed.bytes)
@@ -241,9 +241,10 @@ extension LiveContainer {
         return result
     }
 
-    /// One entry of the deleted area goes. Called with the name lock held for writing, so that it does not come back
-    /// meanwhile.
-    func remove(_ deletion: Deletion) throws -> (versions: [Version], bytes: UInt64) {
+    /// One entry of the deleted area goes. The names are held, so that it does not come back meanwhile.
+    func remove(
+        _ names: borrowing NamesHeldAlone, _ deletion: Deletion
+    ) throws -> (versions: [Version], bytes: UInt64) {
         guard let deletion = try store.deletion(deletion.id) else { return ([], 0) }
         // A name that comes back now is a new document.
         _ = takeTombstone(of: deletion)

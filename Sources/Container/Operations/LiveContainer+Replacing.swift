@@ -24,19 +24,19 @@ extension LiveContainer {
         let requester = requester(principal)
         if let node = try? looking(as: .container, { try $0.document(path).node }) { captureAhead(node) }
         let keepsSetID = keepsSetID(replacement.parents.first, at: path, as: principal)
-        return try changing(as: principal) { walk, changed in
+        return try changing(as: principal) { walk, changed, names in
             let (spot, node, stat) = try walk.document(path)
             try walk.require(.write, on: spot)
             let document = try document(of: node, stat)
             changed.append(spot)
-            do { try partFromJournals(document, spot, requester) } catch { throw explained(error, at: spot) }
+            do { try partFromJournals(names, document, spot, requester) } catch { throw explained(error, at: spot) }
             return try document.state.withLock { state in
                 let current = try settledCurrent(&state, spot, node, stat)
                 if let expected = replacement.expected, expected != current.id { throw savedMeanwhile(path) }
                 let now: FileStat
-                do { now = try displace(&state, document, spot, node, by: replacement.staged, keepsSetID) } catch {
-                    throw explained(error, at: spot)
-                }
+                do {
+                    now = try displace(names, &state, document, spot, node, by: replacement.staged, keepsSetID)
+                } catch { throw explained(error, at: spot) }
                 let parents = [current.id] + replacement.parents.filter { $0 != current.id }
                 let version = newVersion(of: state.item, replacement.staged, now, parents: parents, requester)
                 return recordReplacement(version, current, &state, spot, now, replacement, requester)
@@ -46,7 +46,9 @@ extension LiveContainer {
 
     /// The journals of a database belong to what it holds now: they go to the
     /// deleted area before it holds something else.
-    private func partFromJournals(_ document: Document, _ spot: Spot, _ requester: Requester) throws {
+    private func partFromJournals(
+        _ names: borrowing NamesHeldAlone, _ document: Document, _ spot: Spot, _ requester: Requester
+    ) throws {
         guard Databases.database(ofJournal: spot.name) == nil else { return }
         let file = try spot.open(flags: O_RDONLY)
         guard isDatabase(spot.name, file.raw) else { return }
@@ -66,7 +68,7 @@ extension LiveContainer {
             else { continue }
             let entry = Entry(
                 parent: spot.parent, name: journal, directory: spot.directory, stat: stat, node: nodes.node(stat.key))
-            try displace(entry, by: stat, requester)
+            try displace(names, entry, by: stat, requester)
         }
     }
 
@@ -135,8 +137,9 @@ extension LiveContainer {
     /// Exchanges the file of a name for a staged one, and keeps the old one: by rename, or in place if the file has
     /// several names or may not get its owner. Returns the attributes of the new file.
     private func displace(
-        _ state: inout Document.State, _ document: Document, _ spot: Spot, _ node: Node, by staged: StagedFile,
-        _ keepsSetID: Bool
+        _ names: borrowing NamesHeldAlone,
+        _ state: inout Document.State, _ document: Document, _ spot: Spot, _ node: Node,
+        by staged: StagedFile, _ keepsSetID: Bool
     ) throws -> FileStat {
         let live = try spot.open(flags: O_RDONLY)
         let stat = try Backing.stat(live.raw)
@@ -144,7 +147,7 @@ extension LiveContainer {
             return try overwrite(&state, spot, node, from: staged, keepsSetID)
         }
         try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(staged.file.raw) } }
-        try keepDisplaced(&state, of: node, spot.name, in: spot.directory, stat)
+        try keepDisplaced(names, &state, of: node, spot.name, in: spot.directory, stat)
         try staged.place(spot.name, in: spot.directory, replacing: true)
         if node.hasWriters {
             orphans.add(
@@ -169,7 +172,7 @@ extension LiveContainer {
         if options.servesOthers { try own(staged.file.raw, principal) }
         try Backing.check { fchmod(staged.file.raw, mode_t(mode & 0o777)) }
         if let modified { try Backing.check { futimens(staged.file.raw, [modified.timespec, modified.timespec]) } }
-        return try changing(as: principal) { walk, changed in
+        return try changing(as: principal) { walk, changed, _ in
             let spot = try walk.spot(path)
             guard spot.stat == nil else { throw taken(path) }
             _ = try name(spot.name.bytes, in: spot.parent, forChange: true)

@@ -130,7 +130,7 @@ extension LiveContainer {
         }
         let requester = requester(principal)
         let expected = current.id
-        let resolved = try changing(as: principal) { walk, _ in
+        let resolved = try changing(as: principal) { walk, _, _ in
             let (spot, node, stat) = try walk.document(document.path)
             try walk.require(.write, on: spot)
             return try self.document(of: node, stat).state.withLock { state in
@@ -237,7 +237,7 @@ extension LiveContainer {
             let staged = try stage(current, of: document, as: principal)
             try staged.append(Array("A line from another program, for trying out conflicts.\n".utf8))
             let requester = simulating(requester(principal))
-            try changing(as: principal) { walk, _ in
+            try changing(as: principal) { walk, _, _ in
                 let (spot, node, stat) = try walk.document(document.path)
                 try walk.require(.write, on: spot)
                 try self.document(of: node, stat).state.withLock { state in

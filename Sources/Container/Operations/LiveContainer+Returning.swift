@@ -14,8 +14,8 @@ extension LiveContainer {
     static var returned: VersionStore.Mutation { .setting(key: returnKey, value: nil) }
 
     /// Records the new path of an entry that does not return to its former one, because recovery would not look for it
-    /// there. One at a time, with the name lock held for writing.
-    func noteReturn(of deletion: Deletion, to path: TreePath) {
+    /// there. One at a time.
+    func noteReturn(_ names: borrowing NamesHeldAlone, of deletion: Deletion, to path: TreePath) {
         guard let item = deletion.item, deletion.type == .file else { return }
         let text = "\(item.hex) \(deletion.file.number) "
         store.commit([.setting(key: Self.returnKey, value: Array(text.utf8) + path.bytes)])

@@ -321,7 +321,9 @@ extension LiveContainer {
                     given.count += going.count
                 case .deleted(let deletion):
                     candidates = candidates.dropFirst()
-                    let remove = { () throws -> UInt64 in try self.remove(deletion).bytes }
+                    let remove = { (names: borrowing NamesHeldAlone) throws -> UInt64 in
+                        try self.remove(names, deletion).bytes
+                    }
                     let bytes = mayWait ? try names.writing(remove) : try names.writingIfFree(remove)
                     guard let bytes else { continue }
                     given = (given.count + 1, given.bytes + bytes)

@@ -46,7 +46,7 @@ extension LiveContainer {
                 bytes.addCapped(try giveUp(piece.filter { isStillHistory($0) }))
             }
             for deletion in deletions {
-                bytes.addCapped(try names.writing { () throws in try remove(deletion).bytes })
+                bytes.addCapped(try names.writing { names throws in try remove(names, deletion).bytes })
             }
             return try outcome(going, deleted: deletions.count, bytes: bytes)
         }

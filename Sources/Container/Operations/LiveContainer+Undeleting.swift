@@ -319,13 +319,13 @@ extension LiveContainer {
         _ deletion: Deletion, to path: TreePath, as principal: Principal, by requester: Requester, tells: Bool = true
     ) throws {
         let deletion = try completeDatabase(deletion)
-        try changing(as: principal) { walk, changed in
+        try changing(as: principal) { walk, changed, names in
             let spot = try walk.spot(path)
             guard spot.stat == nil else { throw taken(path) }
             _ = try name(spot.name.bytes, in: spot.parent, forChange: true)
             try walk.requireChange(of: spot)
-            if path != deletion.path { noteReturn(of: deletion, to: path) }
-            let deletion = try leaveArea(deletion, to: spot)
+            if path != deletion.path { noteReturn(names, of: deletion, to: path) }
+            let deletion = try leaveArea(names, deletion, to: spot)
             if tells { changed.append(spot) }
             if deletion.type == .file { try dropRightsOfReturned(spot, requester) }
             let stat = try Backing.stat(spot.name.bytes, in: spot.directory.raw)
@@ -348,9 +348,9 @@ extension LiveContainer {
     }
 
     /// The entry as it was last: one of several names may have become the file itself.
-    private func leaveArea(_ deletion: Deletion, to spot: Spot) throws -> Deletion {
+    private func leaveArea(_ names: borrowing NamesHeldAlone, _ deletion: Deletion, to spot: Spot) throws -> Deletion {
         do {
-            return try takeOut(deletion.id, to: spot.name, in: spot.directory)
+            return try takeOut(names, deletion.id, to: spot.name, in: spot.directory)
         } catch {
             switch error {
             case .fileExists: throw taken(spot.path)

@@ -137,7 +137,7 @@ extension LiveContainer {
 
     /// Runs `body` with the name lock held for writing, then tells the kernel of the names it gave.
     func changing<Result>(
-        as principal: Principal, _ body: (Walk, inout [Spot]) throws -> Result
+        as principal: Principal, _ body: (Walk, inout [Spot], borrowing NamesHeldAlone) throws -> Result
     ) throws -> Result {
         let walk = Walk(self, as: principal)
         var changed: [Spot] = []
@@ -145,7 +145,7 @@ extension LiveContainer {
             tellKernel(changed.map { ($0.parent.id, $0.name) })
             walk.end()
         }
-        return try names.writing { try body(walk, &changed) }
+        return try names.writing { names in try body(walk, &changed, names) }
     }
 
     /// Mode, owner and access list of a file below.

@@ -46,7 +46,7 @@ import VersionStore
         _ = try tree.container.pin(version, of: document, true, as: my)
         let entry = try entry("a", tree, unprotected: item)
         let error = failure {
-            try tree.container.names.writing { () throws in
+            try tree.container.names.writing { _ throws in
                 try tree.container.removeForGood(
                     entry, tree.container.documents.document(at: tree.place("a")),
                     tree.container.requester(tree.caller),
@@ -85,11 +85,11 @@ import VersionStore
         var move = move(source, to: target)
         if exchanges { move.flags = linux_RENAME_EXCHANGE }
         let requester = tree.container.requester(tree.caller)
-        try tree.container.names.writing { () throws in
+        try tree.container.names.writing { names throws in
             if exchanges {
-                try tree.container.exchange(move, target, requester)
+                try tree.container.exchange(names, move, target, requester)
             } else {
-                try tree.container.moveOver(move, target, requester)
+                try tree.container.moveOver(names, move, target, requester)
             }
         }
         let (atA, atB) = (try tree.live("b"), exchanges ? try tree.live("a") : name == "b" ? saved : "old b")
