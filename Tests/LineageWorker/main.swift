@@ -14,7 +14,8 @@ import LineageWorlds
 func enumerate(_ numbers: [UInt64], isWhole: Bool) async -> Bool {
     let clock = ContinuousClock()
     let start = clock.now
-    let enumerator = Enumerator(rules: Rules(actors: UInt32(clamping: numbers[1]), cuts: true), depth: Int(clamping: numbers[0]), isWhole: isWhole)
+    let rules = Rules(actors: UInt32(clamping: numbers[1]), cuts: true)
+    let enumerator = Enumerator(rules: rules, depth: Int(clamping: numbers[0]), isWhole: isWhole)
     let outcome = await enumerator.run { level, outcome in
         let (new, states, transitions) = (outcome.levels.last ?? 0, outcome.states, outcome.transitions)
         print("depth \(level): \(new) new, \(states) states, \(transitions) transitions, \(clock.now - start)")

@@ -117,7 +117,9 @@ public struct Enumerator: Sendable {
                 let signature = next.signature
                 guard !seen.contains(signature), own.insert(signature).inserted else { continue }
                 if rules.cuts {
-                    do throws(Violation) { try next.checkCuts("after \(moves)", former: world.unsynchronized.count) } catch {
+                    do throws(Violation) {
+                        try next.checkCuts("after \(moves)", former: world.unsynchronized.count)
+                    } catch {
                         let counterexample = Counterexample(moves: visited.moves + moves, violation: error)
                         share.counterexample = share.counterexample ?? counterexample
                         continue

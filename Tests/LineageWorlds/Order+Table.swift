@@ -1,5 +1,5 @@
 extension Order {
-    /// Orders in which `LiveContainer` once lost a save (`InterleavingTests`), without those of duplicated descriptors.
+    /// Orders in which `LiveContainer` once lost a save (`InterleavingTests`).
     public static let found = [
         "0 openForBoth x; 0 rename x y; 0 write",
         "0 openInPlace y; 0 openInPlace y; 0 write 1; 0 close 1; 0 rename y x; 0 write 0",
@@ -27,6 +27,9 @@ extension Order {
             + "0 close 1; 1 write 1",
         "0 createNew t; 0 openToAppend t; 0 close 0; 0 write 0; 0 close 0; 0 openInPlace t; 0 write 0; 0 rename t x; "
             + "0 writeAtStart 0; 0 openInPlace x",
+        "0 openTruncating x; 0 write; 0 closeDuplicate; 0 writeAtStart; 1 openInPlace x; 1 close",
+        "0 openTruncating x; 0 write; 0 closeDuplicate; 1 openTruncating x; 1 write; 1 close; 0 writeAtStart",
+        "0 openTruncating x; 0 write; 0 closeDuplicate; 1 openInPlace x; 1 write; 1 close; 1 release; 0 writeAtStart",
         "0 openTruncating t; 0 openTruncating t; 0 write 1; 0 rename t y; 0 close 1; 0 write 0",
         "1 openTruncating y; 1 rename x t; 1 openTruncating y; 1 write 0; 0 rename y t; 1 unlink t; 1 close 0; "
             + "1 writeAtStart 0",

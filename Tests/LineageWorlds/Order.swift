@@ -8,6 +8,8 @@ public struct Order: Sendable {
     private let rules: Rules
     /// Whether the writes of handles that write inside a file, or replace it, come unseen.
     private let isUnseen: Bool
+    /// Handles of which a duplicate was closed.
+    private var duplicated: [HandleNumber] = []
 
     private init(isUnseen: Bool, rules: Rules) throws(Violation) {
         self.isUnseen = isUnseen
@@ -36,11 +38,14 @@ public struct Order: Sendable {
     private mutating func carryOut(_ words: [Substring]) throws(Violation) -> Bool {
         guard words.count > 1, let number = UInt32(words[0]) else { return false }
         let actor = ActorNumber(number)
-        if ["write", "writeAtStart", "close", "release"].contains(words[1]) {
+        if ["write", "writeAtStart", "close", "closeDuplicate", "release"].contains(words[1]) {
             let back = words.dropFirst(2).first.flatMap { Int($0) } ?? 0
             guard let index = handle(of: actor, back: back, isClosed: words[1] == "release") else { return true }
+            if words[1] == "closeDuplicate" { duplicated.append(world.memory.handles[index].number) }
+            if words[1] == "close" { duplicated.removeAll { $0 == world.memory.handles[index].number } }
             switch words[1] {
-            case "close": try perform(.close(index))
+            // The handle stays: its program writes through the descriptor that is left.
+            case "close", "closeDuplicate": try perform(.close(index))
             case "release": try perform(.release(index))
             default: try perform(.write(index, atStart: words[1] == "writeAtStart", isRepeating: false))
             }
@@ -79,7 +84,10 @@ public struct Order: Sendable {
 
     private func handle(of actor: ActorNumber, back: Int, isClosed: Bool) -> Int? {
         let handles = world.memory.handles
-        let own = handles.indices.filter { handles[$0].actor == actor && handles[$0].isClosed == isClosed }
+        let own = handles.indices.filter {
+            handles[$0].actor == actor
+                && (handles[$0].isClosed && !duplicated.contains(handles[$0].number)) == isClosed
+        }
         return own.dropLast(back).last
     }
 

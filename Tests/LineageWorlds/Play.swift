@@ -14,11 +14,14 @@ import VersionModel
 /// | `touch f` | open for writing, close |
 /// | `truncate f` | truncate(2) to half its length |
 /// | `h=replace f`, `h=append f`, `h=write f` | the open alone, as handle `h` |
+/// | `h=REPLACE f`, `h=WRITE f` | the same for one whose writes come unseen |
+/// | `flush h` | the close(2) of a duplicate of it |
 /// | `write h`, `repeat h`, `close h` | one letter; always the same one; close(2) and its release |
 /// | `empty h` | ftruncate(2) to nothing |
 /// | `read f`, `rm f`, `mv f g`, `ln f g`, `swap f g` | |
 /// | `undelete f` | what was deleted last at the name comes back |
-/// | `age` | more time goes by than names are waited for |
+/// | `age`, `hour` | more time goes by than names are waited for; more than an hour |
+/// | `lose 2` | the power goes, and the facts of the last two calls are lost |
 ///
 /// Letters are new with each write: `f` begins as `a`, the first save of the script writes `b`.
 public struct Play: Sendable {
@@ -27,6 +30,8 @@ public struct Play: Sendable {
     public private(set) var problems: [String] = []
     private let rules: Rules
     private var handles: [Substring: HandleNumber] = [:]
+    /// The facts before each move.
+    private var past: [Facts] = []
 
     /// The names of a script. `t` is one that its maker makes up; no rule knows the others.
     public static let names: [Substring] = ["f", "f~", "t", "n", "g"]
@@ -61,14 +66,19 @@ public struct Play: Sendable {
     private mutating func carryOut(_ words: [Substring], by actor: ActorNumber) -> Bool {
         guard let verb = words.first else { return false }
         if verb == "age" { return perform(.age) }
+        if verb == "hour" {
+            for _ in 0..<181 { perform(.age) }
+            return true
+        }
         guard words.count > 1 else { return false }
-        if ["write", "repeat", "empty", "close"].contains(verb), let handle = handles[words[1]] {
+        if verb == "lose", let count = Int(words[1]) { return lose(count) }
+        if ["write", "repeat", "empty", "flush", "close"].contains(verb), let handle = handles[words[1]] {
             return use(handle, verb)
         }
         guard let place = Self.place(words[1]) else { return false }
         if verb.dropFirst().first == "=" {
             guard let mode = Self.modes[verb.dropFirst(2)] else { return false }
-            handles[verb.prefix(1)] = open(place, mode, by: actor)
+            handles[verb.prefix(1)] = open(place, mode, isUnseen: verb.last?.isUppercase ?? false, by: actor)
             return true
         }
         switch verb {
@@ -94,13 +104,24 @@ public struct Play: Sendable {
         }
     }
 
-    private static let modes: [Substring: AccessMode] = ["replace": .replace, "append": .append, "write": .write]
+    private static let modes: [Substring: AccessMode] = [
+        "replace": .replace, "append": .append, "write": .write, "REPLACE": .replace, "WRITE": .write,
+    ]
 
     /// Performs a move; after a violation, nothing more.
     @discardableResult
     public mutating func perform(_ move: Move) -> Bool {
         guard problems.isEmpty else { return true }
+        past.append(world.facts)
         do throws(Violation) { world = try world.performing(move, rules) } catch { problems.append("\(error)") }
+        return true
+    }
+
+    /// The power goes, the facts of the last moves with it, and the container is mounted again.
+    private mutating func lose(_ count: Int) -> Bool {
+        guard problems.isEmpty, past.indices.contains(past.count - count) else { return !problems.isEmpty }
+        world.facts = past[past.count - count]
+        do throws(Violation) { world = try world.checkingSettled() } catch { problems.append("\(error)") }
         return true
     }
 
@@ -112,8 +133,10 @@ public struct Play: Sendable {
         return use(handle, "close")
     }
 
-    private mutating func open(_ place: PlaceNumber, _ mode: AccessMode, by actor: ActorNumber) -> HandleNumber? {
-        perform(.open(actor, place, mode, isUnseen: false))
+    private mutating func open(
+        _ place: PlaceNumber, _ mode: AccessMode, isUnseen: Bool = false, by actor: ActorNumber
+    ) -> HandleNumber? {
+        perform(.open(actor, place, mode, isUnseen: isUnseen))
         return world.memory.handles.last?.number
     }
 
@@ -122,6 +145,7 @@ public struct Play: Sendable {
             return !problems.isEmpty
         }
         if verb == "empty" { return perform(.empty(index)) }
+        if verb == "flush" { return perform(.close(index)) }
         if verb != "close" { return perform(.write(index, atStart: false, isRepeating: verb == "repeat")) }
         perform(.close(index))
         return perform(.release(index))

@@ -1,7 +1,9 @@
 // The stories of decisions/0010 that facts.md 8 does not change, the rows of facts.md 8, and others of the blueprint.
 
 extension Story {
-    public static let all: [Story] = returning + homes + parting + publicity + changed + conflicting + nameless
+    public static let all: [Story] = 
+        returning + homes + parting + publicity + changed + conflicting + nameless + names + orphans + further + cuts
+        + kin
 
     /// decisions/0010: what comes back with a name.
     static let returning: [Story] = [

@@ -83,6 +83,21 @@ extension Way {
             "truncate f; h=write f; write h; close h",
             listing: "d . c . b . a"),
         Way(
+            "SQLite with a rollback journal",
+            "h=write f; i=replace t; write i; write h; close i; rm t; close h",
+            listing: "g e c a"),
+        Way(
+            "SQLite with a write-ahead log",
+            "i=replace t; write i; h=write f; write h; close h; close i; rm t",
+            listing: "g e c a"),
+        Way(
+            "LMDB, whose stores come unseen",
+            "h=WRITE f; write h; close h"),
+        Way(
+            "nano with its lock",
+            "probe t; save t; save f; rm t",
+            listing: "g e c a"),
+        Way(
             "append",
             "append f",
             listing: "abcd a"),
@@ -91,7 +106,10 @@ extension Way {
     /// The ways whose saves never conflict (DESIGN 6.1): appending and writing inside the file, and after unlinking the
     /// name oneself.
     public var conflicts: Bool {
-        !["rsync --inplace", "truncate by name, then write", "append", "git checkout, install, mv across file systems"]
-            .contains(programs)
+        ![
+            "rsync --inplace", "truncate by name, then write", "append",
+            "git checkout, install, mv across file systems",
+            "SQLite with a rollback journal", "SQLite with a write-ahead log", "LMDB, whose stores come unseen",
+        ].contains(programs)
     }
 }

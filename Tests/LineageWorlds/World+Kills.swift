@@ -76,6 +76,14 @@ extension World {
         guard problems.isEmpty else { throw Violation(problems: problems, moment: moment(), world: settled) }
     }
 
+    /// The same after a power cut that has taken facts along.
+    func checkingSettled() throws(Violation) -> World {
+        var world = self
+        world.isAfterPowerCut = true
+        try world.checkSettled([], "the power goes")
+        return world.settled()
+    }
+
     /// The world after a crash and the next mount.
     func settled() -> World {
         var world = self

@@ -28,6 +28,8 @@ extension World {
         for (index, handle) in memory.handles.enumerated() {
             if handle.isClosed {
                 moves.append(.release(index))
+                // Through a duplicate of what was closed.
+                if set == .all, canWrite(index) { moves.append(.write(index, atStart: true, isRepeating: false)) }
                 continue
             }
             if canWrite(index) {

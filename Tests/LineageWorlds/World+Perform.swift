@@ -79,6 +79,7 @@ extension World {
     ) throws(Violation) {
         guard memory.handles.indices.contains(index) else { return }
         let handle = memory.handles[index]
+        if handle.isClosed { goOn(handle) }
         if !isRepeating { lastLetter += 1 }
         let position = handle.mode == .append ? nil : atStart ? 0 : positions[index]
         let writing = Writing(letter: isRepeating ? 255 : lastLetter, position: position)
@@ -92,6 +93,12 @@ extension World {
             try perform(.write(handle.number), writing: writing, rules, move)
         }
         positions[index] = position.map { $0 + 1 } ?? Int(disk[handle.file]?.content.size ?? 0)
+    }
+
+    /// A program writes through a duplicate of what it has closed: until its release it goes on with the version.
+    private mutating func goOn(_ handle: Handle) {
+        guard let saved = handle.saved.flatMap({ facts[$0] }) else { return }
+        acknowledged.removeAll { $0.file == handle.file && $0.content == saved.fingerprint }
     }
 
     // MARK: One event

@@ -29,8 +29,7 @@ extension Planning {
     /// | the held version | |
     /// |---|---|
     /// | is the handle's own | it goes on with it (``mayAmend(_:extendsOnly:)``) |
-    /// | was appended by a process that appends as one with this (``Kin/appendAsOne(_:_:)``), at most 60 s ago, and is
-    /// extended | it is the same log |
+    /// | was appended by a process that appends as one with this, within 60 s, and is extended | it is the same log |
     /// | was overwritten in its only home by its own saver | its bytes are these now |
     func versionToAmend(_ file: LiveFile, through handle: HandleNumber?) -> VersionRow? {
         guard let version = file.holds.flatMap({ facts[$0] }) else { return nil }
@@ -44,7 +43,8 @@ extension Planning {
 
     private func continuesLog(_ version: VersionRow, _ file: LiveFile, _ handle: Handle) -> Bool {
         guard handle.mode == .append, version.isAppended,
-            version.author.map({ kin.appendAsOne($0, handle.actor) }) ?? false, version.content == file.content, !file.isKept,
+            version.author.map({ kin.appendAsOne($0, handle.actor) }) ?? false,
+            version.content == file.content, !file.isKept,
             now.since(version.time) <= Self.appendsTogether, facts.countOfDocuments(of: file.id) == 1,
             let document = facts.names(of: file.id).first?.document
         else { return false }

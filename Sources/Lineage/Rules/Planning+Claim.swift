@@ -62,7 +62,8 @@ extension Planning {
     func goOn(_ row: inout NameRow, with last: NameRow) {
         row.isContinuing = true
         row.document = last.document
-        if facts.isLiving(last), let maker = facts[last.number]?.maker, row.actor.map({ kin.areKin(maker, $0) }) ?? false { row.maker = maker }
+        guard facts.isLiving(last), let maker = facts[last.number]?.maker, let actor = row.actor else { return }
+        if kin.areKin(maker, actor) { row.maker = maker }
     }
 
     /// A name that parts from its document, because the document goes on with another file.

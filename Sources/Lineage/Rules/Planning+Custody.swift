@@ -26,8 +26,7 @@ extension Planning {
     mutating func keep(_ id: FileID) {
         guard let file = memory[id] else { return }
         if isHome(ofHeldVersionIn: file), file.isChanged, !isExtension(file) {
-            let writer = writer(of: id)
-            record(id, by: writer?.actor, through: writer?.number, isReplacing: false)
+            recordUnfinished(file)
             guard let file = memory[id], isSoleKeeper(file) else { return }
         }
         guard let content = memory[id]?.content else { return }
@@ -88,8 +87,18 @@ extension Planning {
     mutating func saveUnfinished(_ id: FileID) {
         guard let file = memory[id], file.isChanged else { return }
         if file.fingerprint.isEmpty, facts.countOfNames(of: id) < 2 { return }
-        let writer = writer(of: id)
-        record(id, by: writer?.actor, through: writer?.number, isReplacing: false)
+        recordUnfinished(file)
+    }
+
+    /// Appended bytes are no part of a version that one of several programs has saved, if all of them may have written
+    /// them: its close has acknowledged less.
+    private mutating func recordUnfinished(_ file: LiveFile) {
+        let writer = writer(of: file.id)
+        let mayBeOthers = memory.handles.contains {
+            $0.file == file.id && $0.mode != .read && $0.isUnseen && $0.number != writer?.number
+        }
+        let isSure = !mayBeOthers || !isExtension(file)
+        record(file.id, by: writer?.actor, through: isSure ? writer?.number : nil, isReplacing: false)
     }
 
     /// Which handle has changed a file, as far as that can be told.
@@ -98,6 +107,7 @@ extension Planning {
         return handles.first { !$0.isClosed && $0.isDirty }
             ?? handles.first { !$0.isClosed && $0.mode != .read && $0.isUnseen }
             ?? handles.first { $0.isDirty }
+            ?? handles.first { $0.mode != .read && $0.isUnseen }
             ?? handles.first { $0.mode != .read }
     }
 

@@ -112,8 +112,13 @@ extension Planning {
         guard let handle = memory[number], let file = memory[handle.file] else { return }
         pass(nil)
         let hasOtherWriter = memory.handles.contains { $0.number != number && $0.file == file.id && $0.mode != .read }
-        if handle.mode != .read, file.isChanged, !hasOtherWriter {
-            record(file.id, by: handle.actor, through: number, isReplacing: handle.mode == .replace)
+        // Through a duplicate it may have written since its close. What was only appended waits for the others.
+        let mayHaveWritten = handle.isUnseen || handle.isDirty
+        let hasOverwritten = handle.isClosed && mayHaveWritten && !file.fingerprint.isEmpty && !isExtension(file)
+        if handle.mode != .read, file.isChanged, !hasOtherWriter || hasOverwritten {
+            record(
+                file.id, by: handle.actor, through: mayHaveWritten ? number : nil,
+                isReplacing: handle.mode == .replace)
         }
         memory[number] = nil
         guard facts.countOfNames(of: file.id) == 0, !memory.hasHandle(of: file.id), let file = memory[file.id] else {

@@ -14,7 +14,7 @@ extension Planning {
 
     /// The newest version in a document's history, also before it had its present name, that a program has seen.
     ///
-    /// | who has seen it | |
+    /// | a program that has seen it | |
     /// |---|---|
     /// | the program itself, or one in whose lineage it is | counts |
     /// | another one in the lineage of its nearest ancestor | counts for 15 minutes, where nothing else does |

@@ -43,7 +43,7 @@ extension Planning {
         return isRename ? .hidden : .removed
     }
 
-    /// Whether a program gives up what it has made: the name is its own, or its kin's, not old, and no stranger is about
+    /// Whether a program gives up its own name: it made that up, or its kin did, not long ago, and no stranger is about
     /// to save into the file.
     private func isThrownAway(_ row: NameRow, by actor: ActorNumber) -> Bool {
         guard let maker = row.maker, kin.areKin(maker, actor), let made = facts.firstRow(of: row.document)?.time else {

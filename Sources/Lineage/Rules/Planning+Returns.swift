@@ -39,6 +39,8 @@ extension Planning {
     }
 
     private mutating func make(_ file: FileID, _ version: VersionNumber?) {
+        // Its own saver may be going on with it, in a file that is open still.
+        if let home = version.flatMap({ facts[$0] })?.content.file, home != file { saveUnfinished(home) }
         let row = version.flatMap { facts[$0] }
         perform(.make(file, row))
         memory[file] = LiveFile(

@@ -150,7 +150,9 @@ extension Planning {
                 at: row, of: file, content: file.content, fingerprint: file.fingerprint, by: actor,
                 isReplacing: isReplacing, isAppended: isAppended, opened: opened)
             held = held ?? number
-            if let maker = row.maker, !(actor.map { kin.areKin(maker, $0) } ?? false) { recorded.append(.publish(row.number)) }
+            if let maker = row.maker, !(actor.map { kin.areKin(maker, $0) } ?? false) {
+                recorded.append(.publish(row.number))
+            }
             recorded += version
         }
         for fact in recorded { record(fact) }
@@ -174,7 +176,7 @@ extension Planning {
         if isDeleted(row) {
             let (recorded, version) = version(
                 at: row, of: file, content: file.content, fingerprint: file.fingerprint, by: actor, isReplacing: false,
-                opened: opened)
+                isAppended: handle.flatMap { memory[$0] }?.mode == .append, opened: opened)
             for fact in recorded { record(fact) }
             return hold(version, in: id, through: handle, by: actor)
         }

@@ -96,15 +96,15 @@ public struct Settling: Sendable {
     /// | has one version, kept nowhere else, and does not begin with it | was being amended: the version is that now |
     /// | otherwise | has a new version |
     ///
-    /// It is at the generation of the newest version in it, as long as it begins with any version of that generation;
-    /// else at the next one.
+    /// It is at the generation of the newest version in it, as long as it begins with any version of that generation,
+    /// and has not changed since that was kept; else at the next one.
     private mutating func settleContent(of file: Found.File) {
         let standing = standing(of: file)
-        let isOfNextGeneration = standing.isOverwritten || standing.held == nil && standing.isKept
-        let last = isOfNextGeneration ? nil : standing.arrived.last
+        // A kept generation ends where the version is recorded.
         remember(
-            file, standing.generation + (isOfNextGeneration ? 1 : 0), holds: (standing.held ?? last)?.number,
-            isChanged: standing.held == nil, isOnlyExtended: !standing.isOverwritten)
+            file, standing.generation + (standing.isOverwritten ? 1 : 0),
+            holds: (standing.held ?? standing.arrived.last)?.number, isChanged: standing.held == nil,
+            isOnlyExtended: !standing.isOverwritten)
         if standing.held == nil { planning.record(file.id, by: nil, through: nil, isReplacing: false) }
     }
 
