@@ -100,7 +100,7 @@ struct Session {
             error.advice = "the earliest time is --at '\(Words.typed(begins))'"
         } else if let path = error.path, let advice = error.advice {
             error.advice = advice.split(separator: " ", omittingEmptySubsequences: false).map { word in
-                word == "FILE" ? Style.printable(path) : String(word)
+                ["FILE", "FILE`"].contains(word) ? Style.printable(path) + word.dropFirst(4) : String(word)
             }.joined(separator: " ")
         }
         return error

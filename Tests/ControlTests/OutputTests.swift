@@ -277,6 +277,6 @@ struct ArgumentBytesTests {
         let printed = VersionText(style: .plain, now: Samples.noon, shown: { $0 }).versions([version])
         #expect(
             printed.contains(Told.contentLost)
-                && printed.contains("1 version without content: versionsctl show FILE --version ID says why"))
+                && printed.contains("1 version without content: `versionsctl show FILE --version ID` says why"))
     }
 }

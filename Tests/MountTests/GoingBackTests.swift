@@ -20,7 +20,7 @@ import Testing
                 #expect(shown.text == text, "\(name): \(shown.errors)")
             }
             let far = try place.ctl("show", "c/f", "--version", "~3")
-            expectError(far, "c/f", "only 3 versions", "versionsctl history c/f lists them")
+            expectError(far, "c/f", "only 3 versions", "`versionsctl history c/f` lists them")
             expectError(try place.ctl("show", "c/f", "--version", "older"), "no version is called older", "previous")
             let difference = try place.ctl("diff", "c/f", "--version", "~2", "--version", "~1").text
             #expect(difference.hasSuffix("-one\n+two"), "\(difference)")
@@ -39,7 +39,7 @@ import Testing
         try Place.with { place in
             try place.mount()
             let alone = try place.ctl("restore", "c/f")
-            expectError(alone, "c/f", "versionsctl history c/f lists them")
+            expectError(alone, "c/f", "`versionsctl history c/f` lists them")
             try shell("echo two > c/f", in: place.path)
             for (count, text) in [(3, "one"), (4, "two"), (5, "one")] {
                 let restored = try place.ctl("restore", "c/f")

@@ -15,7 +15,7 @@ extension ContainerBackend {
             guard digits.utf8.allSatisfy({ Self.isHexDigit($0) }) else {
                 throw OperationError(
                     .invalid, "no version is called \(digits.prefix(64))", path: path,
-                    advice: "give an id, ~1, ~2 and so on, or previous; versionsctl history FILE lists the ids")
+                    advice: "give an id, ~1, ~2 and so on, or previous; `versionsctl history FILE` lists the ids")
             }
             return try container.version(digits, of: document)
         }
@@ -26,12 +26,12 @@ extension ContainerBackend {
             if let found = selection.back(steps) { return found }
             guard steps > 0 else {
                 throw OperationError(
-                    .notFound, "no current version", path: path, advice: "versionsctl history FILE lists its versions")
+                    .notFound, "no current version", path: path, advice: "`versionsctl history FILE` lists its versions")
             }
             let count = selection.reachable
             throw OperationError(
                 .notFound, count == 0 ? "no saved version yet" : "only \(count) version\(count == 1 ? "" : "s")",
-                path: path, advice: "versionsctl history FILE lists them")
+                path: path, advice: "`versionsctl history FILE` lists them")
         case .at(let time):
             guard time <= container.options.clock.now() else { throw OperationError.notYet(path) }
             guard let found = selection.at(time) else { throw OperationError.tooEarly(path, begins: selection.begins) }
@@ -41,7 +41,7 @@ extension ContainerBackend {
             guard let found = selection.before(first) else {
                 throw OperationError(
                     .notFound, "no version from before \(program)", path: path,
-                    advice: "versionsctl history FILE lists them")
+                    advice: "`versionsctl history FILE` lists them")
             }
             return found
         }
@@ -54,7 +54,7 @@ extension ContainerBackend {
     private func unknown(_ program: String, _ path: TreePath) -> OperationError {
         OperationError(
             .notFound, "no save by \(program)", path: path,
-            advice: "versionsctl history FILE lists programs and their process ids")
+            advice: "`versionsctl history FILE` lists programs and their process ids")
     }
 
     /// The moment that a client names for a directory.

@@ -20,7 +20,7 @@ struct StatusNotes {
         guard container.knowsAll(principal) else { return [] }
         return try container.unfinishedUndeletes().map {
             "\($0.path) has come back without \($0.remaining) of what was deleted from it: "
-                + "versionsctl undelete \($0.path) goes on"
+                + "`versionsctl undelete \($0.path)` goes on"
         }
     }
 
@@ -64,7 +64,7 @@ struct StatusNotes {
             lost.count == 1 ? "the content of 1 version is lost" : "the contents of \(lost.count) versions are lost"
         return [
             "\(what)\(places): files over history.max-file that were overwritten in place, or damage; "
-                + "versionsctl history FILE marks them, versionsctl show FILE --version ID says why"
+                + "`versionsctl history FILE` marks them, `versionsctl show FILE --version ID` says why"
         ]
     }
 

@@ -204,7 +204,7 @@ extension LiveContainer {
             var error = OperationError.wrap(error)
             guard run.count > 0, let group, let rest = try? rest(of: group, within: path) else { throw error }
             error.message += "; \(run.count) came back, \(rest.remaining) are still deleted"
-            error.advice = (error.errno == .noSpace ? "make room, then " : "") + "versionsctl undelete goes on"
+            error.advice = (error.errno == .noSpace ? "make room, then " : "") + "`versionsctl undelete` goes on"
             error.path = path
             throw error
         }

@@ -157,7 +157,7 @@ final class PastReturn {
             error.message += "; until then \(outcome.entries) came back, and \(outcome.displaced) newer names went to "
                 + "the deleted area"
             let first = error.errno == .noSpace ? "make room" : error.advice
-            let further = "versionsctl restore --at with the same time goes on"
+            let further = "`versionsctl restore --at` with the same time goes on"
             error.advice = first.map { "\($0), then \(further)" } ?? further
             error.path = error.path ?? path
             throw error

@@ -9,7 +9,7 @@ public struct ControlError: Error, Hashable, Sendable {
     public var message: String
     /// The affected path, relative to the container's root or absolute.
     public var path: Path?
-    /// The next step, such as `versionsctl history FILE lists them`.
+    /// The next step, such as "`versionsctl history FILE` lists them".
     public var advice: String?
     /// The new path of a renamed item.
     public var renamed: Path?

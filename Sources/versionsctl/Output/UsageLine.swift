@@ -19,7 +19,10 @@ enum UsageLine {
         what = named(empty: what)
         let lines = whole.split(whereSeparator: \.isNewline)
         let usage = lines.first { $0.hasPrefix(label) }?.dropFirst(label.count).description
-        guard usage == "versionsctl <subcommand>" else { return Diagnostic(nil, shortened(what), usage: usage) }
+        guard usage == "versionsctl <subcommand>" else {
+            let help = command(arguments).map { "`versionsctl help \($0)` explains the arguments" }
+            return Diagnostic(nil, shortened(what), hint: help, usage: usage)
+        }
         var hint = "`versionsctl --help` lists the commands."
         if let word = command(arguments) {
             if known.contains(word) {

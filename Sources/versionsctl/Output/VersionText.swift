@@ -70,7 +70,7 @@ struct VersionText: Sendable {
         }
         let lost = versions.count { $0.lost }
         let note = lost == 0
-            ? "" : "  \(Words.count(lost, "version")) without content: versionsctl show FILE --version ID says why\n"
+            ? "" : "  \(Words.count(lost, "version")) without content: `versionsctl show FILE --version ID` says why\n"
         return table.text(style, indent: "  ") + note
     }
 
