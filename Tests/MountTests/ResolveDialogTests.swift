@@ -102,7 +102,7 @@ struct ResolveDialogTests {
                 .filter { !shown.contains($0) }.map { "it does not offer \($0): \(shown)" }
             try answer("nonsense", terminal, "Keep [c]urrent")
             try answer("2", terminal, "Keep [c]urrent")
-            try answer("d", terminal, "+one B")
+            try answer("d", terminal, "-one B")
             try answer("?", terminal, "leaves the conflict as it is.")
             try terminal.type("q\n")
             try terminal.wait(for: "status 1.")

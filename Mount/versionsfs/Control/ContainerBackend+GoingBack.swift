@@ -26,7 +26,8 @@ extension ContainerBackend {
             if let found = selection.back(steps) { return found }
             guard steps > 0 else {
                 throw OperationError(
-                    .notFound, "no current version", path: path, advice: "`versionsctl history FILE` lists its versions")
+                    .notFound, "no current version", path: path,
+                    advice: "`versionsctl history FILE` lists its versions")
             }
             let count = selection.reachable
             throw OperationError(

@@ -71,6 +71,7 @@ final class Walk {
 
     /// A regular file with versions.
     func document(_ path: TreePath) throws -> (spot: Spot, node: Node, stat: FileStat) {
+        guard path.name != nil else { throw notADocument(path, true) }
         let spot = try spot(path)
         guard let node = spot.node, let stat = spot.stat else { throw OperationError.missing(path) }
         guard node.isRegular else { throw notADocument(path, node.isDirectory) }

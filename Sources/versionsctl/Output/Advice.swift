@@ -20,11 +20,11 @@ extension ControlError {
         case ENOTDIR: "a directory is needed there"
         case EISDIR: "a file is needed there"
         case EACCES, EPERM: "ask its owner, or root"
-        case ENOSPC, EDQUOT: "make room: versionsctl thin, versionsctl purge --deleted"
+        case ENOSPC, EDQUOT: "make room; `versionsctl thin` and `versionsctl purge --deleted` give up history"
         case EROFS: "mount it without -o ro, or remount what lies below"
-        case EIO: "see dmesg, and versionsctl check"
+        case EIO: "see dmesg, and `versionsctl check`"
         case ENAMETOOLONG, ELOOP, EINVAL: "give another path"
-        case ENOTCONN: "versionsctl mount DIR mounts it again"
+        case ENOTCONN: "`versionsctl mount DIR` mounts it again"
         case EMFILE, ENFILE, ENOMEM: "try again when less is running"
         default: nil
         }

@@ -118,7 +118,8 @@ struct ResolveDialog {
 
     private func compare(_ document: ConflictedDocument) throws {
         for loser in document.versions {
-            let sides = (DiffSide(loser, as: name), DiffSide(document.current, as: name))
+            // As the summary counts: what the other version has beside the current one.
+            let sides = (DiffSide(document.current, as: name), DiffSide(loser, as: name))
             try Differ(style: .standardOutput()).run([DiffPair(old: sides.0, new: sides.1)])
         }
     }
@@ -130,7 +131,7 @@ struct ResolveDialog {
             ("a", "keeps all: the other versions become files beside the document, as NAME 2.EXT."),
             ("m", "merges the other versions into the current one, where their edits do not overlap."),
             ("e", "merges, and opens the text in the editor: \(Style.printable(Editor.program)) (VISUAL, EDITOR)."),
-            ("t", "merges the first version in a program: the merge.tool of git, else a program that you name."),
+            ("t", "merges version 1 in a program: the merge.tool of git, else a program that you name."),
             ("d", "shows how the other versions differ from the current one."),
             ("q", "leaves the conflict as it is."),
         ]

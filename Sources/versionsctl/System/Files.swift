@@ -78,7 +78,10 @@ enum Files {
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                throw ControlError(system: "cannot be written", path: path ?? Path("standard output"))
+                var error = ControlError(system: "cannot be written", path: path ?? Path("standard output"))
+                // It may be anywhere: the container's history is not what fills that disk.
+                if path == nil { error.advice = "see where the output goes, and whether there is room" }
+                throw error
             }
             sent += count
         }
