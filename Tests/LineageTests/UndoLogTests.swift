@@ -44,10 +44,17 @@ struct UndoLogTests {
         log.write(4, at: 0)
         log.endGeneration()
         log.write(5, at: 1)
+        var further = log
         log.lose { _, _ in false }
         #expect(log.content(of: 2) == [4, 5, 3])
-        #expect(log.content(of: 1) == nil)
-        // Its second block is in the next layer, and durable there.
+        // The second block is in the layer of the next generation, and durable there for the synchronized one's sake.
+        #expect(log.content(of: 1) == [4, 2, 3])
         #expect(log.content(of: 0) == [1, 2, 3])
+        // The first block of that layer is needed by its own generation alone.
+        further.write(6, at: 0)
+        further.lose { _, _ in false }
+        #expect(further.content(of: 2) == [6, 5, 3])
+        #expect(further.content(of: 1) == nil)
+        #expect(further.content(of: 0) == [1, 2, 3])
     }
 }
