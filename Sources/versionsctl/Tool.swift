@@ -42,6 +42,10 @@ struct Tool: AsyncParsableCommand {
             Printer.error(DashedWords.diagnostic(word, arguments))
             return 64
         }
+        if let unknown = unknownHelp(arguments) {
+            Printer.error(unknown)
+            return 64
+        }
         // Not the parser's own: it would list it beside `--version ID` in the help of every command.
         if arguments == ["--version"] {
             try? Files.write(Array((toolVersion + "\n").utf8), to: 1, path: nil)
@@ -79,9 +83,7 @@ struct Tool: AsyncParsableCommand {
                 Printer.error(unknown)
                 return 64
             }
-            let all = configuration.groupedSubcommands.flatMap(\.subcommands).map { $0.configuration }
-            let known = ["help"] + all.compactMap(\.commandName)
-            let listed = all.filter(\.shouldDisplay).compactMap(\.commandName)
+            let (known, listed) = commandNames
             Printer.error(
                 UsageLine.of(printable(message(for: error)), text, arguments, known: known, commands: listed))
             return 64
@@ -89,6 +91,21 @@ struct Tool: AsyncParsableCommand {
         let bytes = text.isEmpty ? [] : ArgumentBytes.bytes(UsageLine.wrapped(text, columns: columns)) + [10]
         try? Files.write(bytes, to: status.isSuccess ? 1 : 2, path: nil)
         return status.isSuccess ? 0 : 1
+    }
+
+    /// The names of all commands, and of those that the help lists.
+    private static var commandNames: (known: [String], listed: [String]) {
+        let all = configuration.groupedSubcommands.flatMap(\.subcommands).map { $0.configuration }
+        return (["help"] + all.compactMap(\.commandName), all.filter(\.shouldDisplay).compactMap(\.commandName))
+    }
+
+    /// What is said of `help WORD` where no command has that name: the parser prints the general help.
+    private static func unknownHelp(_ arguments: [String]) -> Diagnostic? {
+        let (known, listed) = commandNames
+        guard arguments.first == "help", let word = arguments.dropFirst().first, !word.hasPrefix("-"),
+            !known.contains(word)
+        else { return nil }
+        return UsageLine.of("", "Usage: versionsctl <subcommand>", [word], known: known, commands: listed)
     }
 
     /// As the parser wraps help: the terminal's, else 80.

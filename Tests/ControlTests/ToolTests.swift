@@ -38,6 +38,7 @@ struct ToolTests {
             (["histroy"], "error: no command 'histroy'\nhint: did you mean `history`? \(list)"),
             (["hist", "note.txt"], "error: no command 'hist'\nhint: did you mean `history`? \(list)"),
             (["xyzzy"], "error: no command 'xyzzy'\nhint: \(list)"),
+            (["help", "histroy"], "error: no command 'histroy'\nhint: did you mean `history`? \(list)"),
             (["un"], "error: no command 'un'\nhint: did you mean `unmount` or `unpin` or `undelete`? \(list)"),
             (["histroy", "--json"],
                 #"{"error":"no command 'histroy'","hint":"did you mean `history`? `versionsctl --help` lists the "#

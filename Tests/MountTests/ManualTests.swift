@@ -26,6 +26,9 @@ import Testing
                 let page = try run(
                     "man", ["--warnings", String(name.dropLast(2))], environment: environment, seconds: 60)
                 #expect(page.status == 0 && page.errors.isEmpty, "\(name): \(page.errors)")
+                let forms = page.text.split(separator: "\n").drop { $0 != "SYNOPSIS" }.dropFirst()
+                    .prefix { $0.hasPrefix(" ") }
+                #expect(!forms.isEmpty && forms.allSatisfy { $0.count <= 80 }, "\(name): \(forms)")
                 for heading in ["NAME", "SYNOPSIS", "EXIT STATUS", "SEE ALSO"] {
                     #expect(page.text.contains(heading), "\(name): \(page.text)")
                 }

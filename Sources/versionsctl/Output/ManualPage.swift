@@ -1,6 +1,7 @@
 // A page of the manual for man(1), made from what the parser says of a command.
 
 import ArgumentParser
+import ControlProtocol
 import FoundationEssentials
 
 /// One command's page.
@@ -8,6 +9,9 @@ struct ManualPage {
     /// The words of the command: `versionsctl`, `coordinate`, `read`.
     var words: [String]
     var command: any ParsableCommand.Type
+
+    /// The columns of a form that man(1) leaves as it is: those of a terminal, without its margin.
+    private static let columns = 72
 
     /// `versionsctl-coordinate-read`.
     var name: String { words.joined(separator: "-") }
@@ -34,7 +38,10 @@ struct ManualPage {
             ".SH SYNOPSIS", ".nf",
         ]
         let usage = Tool.usageString(for: command).split(separator: "\n").map { $0.trimmingPrefix("Usage: ") }
-        lines += usage.map { Self.escaped($0.trimmingCharacters(in: " ")) } + [".fi"]
+        let wrapped = usage.flatMap { line in
+            WrappedText.lines(usage: String(line), label: "", columns: Self.columns).split(separator: "\n")
+        }
+        lines += wrapped.map { Self.escaped($0.trimmingCharacters(in: " ")) } + [".fi"]
         if !configuration.discussion.isEmpty {
             lines += [".SH DESCRIPTION"] + Self.paragraphs(configuration.discussion)
         }
