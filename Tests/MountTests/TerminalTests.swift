@@ -39,8 +39,8 @@ import Testing
             try terminal.type("nonsense\n")
             try terminal.wait("it to ask again") { $0.screen.text.components(separatedBy: "for help:").count > 2 }
             try terminal.type("d\n")
-            try terminal.wait(for: "-ours")
-            try terminal.wait(for: "+theirs")
+            try terminal.wait(for: "+ours")
+            try terminal.wait(for: "-theirs")
             try terminal.type("1\n")
             try terminal.wait(for: "status 0.")
             if !terminal.screen.text.contains("Resolved f") { problems.append("it does not say what it has done") }
