@@ -24,6 +24,10 @@ struct StartError: Error {
     init(_ subject: some CustomStringConvertible, _ text: String, hint: String?) {
         diagnostic = Diagnostic("\(subject)", text, hint: hint)
     }
+
+    static func notDirectory(_ path: FilePath) -> StartError {
+        StartError(path, "is not a directory", hint: "give a directory, such as the one that it lies in")
+    }
 }
 
 /// One container, served until it is unmounted or a signal ends it.

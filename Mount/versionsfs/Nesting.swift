@@ -18,8 +18,7 @@ enum Nesting {
         if let objection { throw StartError(mountpoint, objection.reason, hint: objection.advice) }
         var status = stat()
         if mountpoint.withPlatformString({ stat($0, &status) }) == 0, status.st_mode & S_IFMT != S_IFDIR {
-            throw StartError(
-                mountpoint, "is not a directory", hint: "give a directory, such as the one that it lies in")
+            throw .notDirectory(mountpoint)
         }
         for mount in FileSystemsBelow.ours {
             for inner in [mount.point, mount.directory] where lies(inner, in: path) {

@@ -31,7 +31,7 @@ struct OpenedContainer {
                     path, "the daemon of this mount is gone", hint: "`versionsctl mount \(path)` mounts it again")
             }
             if error as? Errno == .notDirectory {
-                throw StartError(path, "is not a directory", hint: "give a directory, such as the one that it lies in")
+                throw StartError.notDirectory(path)
             }
             throw StartError(path, "\(error)", hint: "give a directory that you may read")
         }

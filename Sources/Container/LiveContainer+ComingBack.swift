@@ -22,7 +22,7 @@ extension LiveContainer {
             guard try bringBack(names, tombstone, to: move.newPlace, in: move.newParent, requester) else { return nil }
         } catch {
             tombstones.leave(tombstone, at: move.newPlace)
-            if isMoved, (try? takeBack(move, moved)) == nil { return nil }
+            if isMoved, (try? undo(move, moved)) == nil { return nil }
             throw error
         }
         return try tombstone.document.state.withLock { state throws(Errno) in
@@ -31,7 +31,7 @@ extension LiveContainer {
     }
 
     /// The file gets its old name again.
-    private func takeBack(_ move: Move, _ document: Document?) throws(Errno) {
+    private func undo(_ move: Move, _ document: Document?) throws(Errno) {
         var source = move.source
         (source.name, source.directory) = (move.newName, move.newDirectory)
         let back = Move(

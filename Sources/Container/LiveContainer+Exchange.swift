@@ -50,7 +50,7 @@ extension LiveContainer {
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         try document.state.withLock { state throws(Errno) in
             captureBeforeLoss(&state, node, entry.name, in: entry.parent)
-            // A save under way is not what was saved.
+            // The bytes of a save under way are no version yet.
             if state.current != nil, state.contentDiffers(from: try Backing.stat(file)) {
                 try saveUnfinished(&state, node, file: file)
             }
@@ -68,7 +68,7 @@ extension LiveContainer {
     ) throws(Errno) {
         let parted = try partNames(names, &state, besides: entry.place)
         do throws(Errno) { try body() } catch {
-            takeBack(parted, of: &state, as: entry.stat)
+            undoParting(parted, of: &state, as: entry.stat)
             throw error
         }
         if let parted { try settle(names, parted.parting) }

@@ -261,7 +261,7 @@ extension LiveContainer {
                 requester: other?.requester, amends: other?.state.withLock(\.saved)))
     }
 
-    /// The file was changed unseen: the current version's content is what was kept of it, or lost.
+    /// A program has changed the file unseen: the current version's content is what was kept of it, or lost.
     private func noteOverwritten(_ state: inout Document.State) {
         guard let current = state.current, !state.isKept, !state.isReturning else { return }
         state.current = withoutFile(current)

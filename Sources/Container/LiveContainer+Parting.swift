@@ -41,7 +41,7 @@ extension LiveContainer {
         state.standIn = nil
         new.isParted = true
         new.isKept = state.isKept
-        // What is being appended is appended to the file, which is the other one's now.
+        // A program that is appending appends to the file, which is the other document's now.
         new.isAppendedTo = state.isAppendedTo
         state.isAppendedTo = false
         var first = current
@@ -78,7 +78,7 @@ extension LiveContainer {
 
     /// Other names of a document part from it, because another file is about to take this one. Their rows are committed
     /// before that: a kill in between leaves two documents with one file, and a kill after it would leave one document
-    /// with two files. Followed by ``settle(_:_:)`` or ``takeBack(_:of:as:)``, before the document is unlocked.
+    /// with two files. Followed by ``settle(_:_:)`` or ``undoParting(_:of:as:)``, before the document is unlocked.
     /// - Returns: nil if there are no other names.
     func partNames(
         _ names: borrowing NamesHeldAlone, _ state: inout Document.State, besides place: Place
@@ -96,7 +96,7 @@ extension LiveContainer {
 
     /// The names have not parted after all: the system call has failed.
     /// - Parameter stat: the document's file.
-    func takeBack(_ parted: PartedNames?, of state: inout Document.State, as stat: FileStat) {
+    func undoParting(_ parted: PartedNames?, of state: inout Document.State, as stat: FileStat) {
         guard let parted else { return }
         state = parted.whole
         guard !parted.parting.rows.isEmpty else { return }

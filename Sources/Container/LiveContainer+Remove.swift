@@ -1,4 +1,4 @@
-// Deletion: what is unlinked moves to the deleted area, unless it is no work to keep (DESIGN 3.2, 5.1).
+// Deletion: an unlinked file moves to the deleted area, unless it is no work to keep (DESIGN 3.2, 5.1).
 
 import CLinux
 import Coordination

@@ -264,7 +264,8 @@ extension LiveContainer {
         var target = target
         target.node = node
         let document = try document(of: node, target.stat, at: target.place, in: target.parent)
-        // What comes may have a history of its own: it is told apart from an unseen edit before it is taken over.
+        // The file that comes may have a history of its own. An edit of it that came past the daemon is
+        // recorded there, before the target takes the file over.
         if let source = move.source.node, knownDocument(of: source)?.state.withLock(\.isVerified) == false {
             _ = try moved(move)
         }
@@ -304,7 +305,7 @@ extension LiveContainer {
                 try renameOver(move, marked, isLinked: isLinked)
             } catch {
                 letGo(target)
-                takeBack(parted, of: &state, as: found)
+                undoParting(parted, of: &state, as: found)
                 // The file stays where it is: it must not share its inode with an object.
                 if isLinked, let content = state.current?.content {
                     try? store.contents.remove(content)

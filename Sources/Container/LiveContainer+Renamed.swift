@@ -17,7 +17,7 @@ extension LiveContainer {
         let wasEphemeral = state.maker != nil || state.isUnversioned
         let published = publish(&state, move, requester)
         let isHidden = state.isUnannounced || state.isUnversioned
-        // A name that a program made up for itself was never told: what comes out of it is new.
+        // Listeners never heard of a name that a program made up for itself: for them the new name is a new file.
         let event: [VersionStore.Mutation] = isHidden ? []
             : wasHidden
             ? [.change(change(.created, in: move.newParent, move.newName, item: state.item, by: requester))]

@@ -105,7 +105,7 @@ struct Tool: AsyncParsableCommand {
         guard arguments.first == "help", let word = arguments.dropFirst().first, !word.hasPrefix("-"),
             !known.contains(word)
         else { return nil }
-        return UsageLine.of("", "Usage: versionsctl <subcommand>", [word], known: known, commands: listed)
+        return UsageLine.unknown(command: word, commands: listed)
     }
 
     /// As the parser wraps help: the terminal's, else 80.

@@ -29,7 +29,7 @@ import VersionModel
     }
     private static let line = #line - 2
 
-    @Test("two of the same rank are taken at once by nobody")
+    @Test("no thread takes two of the same rank at once")
     func twoTables() async {
         await #expect(processExitsWith: .failure) {
             let lock = RankedMutex(())

@@ -23,20 +23,21 @@ enum UsageLine {
             let help = command(arguments).map { "`versionsctl help \($0)` explains the arguments" }
             return Diagnostic(nil, shortened(what), hint: help, usage: usage)
         }
-        var hint = "`versionsctl --help` lists the commands."
+        var hint = list
         if let word = command(arguments) {
-            if known.contains(word) {
-                guard what.hasPrefix("unknown option") else { return Diagnostic(nil, what, hint: hint, usage: general) }
-                hint = "options follow the command: `versionsctl \(word) ...`. " + hint
-            } else {
-                what = "no command '\(Style.printable(Path(bytes: ArgumentBytes.bytes(word))))'"
-                let likely = Likeness.nearest(to: word, among: commands)
-                if !likely.isEmpty {
-                    hint = "did you mean \(likely.map { "`\($0)`" }.joined(separator: " or "))? " + hint
-                }
-            }
+            guard known.contains(word) else { return unknown(command: word, commands: commands) }
+            guard what.hasPrefix("unknown option") else { return Diagnostic(nil, what, hint: hint, usage: general) }
+            hint = "options follow the command: `versionsctl \(word) ...`. " + hint
         }
         return Diagnostic(nil, shortened(what), hint: hint, usage: general)
+    }
+
+    /// What is said of a word that is no command.
+    static func unknown(command word: String, commands: [String]) -> Diagnostic {
+        let likely = Likeness.nearest(to: word, among: commands).map { "`\($0)`" }.joined(separator: " or ")
+        return Diagnostic(
+            nil, "no command '\(Style.printable(Path(bytes: ArgumentBytes.bytes(word))))'",
+            hint: (likely.isEmpty ? "" : "did you mean \(likely)? ") + list, usage: general)
     }
 
     /// A help with its usage in lines, which the parser leaves in one.
@@ -78,5 +79,6 @@ enum UsageLine {
     private static let shown = 3
 
     private static let label = "Usage: "
+    private static let list = "`versionsctl --help` lists the commands."
     static let general = "versionsctl COMMAND [ARGUMENT...]"
 }
