@@ -59,7 +59,7 @@ extension LiveContainer {
     }
 
     private func look(at place: Location, _ handle: UInt64?) throws(Errno) -> FileStat {
-        if let handle, let file = openFiles[handle] { return try Backing.stat(file.descriptor.raw) }
+        if let handle, let file = serving.files[handle] { return try Backing.stat(file.descriptor.raw) }
         return try Backing.stat(place.path, in: place.directory.raw)
     }
 
@@ -150,7 +150,7 @@ extension LiveContainer {
     /// truncate(2) and ftruncate(2).
     private func resize(_ caller: Caller, _ node: Node, _ handle: UInt64?, to size: off_t) throws(Errno) {
         guard node.isRegular, size >= 0 else { throw .invalidArgument }
-        let open = handle.flatMap { openFiles[$0] }
+        let open = handle.flatMap { serving.files[$0] }
         let descriptor: SharedDescriptor
         if let open { descriptor = open.descriptor } else { descriptor = try openForTruncation(node) }
         guard case .live = nodes.location(node).whereabouts, !node.isForeign,
@@ -191,7 +191,7 @@ extension LiveContainer {
                 open.state.withLock { ($0.hasChanged, $0.begun) = (true, $0.begun + 1) }
                 if size == 0 {
                     open.state.withLock { $0.isReplacing = true }
-                    if let claim = open.claim { arbiter.truncated(claim, node, open.requester.actor) }
+                    if let claim = open.claim { serving.arbiter.truncated(claim, node, open.requester.actor) }
                 }
             } else {
                 // Nothing will be closed: the truncation is a save of its own.
@@ -257,7 +257,7 @@ extension LiveContainer {
         }
         // A setting request moves the change time, which the kernel may have kept; a notice of attributes waits for
         // nothing.
-        if Self.settingRequests.contains(command) { kernel.side?.invalidate(node: id, data: false) }
+        if Self.settingRequests.contains(command) { serving.passthrough.kernel.side?.invalidate(node: id, data: false) }
         return Array(bytes.prefix(outputSize))
     }
 }

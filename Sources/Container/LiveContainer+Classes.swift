@@ -15,8 +15,7 @@ extension LiveContainer {
         get { policy.settings }
         set {
             policy.settings = newValue
-            arbiter.set(replaceWait: newValue.replaceWaitNanoseconds)
-            coordinator.set(Packages(extensions: newValue.packageExtensions))
+            serving.set(newValue)
         }
     }
 
@@ -108,7 +107,7 @@ extension LiveContainer {
     /// Whether a name is the journal of a database that the requester has open: a part of the database, not a document.
     func isJournal(_ name: FileName, in parent: Node, of requester: Requester) -> Bool {
         guard let database = Databases.database(ofJournal: name), let actor = requester.actor?.ref else { return false }
-        return openFiles.all.contains { file in
+        return serving.files.all.contains { file in
             file.requester.actor?.ref == actor
                 && nodes.names(file.node).contains { $0.parent === parent && $0.name == database }
         }

@@ -24,14 +24,14 @@ extension LiveContainer {
         }
         guard let (made, file) = made else {
             // An open may wait for the maker of the file, a creation may not: the kernel looks the name up again.
-            guard hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
+            guard serving.hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
             guard let found = try lookup(caller, parent: parent.id, name: bytes) else { throw .noSuchFileOrDirectory }
             guard let reply = try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)) else {
                 throw .resourceTemporarilyUnavailable
             }
             return Creation(found: found, reply: reply)
         }
-        staleOpens.settled(caller.thread)
+        serving.hasOpened(caller)
         let reply = serve(writer: file, isMediated: isNearlyFull || mode & S_ISUID != 0 || mode & S_ISGID != 0)
         if !file.node.isForeign, !isLive(file.node) { adoptWriter(of: file.node, hasChanged: true) }
         var found = made
@@ -86,9 +86,9 @@ extension LiveContainer {
         let isReplacing = flags & O_APPEND == 0
         let sharing = flags & O_ACCMODE == O_RDWR && flags & O_TRUNC == 0
         let claim = isReplacing && !parent.isForeign
-            ? arbiter.created(node, requester.actor, sharing: sharing) : nil
+            ? serving.arbiter.created(node, requester.actor, sharing: sharing) : nil
         let opened = OpenFile(
-            id: openFiles.newHandle(), node: node, descriptor: file,
+            id: serving.files.newHandle(), node: node, descriptor: file,
             flags: flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0),
             requester: requester, claim: claim, isReplacing: isReplacing)
         // Before another request can take the name away again.
@@ -170,7 +170,7 @@ extension LiveContainer {
         let stat = try Backing.stat(file.raw)
         let node = nodes.internNameless(stat.key, file: fileID(stat), type: stat.type, held: file)
         let opened = OpenFile(
-            id: openFiles.newHandle(), node: node, descriptor: file,
+            id: serving.files.newHandle(), node: node, descriptor: file,
             flags: flags & ~(O_CREAT | O_EXCL | linux_O_TMPFILE),
             requester: requester(caller), claim: nil)
         node.admit(opened)

@@ -10,7 +10,7 @@ import VersionStore
 
 extension LiveContainer {
     func openFile(_ handle: UInt64) throws(Errno) -> OpenFile {
-        guard let file = openFiles[handle] else { throw .badFileDescriptor }
+        guard let file = serving.files[handle] else { throw .badFileDescriptor }
         return file
     }
 
@@ -163,7 +163,7 @@ extension LiveContainer {
 
     /// close(2) of a descriptor: the moment of a save (DESIGN 5.1).
     public func flush(_ caller: Caller, handle: UInt64) {
-        guard let file = openFiles[handle], file.isWriter else { return }
+        guard let file = serving.files[handle], file.isWriter else { return }
         // A child that ends closes what it inherited; only who opened the handle saves with it.
         guard let opener = file.requester.actor?.ref,
             observers.actor(closing: caller.thread)?.ref == opener
@@ -187,7 +187,7 @@ extension LiveContainer {
 
     /// - Returns: the node and the program that opened it, if the handle was a writer's.
     private func closeHandle(_ handle: UInt64) -> (node: Node, requester: Requester)? {
-        guard let file = openFiles.remove(handle) else { return nil }
+        guard let file = serving.files.remove(handle) else { return nil }
         let isWriter = file.isWriter
         if isWriter {
             noteMappable(file)
@@ -198,7 +198,7 @@ extension LiveContainer {
         } else {
             file.node.openings.state.withLock { $0.closeReader() }
         }
-        if let claim = file.claim { arbiter.closed(claim) }
+        if let claim = file.claim { serving.arbiter.closed(claim) }
         if let claim = file.coordinated { coordinator.closed(claim) }
         return isWriter ? (file.node, file.requester) : nil
     }

@@ -136,5 +136,5 @@ extension LiveContainer {
     }
 
     /// Tells the container of the mount that serves it.
-    public func connect(_ kernel: any KernelSide) { self.kernel.connect(kernel) }
+    public func connect(_ kernel: any KernelSide) { serving.passthrough.kernel.connect(kernel) }
 }

@@ -8,34 +8,7 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// The threads whose last open was answered with ESTALE. Lock order: last.
-final class StaleOpens: Sendable {
-    private static let most = 256
-    private let threads = RankedMutex<[pid_t: Int64]>([:])
-
-    /// The kernel looks the name up again after the first ESTALE, and hands the second to the program.
-    /// - Parameter patience: how long the open may have waited since, in nanoseconds as `now`, which only goes forward.
-    /// - Returns: whether it is the second of this thread.
-    func isSecond(_ thread: pid_t, now: Int64, patience: Int64) -> Bool {
-        threads.withLock { threads in
-            if let first = threads.removeValue(forKey: thread), now - first < patience { return true }
-            if threads.count >= Self.most { threads = [:] }
-            threads[thread] = now
-            return false
-        }
-    }
-
-    /// The thread has opened the file that it has looked up.
-    func settled(_ thread: pid_t) { threads.withLock { if !$0.isEmpty { $0[thread] = nil } } }
-}
-
 extension LiveContainer {
-    /// Whether the kernel has looked a name up again for the caller, after an ESTALE that this would be the second of.
-    func hasLookedAgain(_ caller: Caller) -> Bool {
-        let (wait, overflows) = policy.settings.replaceWaitNanoseconds.addingReportingOverflow(1_000_000_000)
-        return staleOpens.isSecond(caller.thread, now: Scheduler.now, patience: overflows ? .max : wait)
-    }
-
     /// Opens a file that has lost its name: a program that would empty it waits for its writers, as under a name.
     func openDisplaced(
         _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: (any WaitingOpen)?
@@ -51,7 +24,7 @@ extension LiveContainer {
         }
         let writing = Writing(
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller,
-            requester: requester(caller, isOpening: true), claim: arbiter.newClaim(), coordinated: nil,
+            requester: requester(caller, isOpening: true), claim: serving.arbiter.newClaim(), coordinated: nil,
             patience: Patience(until: Scheduler.now + policy.settings.replaceWaitNanoseconds), isDisplaced: true)
         return try takeTurn(writing, waiting)
     }
@@ -89,7 +62,7 @@ extension LiveContainer {
         if caller.dropsSetID, isWriter, !truncatesLater { dropSetID(descriptor.raw, caller) }
         guard isWriter else { return try serve(reader: node, flags, descriptor: descriptor) }
         let file = OpenFile(
-            id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags,
+            id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
             requester: requester(caller, isOpening: true), claim: claim, coordinated: coordinated,
             isReplacing: flags & O_TRUNC != 0)
         node.admit(file)
@@ -128,7 +101,7 @@ extension LiveContainer {
         if isLive(node) { throw Errno(rawValue: ESTALE) }
         // One without a name from the start belongs to nothing yet.
         guard nodes.lostName(of: node) != nil else { return }
-        guard hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
+        guard serving.hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
         try reachDisplaced(node)
     }
 

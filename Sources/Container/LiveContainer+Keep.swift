@@ -184,7 +184,7 @@ extension LiveContainer {
     private func mayStillChange(_ node: Node, _ name: FileName, in directory: SharedDescriptor) -> Bool {
         guard node.openings.state.withLock(\.maybeMapped) else { return false }
         // What the kernel was given for reading and writing by itself would count as a writer.
-        dropRegistration(node)
+        serving.passthrough.drop(node)
         guard let file = try? Backing.openQuietly(name.bytes, in: directory.raw, nodes.key(of: node))
         else { return true }
         defer { Glibc.close(file) }

@@ -142,11 +142,7 @@ extension LiveContainer {
     public func forget(_ id: UInt64, lookups: UInt64) {
         guard let node = nodes.forget(id, lookups: lookups) else { return }
         if node.isDirectory { directories.drop(id) }
-        let backing = node.openings.state.withLock { state in
-            defer { state.backing = 0 }
-            return state.backing
-        }
-        if backing != 0 { kernel.side?.unregister(backing: backing) }
+        serving.passthrough.dropForgotten(node)
     }
 
     /// Attributes as the mount shows them.
@@ -180,7 +176,7 @@ extension LiveContainer {
     /// is wanted for attributes alone.
     func endAttributes(of node: Node) {
         guard node.hasLastingAttributes.exchange(false, ordering: .sequentiallyConsistent) else { return }
-        kernel.side?.invalidate(node: node.id, data: false)
+        serving.passthrough.kernel.side?.invalidate(node: node.id, data: false)
     }
 
     public func attributes(_ caller: Caller, node id: UInt64, handle: UInt64?) throws(Errno) -> FileAttributes {
@@ -190,7 +186,7 @@ extension LiveContainer {
 
     /// The file below as it is now, through an open handle if there is one.
     func stat(_ node: Node, handle: UInt64? = nil) throws(Errno) -> FileStat {
-        if let handle, let file = openFiles[handle] { return try Backing.stat(file.descriptor.raw) }
+        if let handle, let file = serving.files[handle] { return try Backing.stat(file.descriptor.raw) }
         return try names.reading { () throws(Errno) in try statOwn(node) }
     }
 }

@@ -31,10 +31,10 @@ extension LiveContainer {
         of file: OpenFile, _ last: MappingWatch.Look, isPassed: Bool, in time: Int64, on scheduler: Scheduler
     ) {
         scheduler.after(time) { [weak self, weak file] in
-            guard let self, let file, self.openFiles[file.id] === file else { return }
+            guard let self, let file, self.serving.files[file.id] === file else { return }
             var look = last
             // Dropping its pages has the kernel write them out first.
-            if !isPassed { self.kernel.side?.invalidate(node: file.node.id, data: true) }
+            if !isPassed { self.serving.passthrough.kernel.side?.invalidate(node: file.node.id, data: true) }
             do { try self.capture(mapped: file.node, &look, isOver: false, by: file) } catch {
                 self.logger.error("what was stored through a mapping could not be kept: \(error)")
             }

@@ -96,7 +96,7 @@ extension LiveContainer {
     /// Whether a file that no handle has open for writing may still be written to: a read lease is refused then.
     private func mappings(of node: Node) -> WritableMappings.Answer {
         // A descriptor that the kernel was given for reading and writing by itself may count as a writer.
-        dropRegistration(node)
+        serving.passthrough.drop(node)
         do throws(Errno) {
             let check = try openForLease(node)
             return withExtendedLifetime(check) { WritableMappings.ask(check.raw) }
@@ -121,7 +121,9 @@ extension LiveContainer {
             if mappings.isWatched(node) { node.openings.state.withLock { $0.maybeMapped = true } }
             return
         }
-        if survivors.remove(node.file, nodes.key(of: node)) { kernel.side?.invalidate(node: node.id, data: true) }
+        if survivors.remove(node.file, nodes.key(of: node)) {
+            serving.passthrough.kernel.side?.invalidate(node: node.id, data: true)
+        }
         _ = try? withLiveDocument(of: node) { (state, _, _) throws(Errno) in
             state.mayBeMapped = false
             state.provisional = nil

@@ -71,7 +71,7 @@ extension LiveContainer {
             let (item, places, version) = try observed(node)
             if let version { observers.read(version, of: item, at: places, by: actor, now: now) }
         }
-        staleOpens.settled(caller.thread)
+        serving.hasOpened(caller)
         return try serve(reader: node, flags)
     }
 
@@ -110,7 +110,7 @@ extension LiveContainer {
         }
         let writing = Writing(
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
-            claim: arbiter.newClaim(), coordinated: coordinator.isInUse ? coordinator.newClaim() : nil,
+            claim: serving.arbiter.newClaim(), coordinated: coordinator.isInUse ? coordinator.newClaim() : nil,
             patience: Patience(until: Scheduler.now + policy.settings.replaceWaitNanoseconds))
         guard let claim = writing.coordinated, let path = nodes.path(node) else {
             return try takeTurn(writing, waiting)
@@ -122,7 +122,7 @@ extension LiveContainer {
             answer(waiting, node) { () throws(Errno) in try takeTurn(writing, waiting) }
         }
         if isAdmitted { return try takeTurn(writing, waiting) }
-        if let waiting { letInterrupt(writing, waiting) }
+        if let waiting { serving.letInterrupt(writing, waiting) }
         return nil
     }
 
@@ -161,7 +161,7 @@ extension LiveContainer {
                     writing.caller, writing.node, writing.flags, writing.claim, coordinated: writing.coordinated)
             }
         } catch {
-            arbiter.closed(writing.claim)
+            serving.arbiter.closed(writing.claim)
             if let claim = writing.coordinated { coordinator.closed(claim) }
             throw error
         }
@@ -170,15 +170,16 @@ extension LiveContainer {
     private func begin(_ writing: Writing) throws(Errno) -> OpenReply {
         let (node, document, descriptor, flags) = (writing.node, writing.document, writing.descriptor, writing.flags)
         let file = OpenFile(
-            id: openFiles.newHandle(), node: node, descriptor: descriptor, flags: flags, requester: writing.requester,
-            claim: writing.claim, coordinated: writing.coordinated, isReplacing: flags & O_TRUNC != 0)
+            id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
+            requester: writing.requester, claim: writing.claim, coordinated: writing.coordinated,
+            isReplacing: flags & O_TRUNC != 0)
         if flags & O_TRUNC != 0 { captureAhead(node) }
         let isMediated = try document.state.withLock { state throws(Errno) in
             let isMediated = try prepare(&state, writing)
             node.admit(file)
             return isMediated
         }
-        staleOpens.settled(writing.caller.thread)
+        serving.hasOpened(writing.caller)
         // msync(2) of a mapping, and writes with O_SYNC, make the file durable without asking us.
         if flags & O_ACCMODE == O_RDWR || flags & O_DSYNC != 0 { store.contents.settleUnseen() }
         let reply = serve(writer: file, isMediated: isMediated || isNearlyFull)
@@ -270,7 +271,7 @@ extension LiveContainer {
 
     /// Where the kernel reads by itself, what is read through our own descriptors is read by us, to hash or to copy it,
     /// and leaves no access time.
-    var quietly: Int32 { kernel.side?.passesThrough == true ? linux_O_NOATIME : 0 }
+    var quietly: Int32 { serving.passthrough.isInUse ? linux_O_NOATIME : 0 }
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.
     private func openBelow(_ node: Node, _ flags: Int32) throws(Errno) -> SharedDescriptor {
@@ -289,97 +290,25 @@ extension LiveContainer {
     func serve(
         reader node: Node, _ flags: Int32, descriptor: SharedDescriptor? = nil
     ) throws(Errno) -> OpenReply {
-        node.openings.state.withLock { $0.readers += 1 }
-        var (reply, isPassed) = reply(for: node, descriptor)
-        reply.needsNoFlush = true
-        if descriptor == nil, isPassed { return reply }
-        let file: SharedDescriptor
-        do throws(Errno) {
-            if let descriptor { file = descriptor } else { file = try openBelowForReading(node) }
-        } catch {
-            node.openings.state.withLock { $0.closeReader() }
-            throw error
-        }
-        let noRequester = Requester(actor: nil, author: Author(userID: 0, user: "", program: "", process: 0))
-        let opened = OpenFile(
-            id: openFiles.newHandle(), node: node, descriptor: file, flags: flags, requester: noRequester, claim: nil)
-        openFiles.add(opened)
-        reply.handle = opened.id
-        return reply
+        try serving.admitReader(
+            of: node, flags, descriptor, openPath: { () throws(Errno) in try openOwnPath(node) },
+            openForReading: { () throws(Errno) in
+                try names.reading { () throws(Errno) in try openOwnByName(node, flags: O_RDONLY) }
+            })
     }
 
     /// The same for one who was admitted among the file's writers.
     func serve(writer file: OpenFile, isMediated: Bool) -> OpenReply {
-        var (reply, isPassed) = reply(for: file.node, file.descriptor, isKept: !file.mayBeMapped)
-        // A write that passes through goes where the file was opened to write, though O_APPEND may be taken away from
-        // it.
-        let isMediated = isMediated || file.flags & O_APPEND != 0
-        reply.isMediated = isPassed && isMediated
-        file.state.withLock { ($0.isMediated, $0.isPassed) = (isMediated || !isPassed, isPassed) }
-        openFiles.add(file)
+        let (reply, isPassed) = serving.admitWriter(file, isMediated: isMediated) { () throws(Errno) in
+            try openOwnPath(file.node)
+        }
         if isPassed, file.mayBeMapped { endAttributes(of: file.node) }
         if coordinator.isInUse, file.coordinated == nil { enrol(file) }
         watchWhileOpen(file)
-        reply.handle = file.id
         return reply
     }
 
-    private func reply(
-        for node: Node, _ descriptor: SharedDescriptor?, isKept: Bool = true
-    ) -> (OpenReply, isPassed: Bool) {
-        var reply = OpenReply(handle: OpenFileTable.sharedReader)
-        let backing = registration(of: node, descriptor, isKept: isKept)
-        reply.backing = backing
-        // Without passthrough all changes of the content go through the kernel's pages.
-        reply.keepsCache = backing == 0 && kernel.side?.passesThrough != true
-        return (reply, backing != 0)
-    }
-
-    private func openBelowForReading(_ node: Node) throws(Errno) -> SharedDescriptor {
-        try names.reading { () throws(Errno) in
-            try openOwnByName(node, flags: O_RDONLY)
-        }
-    }
-
-    /// The node's registration for passthrough, made if there is none; 0 if the file is to be served without. The
-    /// opening has been counted.
-    private func registration(of node: Node, _ descriptor: SharedDescriptor?, isKept: Bool) -> Int32 {
-        let known: Int32? = node.openings.state.withLock { state in
-            guard state.backing == 0, !state.cached else { return state.cached ? 0 : state.backing }
-            return nil
-        }
-        if let known { return known }
-        let made = register(node, descriptor, isKept: isKept)
-        var surplus: Int32 = 0
-        let chosen: Int32 = node.openings.state.withLock { state in
-            if state.cached || state.backing != 0 {
-                surplus = made
-                return state.cached ? 0 : state.backing
-            }
-            state.backing = made
-            if made == 0 { state.cached = true }
-            return made
-        }
-        if surplus != 0 { kernel.side?.unregister(backing: surplus) }
-        if made != 0, made == chosen { noteRegistration(node) }
-        return chosen
-    }
-
-    /// - Parameter isKept: whether the registration may keep the descriptor open. One for writing would count as a
-    ///   writer for as long, when it is asked whether a mapping goes on.
-    private func register(_ node: Node, _ descriptor: SharedDescriptor?, isKept: Bool) -> Int32 {
-        guard let side = kernel.side, side.passesThrough, !node.isForeign else { return 0 }
-        do {
-            if let descriptor, isKept { return try side.register(backing: descriptor.raw) }
-            if let descriptor {
-                let same = SharedDescriptor(try Backing.open([], in: descriptor.raw, flags: linux_O_PATH))
-                return try withExtendedLifetime(same) { try side.register(backing: same.raw) }
-            }
-            let file = try names.reading { () throws(Errno) in try ownFile(of: node).directory }
-            return try withExtendedLifetime(file) { try side.register(backing: file.raw) }
-        } catch {
-            logger.debug("a file is served without passthrough: \(error)")
-            return 0
-        }
+    private func openOwnPath(_ node: Node) throws(Errno) -> SharedDescriptor {
+        try names.reading { () throws(Errno) in try ownFile(of: node).directory }
     }
 }

@@ -227,7 +227,7 @@ extension LiveContainer {
 
     /// As ``stat(_:handle:)`` for who holds the name lock already.
     func statLocked(_ node: Node, handle: UInt64? = nil) throws(Errno) -> FileStat {
-        if let handle, let file = openFiles[handle] { return try Backing.stat(file.descriptor.raw) }
+        if let handle, let file = serving.files[handle] { return try Backing.stat(file.descriptor.raw) }
         return try statOwn(node)
     }
 

@@ -328,19 +328,6 @@ extension LiveContainer {
         guard let node = entry.node else { return }
         let document = node.isRegular ? documents.documentInMemory(at: entry.place) : nil
         nodes.removeName(entry.name, in: entry.parent, of: node, now: whereabouts, document)
-        if case .gone = whereabouts { dropRegistration(node) }
-    }
-
-    /// Lets the kernel free the blocks of a file that is gone and not open.
-    /// - Returns: whether it has no registration now.
-    @discardableResult
-    func dropRegistration(_ node: Node) -> Bool {
-        let backing: Int32? = node.openings.state.withLock { state in
-            guard state.count == 0 else { return nil }
-            defer { state.backing = 0 }
-            return state.backing
-        }
-        if let backing, backing != 0 { kernel.side?.unregister(backing: backing) }
-        return backing != nil
+        if case .gone = whereabouts { serving.passthrough.drop(node) }
     }
 }

@@ -146,7 +146,7 @@ extension LiveContainer {
                 [.version(version), .kind(loser.id, .history), .version(result)] + itemRows(state, stat)
                     + [.change(saved), .change(resolved)])
         }
-        kernelChanged(node)
+        serving.passthrough.changed(node)
     }
 
     /// On a full disk the file is what it was.
@@ -163,12 +163,5 @@ extension LiveContainer {
         try names.reading { () throws(Errno) in
             try openOwn(node, flags: O_RDWR)
         }
-    }
-
-    /// The file below was changed by us: the kernel is told once the request at hand is answered, because it may hold
-    /// what the notice needs.
-    func kernelChanged(_ node: Node) {
-        let id = node.id
-        timers.after(0) { [weak self] in self?.kernel.side?.invalidate(node: id, data: true) }
     }
 }

@@ -2,9 +2,7 @@
 // socket and the background work do to a container goes through here.
 
 import CLinux
-import Collections
 import Coordination
-import DequeModule
 import Glibc
 import Logging
 import SystemPackage
@@ -58,7 +56,6 @@ public final class LiveContainer: Sendable {
     let nodes: NodeTable
     let directories: DirectoryDescriptors
     let documents: DocumentIndex
-    let openFiles = OpenFileTable()
     let openDirectories = OpenDirectoryTable()
     let tombstones = Tombstones()
     let orphans = Orphans()
@@ -72,7 +69,6 @@ public final class LiveContainer: Sendable {
     let deletionGroups = DeletionGroups()
     let retention: Retention
     let roomState = RoomState()
-    let kernel = KernelLink()
     let policy: Policy
     /// For what is due soon and quickly done.
     let timers = Scheduler()
@@ -82,19 +78,12 @@ public final class LiveContainer: Sendable {
     let watches = Scheduler()
     /// For the first look at such a file, which keeps what a close has acknowledged: no other file holds it up.
     let firstLooks = Scheduler()
-    /// Opens that have waited for coordination go on here.
-    let opens = Scheduler()
-    let arbiter: WriterArbiter
-    /// Claims and presenters of clients.
-    public let coordinator: Coordinator
+    let serving: Serving
     let enrolment = Enrolment()
     /// Whether the end of tombstones is scheduled.
     let expiring = RankedMutex(false)
     /// Opened for writing, and not looked at since.
     let newlyOpened = RankedMutex<[UInt64]>([])
-    /// Nodes with a registration for passthrough, oldest first; some may be gone by now.
-    let registrations = RankedMutex<Deque<UInt64>>([])
-    let staleOpens = StaleOpens()
     /// The documents that callers are resolving now.
     let resolving = RankedMutex<Set<ItemID>>([])
     /// Held during the removal of a content without versions, and during its cut to the remaining versions.
@@ -123,10 +112,9 @@ public final class LiveContainer: Sendable {
         retention = Retention(store: store, wall: options.clock)
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
-        arbiter = WriterArbiter(replaceWait: options.settings.replaceWaitNanoseconds, scheduler: timers, opens: opens)
-        coordinator = Coordinator(
-            packages: Packages(extensions: options.settings.packageExtensions), scheduler: timers, opens: opens)
         policy = Policy(options.settings)
+        serving = Serving(
+            nodes: nodes, observers: observers, policy: policy, timers: timers, logger: options.logger)
         if store.identity.wasCreated { noteAdoption() }
         guard store.identity.isUnsettled else { return }
         survivors.find()
@@ -137,7 +125,7 @@ public final class LiveContainer: Sendable {
     /// Begins the background work.
     public func start() {
         timers.start()
-        opens.start()
+        serving.start()
         watches.start()
         firstLooks.start()
         chores.start()
@@ -155,12 +143,12 @@ public final class LiveContainer: Sendable {
     /// Ends the container's use: what is open is sealed, and the store closed.
     public func close() {
         timers.end()
-        opens.end()
+        serving.end()
         firstLooks.end()
         watches.end()
         pendingHashes.end()
         chores.end()
-        for file in openFiles.all where file.isWriter { seal(file) }
+        for file in serving.files.all where file.isWriter { seal(file) }
         if !options.isReadOnly { captureAll() }
         settleMappings()
         if !options.isReadOnly { store.commit([.setting(key: Self.clockKey, value: time.bytes)]) }
@@ -172,6 +160,9 @@ public final class LiveContainer: Sendable {
         get { socket.withLock { $0 } }
         set { socket.withLock { $0 = newValue } }
     }
+
+    /// Claims and presenters of clients.
+    public var coordinator: Coordinator { serving.coordinator }
 
     var now: Timestamp { options.clock.now() }
     var logger: Logger { options.logger }

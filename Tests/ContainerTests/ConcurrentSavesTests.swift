@@ -25,7 +25,7 @@ import VersionStore
     ])
     func together(ways: [Way]) throws {
         let tree = try BrowsedContainer()
-        tree.container.kernel.connect(PassingKernel())
+        tree.container.connect(PassingKernel())
         try tree.save("x", "base\n")
         let seed =
             ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
@@ -111,7 +111,7 @@ final class ConcurrentSaver: @unchecked Sendable {
             return true
         case .truncating:
             let file = try open(O_WRONLY | O_TRUNC) ?? create(Self.shared)
-            let opened = try #require(tree.container.openFiles[file.handle])
+            let opened = try #require(tree.container.serving.files[file.handle])
             try write(text, file)
             // Others may truncate the same file and write to it at the same time, as POSIX has it.
             return try ContentText.read(opened.descriptor.raw, size: 4096) == Array(text.utf8)
@@ -155,7 +155,7 @@ final class ConcurrentSaver: @unchecked Sendable {
 
     private func write(_ text: String, _ file: (node: UInt64, handle: UInt64)) throws {
         let bytes = Array(text.utf8)
-        let opened = try #require(tree.container.openFiles[file.handle])
+        let opened = try #require(tree.container.serving.files[file.handle])
         // Between the open and the write others come and go.
         for _ in 0..<Int.random(in: 0...100) { sched_yield() }
         let end = opened.isAppending ? try Backing.stat(opened.descriptor.raw).size : 0

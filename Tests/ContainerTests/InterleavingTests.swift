@@ -217,7 +217,7 @@ private final class InterleavedPlay {
 
     init(_ processes: [pid_t], isPassing: Bool) throws {
         tree = try BrowsedContainer()
-        if isPassing { tree.container.kernel.connect(PassingKernel()) }
+        if isPassing { tree.container.connect(PassingKernel()) }
         callers = processes.map { Caller(user: getuid(), group: getgid(), thread: $0, umask: 0o022) }
         handles = processes.map { _ in [] }
         for name in ["x", "y"] {
@@ -339,7 +339,7 @@ private final class InterleavedPlay {
 
     private func write(_ person: Int, _ index: Int, _ bytes: [UInt8], at offset: Int?) throws {
         var handle = handles[person][index]
-        let opened = try #require(tree.container.openFiles[handle.id])
+        let opened = try #require(tree.container.serving.files[handle.id])
         let start = handle.flags & O_APPEND != 0 ? handle.inode.content.count : offset ?? handle.offset
         if let content = handle.ofDuplicate, content == handle.inode.content {
             // Nobody has written in between: it is one save, of which that was a state.

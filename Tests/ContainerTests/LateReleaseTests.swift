@@ -38,7 +38,7 @@ import VersionModel
     func releaseBesideAnAppend(flags: Int32, moment: Int) throws {
         for passes in [false, true] {
             let tree = try BrowsedContainer()
-            if passes { tree.container.kernel.connect(PassingKernel()) }
+            if passes { tree.container.connect(PassingKernel()) }
             try tree.save("x", "before")
             let node = try tree.node("x")
             let first = try #require(try tree.container.open(tree.caller, node: node, flags: flags)).handle
@@ -93,7 +93,7 @@ import VersionModel
     @Test("who opens for writing and writes nothing takes no version away from its writer")
     func openedAndClosed() throws {
         let tree = try BrowsedContainer()
-        tree.container.kernel.connect(PassingKernel())
+        tree.container.connect(PassingKernel())
         try tree.save("x", "before")
         let node = try tree.node("x")
         func open(_ flags: Int32) throws -> UInt64 {
@@ -151,7 +151,7 @@ import VersionModel
     @Test("a big content that a mapping has overwritten is said to be lost")
     func mappedAndLost() throws {
         let tree = try BrowsedContainer()
-        tree.container.kernel.connect(PassingKernel())
+        tree.container.connect(PassingKernel())
         try tree.save("x", String(repeating: "x", count: 2 << 20))
         guard !tree.container.store.contents.canReflink else { return }
         let node = try tree.node("x")

@@ -116,7 +116,7 @@ import VersionStore
         let writing = LiveContainer.Writing(
             node: node, document: document, descriptor: SharedDescriptor(open("\(tree.path)/x", O_RDWR)), flags: flags,
             caller: tree.caller, requester: container.requester(tree.caller, isOpening: true),
-            claim: container.arbiter.newClaim(), coordinated: nil, patience: Patience(until: Scheduler.now))
+            claim: container.serving.arbiter.newClaim(), coordinated: nil, patience: Patience(until: Scheduler.now))
         // Its open has found the file, and goes on between two steps of the rename.
         let looks = Mutex(0)
         let opened = Mutex<UInt64?>(nil)

@@ -161,7 +161,7 @@ import VersionStore
     @Test("what replaced a deleted file stays when another goes on writing to it unseen", arguments: [true, false])
     func writtenUnseen(comesBack: Bool) throws {
         let tree = try BrowsedContainer()
-        tree.container.kernel.connect(PassingKernel())
+        tree.container.connect(PassingKernel())
         try tree.save("x", "content")
         let (one, two) = (try Writer(tree, "x"), try Writer(tree, "x", O_WRONLY | O_TRUNC))
         try two.poke("replaced", at: 0)

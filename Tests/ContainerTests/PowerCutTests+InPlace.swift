@@ -20,7 +20,7 @@ extension PowerCutTests {
         before.clock.set(aheadBy: 86_400 * 36_500)
         let writer = try Writer(before, "x")
         try writer.write("two", at: 0)
-        let file = try #require(before.container.openFiles[writer.handle]).descriptor.raw
+        let file = try #require(before.container.serving.files[writer.handle]).descriptor.raw
         #expect(ftruncate(file, 3) == 0)
         try touch(file, in: 3600)
         writer.close()
@@ -46,7 +46,7 @@ extension PowerCutTests {
         before.clock.set(aheadBy: 86_400 * 36_500)
         let writer = try Writer(before, "x")
         try writer.write("2", at: 0)
-        try touch(try #require(before.container.openFiles[writer.handle]).descriptor.raw, in: 3600)
+        try touch(try #require(before.container.serving.files[writer.handle]).descriptor.raw, in: 3600)
         writer.close()
         let catalog = try snapshot(before)
         before.close()

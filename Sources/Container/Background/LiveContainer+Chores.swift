@@ -29,7 +29,7 @@ extension LiveContainer {
             return opened
         }
         for id in opened {
-            guard let file = openFiles[id] else { continue }
+            guard let file = serving.files[id] else { continue }
             let age = Scheduler.now - file.opened
             // A recently opened file gets its look when its time has come.
             if age >= Self.quietNanoseconds {
@@ -41,7 +41,7 @@ extension LiveContainer {
     }
 
     private func lookAt(_ file: OpenFile) {
-        guard openFiles[file.id] === file else { return }
+        guard serving.files[file.id] === file else { return }
         // Writes with passthrough fill the file system unseen.
         _ = isNearlyFull
         lookAgain(at: file, in: sealIfQuiet(file) ?? Self.calmNanoseconds)

@@ -106,7 +106,7 @@ extension Browser {
             defer { state.backing = 0 }
             return state.backing
         }
-        if backing != 0 { container.kernel.side?.unregister(backing: backing) }
+        container.serving.passthrough.unregister(backing)
     }
 
     /// Counts an opening and gives its registration for passthrough; 0 if reads come through us. All handles of a file
@@ -118,7 +118,7 @@ extension Browser {
         }
         if let known { return known }
         var made: Int32 = 0
-        if let file, let side = container.kernel.side, side.passesThrough {
+        if let file, let side = container.serving.passthrough.kernel.side, side.passesThrough {
             made = (try? side.register(backing: file.raw)) ?? 0
         }
         let (chosen, surplus): (Int32, Int32) = node.openings.state.withLock { state in
@@ -127,7 +127,7 @@ extension Browser {
             if made == 0 { state.cached = true }
             return (made, 0)
         }
-        if surplus != 0 { container.kernel.side?.unregister(backing: surplus) }
+        container.serving.passthrough.unregister(surplus)
         return chosen
     }
 }

@@ -103,7 +103,7 @@ extension LiveContainer {
         guard enrolment.needed.load(ordering: .acquiring) else { return }
         enrolment.turn.withLock { _ in
             guard enrolment.needed.load(ordering: .acquiring) else { return }
-            for file in openFiles.all where file.isWriter { enrol(file) }
+            for file in serving.files.all where file.isWriter { enrol(file) }
             enrolment.needed.store(false, ordering: .releasing)
         }
     }
@@ -119,7 +119,7 @@ extension LiveContainer {
         _ = coordinator.admit(
             claim, Access(path: path, item: identity(of: file.node), kind: .writing(.updating)), by: file.requester,
             descriptor: file.descriptor, patience: 0, mayWait: false) {}
-        if openFiles[file.id] == nil { coordinator.closed(claim) }
+        if serving.files[file.id] == nil { coordinator.closed(claim) }
     }
 
     /// An action that does not wait for claims; nil if no client takes part.

@@ -22,9 +22,10 @@ extension LiveContainer {
     /// The claims on documents that the caller can reach, the oldest first.
     public func claims(as principal: Principal) -> [ClaimRecord] {
         let holders = Dictionary(
-            openFiles.all.compactMap { file in file.claim.map { ($0, file) } }, uniquingKeysWith: { first, _ in first })
+            serving.files.all.compactMap { file in file.claim.map { ($0, file) } },
+            uniquingKeysWith: { first, _ in first })
         let (now, wall) = (Scheduler.now, self.now)
-        return arbiter.all().compactMap { listed, waiting in
+        return serving.arbiter.all().compactMap { listed, waiting in
             let holder = holders[listed.claim.id]
             guard let node = waiting?.node ?? holder?.node, let requester = waiting?.requester ?? holder?.requester,
                 let path = nodes.path(node), canReach(path, principal)

@@ -61,7 +61,7 @@ extension LiveContainer {
     private func mayStillChange(_ key: BackingKey, _ file: SharedDescriptor) -> Bool {
         guard let node = nodes.node(key), node.mayChange else { return false }
         // What the kernel was given for reading and writing by itself would count as a writer.
-        dropRegistration(node)
+        serving.passthrough.drop(node)
         return node.hasWriters || WritableMappings.exist(on: file.raw)
     }
 

@@ -270,7 +270,7 @@ extension LiveContainer {
         let place = store.deletedArea.place(of: deletion.id)
         if let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) {
             // The kernel may have the file open for reading by itself, and would keep its blocks.
-            if let node = nodes.node(deletion.id) { dropRegistration(node) }
+            if let node = nodes.node(deletion.id) { serving.passthrough.drop(node) }
             try store.deletedArea.remove(deletion.id)
             bytes += deletion.type == .file ? min(stat.size, .max - bytes) : 0
         }

@@ -301,7 +301,7 @@ extension LiveContainer {
             return node.id
         }
         // A program may have looked the name up since it came back.
-        if let changed { kernel.side?.invalidate(node: changed, data: false) }
+        if let changed { serving.passthrough.kernel.side?.invalidate(node: changed, data: false) }
     }
 
     func setMode(_ mode: UInt32, of path: TreePath) throws {
@@ -343,7 +343,7 @@ extension LiveContainer {
             guard deletion.type == .link else { return record([]) }
             try joinName(deletion, spot.place, node, stat, record)
             // Its other names have another count of names now.
-            if let side = kernel.side { timers.after(0) { side.invalidate(node: node.id, data: false) } }
+            serving.passthrough.changed(node, data: false)
         }
     }
 

@@ -204,7 +204,7 @@ extension LiveContainer {
         var edit = AttributeEdit()
         edit.mode = mode_t(mode)
         _ = try setAttributes(caller, node: node.id, handle: nil, edit)
-        kernel.side?.invalidate(node: node.id, data: false)
+        serving.passthrough.kernel.side?.invalidate(node: node.id, data: false)
         return true
     }
 }

@@ -54,7 +54,7 @@ extension LiveContainer {
 
     /// The writer whose changes are synchronized: the handle's, or any other one.
     private func writer(of node: Node, _ handle: UInt64) -> OpenFile? {
-        if let file = openFiles[handle], file.isWritable { return file }
+        if let file = serving.files[handle], file.isWritable { return file }
         return node.writers.first
     }
 

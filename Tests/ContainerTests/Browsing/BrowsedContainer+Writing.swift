@@ -28,7 +28,7 @@ struct Writer {
 
     /// Writes past the container, as the kernel does through a handle that it passes through.
     func poke(_ text: String, at offset: off_t) throws {
-        let file = try #require(tree.container.openFiles[handle])
+        let file = try #require(tree.container.serving.files[handle])
         #expect(pwrite(file.descriptor.raw, text, text.utf8.count, offset) == text.utf8.count)
     }
 

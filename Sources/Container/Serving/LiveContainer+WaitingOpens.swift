@@ -25,30 +25,15 @@ extension LiveContainer {
             coordinator.closed(claim)
             return try openForReading(caller, node, flags)
         }
-        waiting.onInterrupt { [self] in
-            let isFatal = observers.hasFatalSignal(thread: caller.thread)
-            coordinator.interrupted(claim, isFatal: isFatal)
-            if isFatal { _ = waiting.complete(.failure(.interrupted)) }
-        }
+        serving.letInterrupt(claim, of: caller, waiting)
         return nil
     }
 
     /// During the wait another file may have taken the name, usually by a save: that is the one to read.
     private func readAfterWaiting(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
         if isLive(node) { return try openForReading(caller, node, flags) }
-        guard hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
+        guard serving.hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
         return try openPlain(caller, node, flags)
-    }
-
-    /// What a signal does to an open for writing, wherever it waits.
-    func letInterrupt(_ writing: Writing, _ waiting: any WaitingOpen) {
-        waiting.onInterrupt { [self] in
-            let isFatal = observers.hasFatalSignal(thread: writing.caller.thread)
-            writing.patience.end()
-            if let claim = writing.coordinated { coordinator.interrupted(claim, isFatal: isFatal) }
-            arbiter.interrupted(writing.claim, isFatal: isFatal)
-            if isFatal { _ = waiting.complete(.failure(.interrupted)) }
-        }
     }
 
     /// Answers an open that has waited, unless it waits again.
@@ -67,23 +52,11 @@ extension LiveContainer {
         }
     }
 
-    /// Waits for others that are replacing the file in place just now: with what is left of the patience that it has
-    /// had with coordinated claims, so that it waits no longer than one of the two alone.
+    /// Opens a file for writing once others that are replacing it in place are done.
     func takeTurn(_ writing: Writing, _ waiting: (any WaitingOpen)?) throws(Errno) -> OpenReply? {
-        let node = writing.node
-        let isAdmitted = arbiter.admit(
-            writing.claim, of: node, writing.requester, truncates: writing.flags & O_TRUNC != 0,
-            descriptor: writing.descriptor, until: writing.patience.deadline,
-            mayWait: waiting != nil && !writing.patience.hasEnded
-        ) { [self] in
-            answer(waiting, node) { () throws(Errno) in try goOn(writing) }
+        let isAdmitted = serving.takesTurn(writing, waiting) { [self] in
+            answer(waiting, writing.node) { () throws(Errno) in try goOn(writing) }
         }
-        guard isAdmitted else {
-            if let waiting { letInterrupt(writing, waiting) }
-            // The signal may have come just before this began to wait.
-            if writing.patience.hasEnded { arbiter.interrupted(writing.claim, isFatal: false) }
-            return nil
-        }
-        return try goOn(writing)
+        return isAdmitted ? try goOn(writing) : nil
     }
 }
