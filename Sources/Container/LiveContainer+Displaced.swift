@@ -22,7 +22,7 @@ extension LiveContainer {
             return SharedDescriptor(
                 try Backing.open(place.path, in: place.directory.raw, flags: linux_O_PATH | O_NOFOLLOW))
         }
-        let writing = Writing(
+        let writing = OpenForWriting(
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller,
             requester: requester(caller, isOpening: true), claim: serving.arbiter.newClaim(), coordinated: nil,
             patience: Patience(until: Scheduler.now + policy.settings.replaceWaitNanoseconds), isDisplaced: true)

@@ -108,7 +108,7 @@ extension LiveContainer {
             guard isGone(error, node) else { throw error }
             return try openDisplaced(caller, node, flags, waiting)
         }
-        let writing = Writing(
+        let writing = OpenForWriting(
             node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
             claim: serving.arbiter.newClaim(), coordinated: coordinator.isInUse ? coordinator.newClaim() : nil,
             patience: Patience(until: Scheduler.now + policy.settings.replaceWaitNanoseconds))
@@ -126,30 +126,9 @@ extension LiveContainer {
         return nil
     }
 
-    /// An open for writing that has been admitted or waits for it.
-    struct Writing: Sendable {
-        var node: Node
-        var document: Document
-        var descriptor: SharedDescriptor
-        var flags: Int32
-        var caller: Caller
-        var requester: Requester
-        var claim: ClaimID
-        /// With the coordinator, if anyone takes part.
-        var coordinated: ClaimID?
-        var patience: Patience
-        /// Its file has lost its name, and it has been sent back once to find another.
-        var isDisplaced = false
-
-        /// Whether `stale-writes = "refuse"` looks at it: with O_TRUNC, or write-only and not appending.
-        var mayReplace: Bool {
-            flags & O_TRUNC != 0 || flags & O_ACCMODE == O_WRONLY && flags & O_APPEND == 0
-        }
-    }
-
     /// Goes on with an open for writing once it is its turn: with the file that it has found, if that has lost its name
     /// while it waited. Others may have waited for the same file, so it keeps its claim.
-    func goOn(_ writing: Writing) throws(Errno) -> OpenReply {
+    func goOn(_ writing: OpenForWriting) throws(Errno) -> OpenReply {
         do throws(Errno) {
             do throws(Errno) {
                 if !writing.isDisplaced { return try begin(writing) }
@@ -167,7 +146,7 @@ extension LiveContainer {
         }
     }
 
-    private func begin(_ writing: Writing) throws(Errno) -> OpenReply {
+    private func begin(_ writing: OpenForWriting) throws(Errno) -> OpenReply {
         let (node, document, descriptor, flags) = (writing.node, writing.document, writing.descriptor, writing.flags)
         let file = OpenFile(
             id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
@@ -190,7 +169,7 @@ extension LiveContainer {
 
     /// Keeps what the writer may overwrite, and truncates if it asked for that.
     /// - Returns: whether its writes must come to us, because what they overwrite is not kept yet.
-    private func prepare(_ state: inout Document.State, _ writing: Writing) throws(Errno) -> Bool {
+    private func prepare(_ state: inout Document.State, _ writing: OpenForWriting) throws(Errno) -> Bool {
         let stat = try Backing.stat(writing.descriptor.raw)
         let (name, whereabouts) = nodes.location(writing.node)
         guard case .live = whereabouts, knownDocument(of: writing.node) === writing.document else {

@@ -113,7 +113,7 @@ import VersionStore
         let node = try #require(container.nodes[try tree.node("x")])
         let document = try #require(container.documents.documentInMemory(at: try tree.place("x")))
         let flags = O_WRONLY | O_TRUNC
-        let writing = LiveContainer.Writing(
+        let writing = OpenForWriting(
             node: node, document: document, descriptor: SharedDescriptor(open("\(tree.path)/x", O_RDWR)), flags: flags,
             caller: tree.caller, requester: container.requester(tree.caller, isOpening: true),
             claim: container.serving.arbiter.newClaim(), coordinated: nil, patience: Patience(until: Scheduler.now))

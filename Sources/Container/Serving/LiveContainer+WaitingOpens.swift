@@ -53,7 +53,7 @@ extension LiveContainer {
     }
 
     /// Opens a file for writing once others that are replacing it in place are done.
-    func takeTurn(_ writing: Writing, _ waiting: (any WaitingOpen)?) throws(Errno) -> OpenReply? {
+    func takeTurn(_ writing: OpenForWriting, _ waiting: (any WaitingOpen)?) throws(Errno) -> OpenReply? {
         let isAdmitted = serving.takesTurn(writing, waiting) { [self] in
             answer(waiting, writing.node) { () throws(Errno) in try goOn(writing) }
         }

@@ -45,7 +45,7 @@ final class Serving: Sendable {
     /// alone.
     /// - Parameter later: called if it may not.
     func takesTurn(
-        _ writing: LiveContainer.Writing, _ waiting: (any WaitingOpen)?, later: @escaping @Sendable () -> Void
+        _ writing: OpenForWriting, _ waiting: (any WaitingOpen)?, later: @escaping @Sendable () -> Void
     ) -> Bool {
         let isAdmitted = arbiter.admit(
             writing.claim, of: writing.node, writing.requester, truncates: writing.flags & O_TRUNC != 0,
@@ -59,7 +59,7 @@ final class Serving: Sendable {
     }
 
     /// What a signal does to an open for writing, wherever it waits.
-    func letInterrupt(_ writing: LiveContainer.Writing, _ waiting: any WaitingOpen) {
+    func letInterrupt(_ writing: OpenForWriting, _ waiting: any WaitingOpen) {
         waiting.onInterrupt { [self] in
             let isFatal = observers.hasFatalSignal(thread: writing.caller.thread)
             writing.patience.end()
