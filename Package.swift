@@ -109,12 +109,17 @@ let package = Package(
         .executableTarget(
             name: "LineageWorker", dependencies: ["LineageWorlds"], path: "Tests/LineageWorker",
             swiftSettings: settings),
+        library("LineageShadow", path: "Tests/LineageShadow", ["Lineage", "Container", "VersionModel"]),
         tests("VersionModelTests", ["VersionModel"]),
         tests("LineageTests", ["LineageWorlds", "Lineage", "VersionModel"]),
         tests("QueryLanguageTests", ["QueryLanguage", "VersionModel"]),
         tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
         tests(
-            "ContainerTests", ["Container", "Coordination", "VersionStore", "VersionModel", "CLinux", system, logging]),
+            "ContainerTests",
+            [
+                "Container", "Coordination", "VersionStore", "VersionModel", "CLinux", "LineageShadow", "Lineage",
+                system, logging,
+            ]),
         tests("CoordinationTests", ["Coordination", "VersionModel"]),
         tests(
             "ControlTests",

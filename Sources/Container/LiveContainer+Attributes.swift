@@ -187,6 +187,9 @@ extension LiveContainer {
             try keepBeforeTruncation(&state, node, stat, descriptor, to: size, open, caller)
             try Backing.check { ftruncate(descriptor.raw, size) }
             state.isAppendedTo = false
+            hear(
+                .resized(
+                    name.place, node.file, handle: open?.id, size: UInt64(size), open?.requester ?? requester(caller)))
             if let open {
                 open.state.withLock { ($0.hasChanged, $0.begun) = (true, $0.begun + 1) }
                 if size == 0 {

@@ -93,6 +93,14 @@ extension LiveContainer {
             requester: requester, claim: claim, isReplacing: isReplacing)
         // Before another request can take the name away again.
         node.admit(opened)
+        if !parent.isForeign {
+            hear(
+                .created(
+                    Place(directory: parent.file, name: name), node.file, handle: opened.id, flags: flags,
+                    isMadeUp: mayBeEphemeral
+                        && (observers.isEphemeral(name, requester) || isInEphemeralDirectory(parent, requester)),
+                    requester))
+        }
         return (found, opened)
     }
 

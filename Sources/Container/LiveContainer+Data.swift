@@ -79,6 +79,7 @@ extension LiveContainer {
         }
         defer { file.state.withLock { $0.changes -= 1 } }
         try willChange(file, appends: appends, isStored: isStored)
+        hear(.writing(handle: file.id, appends: appends))
         return try retryingWhenFull(wanted: UInt64(max(0, count)), mayWait: true, mustSucceed: mustSucceed, body)
     }
 
@@ -171,6 +172,7 @@ extension LiveContainer {
         observers.filled(
             nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }, by: opener)
         save(file, file.requester, isLast: false, by: opener)
+        hear(.closed(handle: handle))
         if file.mayBeMapped { watchStores(of: file) }
     }
 
@@ -192,6 +194,7 @@ extension LiveContainer {
         if isWriter {
             noteMappable(file)
             seal(file)
+            hear(.released(handle: handle))
             if file.flags & O_TRUNC != 0 {
                 store.contents.hasten(FileDescriptor(rawValue: file.descriptor.raw), number: file.node.id)
             }

@@ -53,6 +53,7 @@ extension LiveContainer {
                 let place = Place(directory: parent.file, name: name)
                 _ = tombstones.take(at: place, now: now) { _ in false }
                 let requester = requester(caller)
+                if stat.isDirectory { hear(.directoryMade(place, fileID(stat), requester)) }
                 // A lock, or a directory to save in, that a program makes for itself.
                 record(parent, createdOther(name, in: parent, requester))
             }
@@ -120,6 +121,7 @@ extension LiveContainer {
                     if !isNameless, !state.places.contains(new) { state.places.append(new) }
                     record(parent, linkedRows(&state, oldName, name, in: parent, stat, by: requester))
                 }
+                hear(.linked(source.file, to: new, requester))
             } else if !parent.isForeign {
                 _ = tombstones.take(at: new, now: now) { _ in false }
                 record(parent, createdOther(name, in: parent, requester(caller)))

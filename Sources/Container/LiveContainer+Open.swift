@@ -70,6 +70,7 @@ extension LiveContainer {
         if let actor = observers.actor(thread: caller.thread) {
             let (item, places, version) = try observed(node)
             if let version { observers.read(version, of: item, at: places, by: actor, now: now) }
+            hear(.read(places, actor))
         }
         serving.hasOpened(caller)
         return try serve(reader: node, flags)
@@ -156,6 +157,9 @@ extension LiveContainer {
         let isMediated = try document.state.withLock { state throws(Errno) in
             let isMediated = try prepare(&state, writing)
             node.admit(file)
+            if let place = nodes.location(node).name?.place {
+                hear(.opened(place, node.file, handle: file.id, flags: flags, writing.requester))
+            }
             return isMediated
         }
         serving.hasOpened(writing.caller)
@@ -281,6 +285,7 @@ extension LiveContainer {
         let (reply, isPassed) = serving.admitWriter(file, isMediated: isMediated) { () throws(Errno) in
             try openOwnPath(file.node)
         }
+        hear(.served(handle: file.id, isUnseen: isPassed && !reply.isMediated))
         if isPassed, file.mayBeMapped { endAttributes(of: file.node) }
         if coordinator.isInUse, file.coordinated == nil { enrol(file) }
         watchWhileOpen(file)

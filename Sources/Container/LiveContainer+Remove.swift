@@ -45,6 +45,7 @@ extension LiveContainer {
                     let requester = requester(caller)
                     if !isCaptured, let database = capturedAhead(entry, by: requester) { return [database] }
                     try unlinkDocument(names, entry, requester)
+                    hear(.unlinked(entry.place, requester))
                 } else {
                     try unlinkOther(entry, requester(caller))
                 }
@@ -100,6 +101,7 @@ extension LiveContainer {
                 try moveToDeleted(entry, nil, requester)
             }
             if let node = entry.node { directories.drop(node.id) }
+            hear(.directoryRemoved(entry.place, requester))
             tell(of: [deed], by: caller)
         }
     }

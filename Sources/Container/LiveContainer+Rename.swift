@@ -35,6 +35,7 @@ extension LiveContainer {
                 }
                 let deeds = deeds(move, target)
                 saved = try rename(names, move, onto: target, requester)
+                hear(of: move, requester)
                 tell(of: deeds, by: caller)
                 if coordinator.isInUse { tellCoordinator(move, target, (name, parent), (newName, newParent)) }
                 return []
@@ -44,6 +45,17 @@ extension LiveContainer {
         noteIgnoreFile(name, in: parent)
         noteIgnoreFile(newName, in: newParent)
         if let saved { mergeIfConflicting(saved.document, saved.node, saved: saved.version, by: requester) }
+    }
+
+    private func hear(of move: Move, _ requester: Requester) {
+        guard !move.source.parent.isForeign, !move.newParent.isForeign else { return }
+        if move.flags & linux_RENAME_EXCHANGE != 0 {
+            return hear(.exchanged(move.source.place, move.newPlace, requester))
+        }
+        hear(
+            .renamed(
+                from: move.source.place, to: move.newPlace, fileID(move.source.stat),
+                isMadeUp: observers.isEphemeral(move.newName, requester), requester))
     }
 
     /// What a rename does to what is moved, and to what its new name is taken from.

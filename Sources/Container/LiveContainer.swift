@@ -29,6 +29,8 @@ public final class LiveContainer: Sendable {
         var heldDirectories = 512
         /// How long a file is watched of which it cannot be told whether it is mapped, while nothing in it changes.
         var unansweredSeconds: Int64 = 60
+        /// Hears what requests do; only tests have one.
+        public var listener: (any EventListener)?
 
         public init(
             clock: any WallClock, logger: Logger, settings: Settings, servesOthers: Bool, isReadOnly: Bool = false

@@ -93,6 +93,10 @@ extension Story {
             "mv f n; save n; save f",
             "n is f", "f is new", "n: b a", "f: c"),
         Story(
+            "appended to in its new place, which amends what was appended before",
+            "append f; mv f n; append n; save f",
+            "n is f", "f is new", "n: abc a", "f: d"),
+        Story(
             "saved in its new place by another's rename over it",
             setup: "save g",
             "mv f n; mv g n; save f",
@@ -167,6 +171,15 @@ extension Story {
             "a parted copy that another program removes is deleted",
             "1: mv f f~; save f; 2: rm f~",
             "deleted: f~ a"),
+        Story(
+            "what a program wrote before it renamed that over a document is no document to bring back",
+            "save n; mv n f; rm f",
+            "deleted: f b a", "superseded: "),
+        Story(
+            "two documents that hold the same and were renamed over stand for one",
+            setup: "save g; age",
+            "save n; mv n f; mv f g",
+            "g: c b", "superseded: c a"),
         Story(
             "a parted copy that was saved is deleted",
             "mv f f~; save f; save f~; rm f~",

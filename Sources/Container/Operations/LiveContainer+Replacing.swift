@@ -37,6 +37,7 @@ extension LiveContainer {
                 do {
                     now = try displace(names, &state, document, spot, node, by: replacement.staged, keepsSetID)
                 } catch { throw explained(error, at: spot) }
+                hear(.replaced(spot.place, fileID(now), requester))
                 let parents = [current.id] + replacement.parents.filter { $0 != current.id }
                 let version = newVersion(of: state.item, replacement.staged, now, parents: parents, requester)
                 return recordReplacement(version, current, &state, spot, now, replacement, requester)

@@ -332,6 +332,7 @@ extension LiveContainer {
             let node = intern(stat, as: Node.Name(parent: spot.parent, name: spot.name), lookups: 1)
             defer { forget(node.id, lookups: 1) }
             nodes.addName(Node.Name(parent: spot.parent, name: spot.name), to: node)
+            hear(.undeleted(from: deletion.place, to: spot.place, node.file, requester))
             var event = change(.undeleted, in: spot.parent, spot.name, item: deletion.item, by: requester)
             let (from, directory) = (deletion.path, deletion.place.directory)
             if event.path != from { (event.from, event.fromDirectory) = (from, directory) }

@@ -31,8 +31,11 @@ extension Facts {
         return row.how != .hidden || hasVersion(document)
     }
 
-    /// Documents that lost their name to another one, renamed over them: those that hold what no living document shows,
-    /// in the order of their numbers.
+    /// Documents that lost their name to another one, renamed over them: those that hold what neither a living document
+    /// shows nor a deleted one, in the order of their numbers.
+    ///
+    /// What a program wrote under another name before it renamed that over the document is such a document, too, and
+    /// shows nothing more. Of several that hold the same, the one with the most versions stands for all.
     public func superseded() -> [DocumentNumber] {
         var documents: [DocumentNumber] = []
         for row in rows
@@ -44,9 +47,15 @@ extension Facts {
         for document in documents where hasName(document) {
             shown.formUnion(history(of: document).compactMap(fingerprint))
         }
-        return documents.sorted().filter { document in
-            !hasName(document) && !deleted.contains(document)
-                && listing(of: document).contains { fingerprint($0).map { !shown.contains($0) } ?? false }
+        for document in deleted { shown.formUnion(listing(of: document).compactMap(fingerprint)) }
+        let others = documents.filter { !hasName($0) && !deleted.contains($0) }
+            .map { (document: $0, contents: listing(of: $0).compactMap(fingerprint)) }
+            .sorted { ($1.contents.count, $0.document) < ($0.contents.count, $1.document) }
+        let superseded = others.filter { other in
+            let isNew = !shown.isSuperset(of: other.contents)
+            shown.formUnion(other.contents)
+            return isNew
         }
+        return superseded.map(\.document).sorted()
     }
 }

@@ -42,7 +42,7 @@ extension Planning {
             if row.isContinuing || row.how == .undeleted || isOnWay(row.place, to: last) { return true }
         }
         return facts.versions.contains {
-            $0.number.number > vacated.number.number && $0.isAtHome && $0.row > vacated.number && !$0.isForgotten
+            $0.isAtHome && $0.row > vacated.number && !$0.isForgotten
                 && facts.document(of: $0) == document
         }
     }

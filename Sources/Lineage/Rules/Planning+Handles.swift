@@ -139,11 +139,12 @@ extension Planning {
         }
     }
 
-    /// What a file holds is a save of a program that has no handle of it.
+    /// What a file holds is a save of a program that has no handle of it: it has changed the file in place, so it is no
+    /// rival of what was there.
     mutating func save(_ actor: ActorNumber, _ place: PlaceNumber) {
         guard let file = facts.occupant(of: place)?.file else { return }
         pass(nil)
-        record(file, by: actor, through: nil, isReplacing: true)
+        record(file, by: actor, through: nil, isReplacing: false)
     }
 
     private mutating func didTruncate(_ file: FileID) {

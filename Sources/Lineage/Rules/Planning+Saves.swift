@@ -127,6 +127,13 @@ extension Planning {
         amended.modified = file.modified
         // A rival stays that of the program whose rename or exchange made it one: no program is its own rival.
         if version.loser == nil { amended.author = actor ?? version.author }
+        // A handle that was opened at the present name saves there, also if the version began under the former one.
+        if let opened = handle.flatMap({ memory[$0] })?.opened,
+            let row = facts.names(of: file.id).first(where: { $0.document == facts.document(of: version) }),
+            row.number > version.row, opened > row.number
+        {
+            (amended.row, amended.isAtHome) = (row.number, true)
+        }
         amended.time = now
         record(.amend(amended))
         hold(version.number, in: file.id, through: handle, by: actor)

@@ -52,9 +52,10 @@ final class BrowsedContainer {
     ///   - seconds: how much later it is.
     ///   - held: how many directories' descriptors are kept at hand.
     ///   - unanswered: for how many seconds a file is watched of which it cannot be told whether it is mapped.
+    ///   - listener: hears what requests do.
     init(
         _ settings: Settings = Settings(), at existing: String? = nil, later seconds: Int64 = 0,
-        holding held: Int? = nil, unanswered: Int64? = nil
+        holding held: Int? = nil, unanswered: Int64? = nil, listener: (any EventListener)? = nil
     ) throws {
         clock.advance(seconds: seconds)
         isOwner = existing == nil
@@ -68,6 +69,7 @@ final class BrowsedContainer {
         var options = LiveContainer.Options(clock: clock, logger: logger, settings: settings, servesOthers: false)
         if let held { options.heldDirectories = held }
         if let unanswered { options.unansweredSeconds = unanswered }
+        options.listener = listener
         container = try LiveContainer(root: root, store: store, options: options)
         browser = Browser(container)
     }

@@ -1,0 +1,62 @@
+// What a container says of itself, to be compared with what the rules of `Lineage` lead to.
+
+import Foundation
+import Glibc
+import LineageShadow
+import SystemPackage
+import VersionModel
+
+@testable import Container
+@testable import VersionStore
+
+extension BrowsedContainer {
+    var answer: Answer {
+        get throws {
+            container.store.flush()
+            var answer = Answer()
+            for name in try FileManager.default.subpathsOfDirectory(atPath: path)
+            where !name.hasPrefix(".versionsfs") && name != ".versions" {
+                var status = stat()
+                guard lstat("\(path)/\(name)", &status) == 0 else { continue }
+                if status.st_mode & S_IFMT == S_IFDIR {
+                    answer.directories.insert(name)
+                } else {
+                    answer.names[name] = try self.answer(name)
+                }
+            }
+            let deletions = try container.store.deletions(within: nil)
+            answer.deleted = try deletions.map { entry in
+                Answer.deleted("\(entry.path)", try entry.item.map { try texts(of: $0) } ?? [])
+            }.sorted()
+            answer.superseded = try superseded(Set(deletions.compactMap(\.item)))
+            return answer
+        }
+    }
+
+    /// The histories without a name and without a deletion, as far as no name shows the same.
+    private func superseded(_ deleted: Set<ItemID>) throws -> [String] {
+        let items = try container.store.allItems()
+        let shown = Set(try items.filter { !$0.places.isEmpty }.flatMap { try texts(of: $0.id) })
+        return try items.filter { $0.places.isEmpty && !deleted.contains($0.id) }.map { try texts(of: $0.id) }
+            .filter { !shown.isSuperset(of: $0) }.map { "\($0)" }.sorted()
+    }
+
+    private func answer(_ name: String) throws -> Answer.Name {
+        let item = try container.store.item(at: place(name))
+        return Answer.Name(
+            content: try live(name), history: try item.map { try texts(of: $0.id) } ?? [],
+            conflicts: try item.map { try container.store.conflicts(of: $0.id).map(text) }?.sorted() ?? [])
+    }
+
+    private func texts(of item: ItemID) throws -> [String] {
+        try container.store.versions(of: item).sorted { $0.time > $1.time }.map(text)
+    }
+
+    private func text(_ version: Version) throws -> String {
+        guard let file = try StoreCheck(store: container.store, repairs: false).open(version) else { return "(lost)" }
+        defer { try? file.close() }
+        var buffer = [UInt8](repeating: 0, count: Int(clamping: version.size))
+        let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0) }
+        return String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+}

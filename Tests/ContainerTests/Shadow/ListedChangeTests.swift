@@ -1,0 +1,118 @@
+// facts.md 8, row by row: what the container shows today, and what the rules of `Lineage` lead to.
+
+import Foundation
+import LineageShadow
+import Support
+import Testing
+
+@testable import Container
+
+/// A row of the table: steps, and both answers.
+struct ListedCase: CustomStringConvertible {
+    /// Which answer is looked at.
+    enum Question {
+        case history(String)
+        case conflicts(String)
+        /// The deleted list, and documents that lost their name to another one: readers will show both.
+        case deleted
+        case superseded
+    }
+
+    var change: ListedChange
+    var steps: String
+    var question: Question
+    var today: [String]
+    var then: [String]
+
+    var description: String { change.rawValue }
+
+    init(_ change: ListedChange, _ steps: String, _ question: Question, today: [String], then: [String]) {
+        (self.change, self.steps, self.question, self.today, self.then) = (change, steps, question, today, then)
+    }
+
+    func answer(_ answer: Answer, isToday: Bool) -> [String] {
+        switch question {
+        case .history(let name): answer.names[name]?.history ?? []
+        case .conflicts(let name): answer.names[name]?.conflicts ?? []
+        case .superseded: answer.superseded
+        // No reader shows an item without a name today.
+        case .deleted: answer.deleted + (isToday ? [] : answer.superseded)
+        }
+    }
+}
+
+@Suite(.serialized) struct ListedChangeTests {
+    static let cases = [
+        ListedCase(
+            .renamedOver, "0 save x; 0 save x; 0 save y; 0 wait; 0 move x y", .deleted,
+            today: [], then: [#"["0.1;", "0.0;"]"#]),
+        ListedCase(
+            .cameBack, "0 save t; 0 save y; 0 move y t; 0 save y", .history("y"),
+            today: ["0.3;"], then: ["0.3;", "0.1;"]),
+        ListedCase(
+            .backFromOver, "0 save x; 0 save t; 0 wait; 0 move x t; 0 move t x", .history("x"),
+            today: ["0.0;", "0.1;"], then: ["0.0;"]),
+        ListedCase(
+            .exchangedByThree, "0 save x; 0 save x; 0 save y; 0 wait; 0 move x t; 0 move y x; 0 move t y",
+            .history("y"), today: ["0.1;"], then: ["0.1;", "0.2;"]),
+        ListedCase(
+            .seenElsewhere, "2 saveByOrdinaryRename t; 0 saveByOrdinaryRename t; 2 save t", .conflicts("t"),
+            today: [], then: ["0.1;"]),
+        ListedCase(
+            .removedAndReplaced, "1 save t; 0 save t; 1 delete t; 1 saveByRename t", .conflicts("t"),
+            today: [], then: ["0.1;"]),
+        ListedCase(
+            .linkedOver, "0 save x; 0 save y; 0 wait; 0 link x t; 0 move t y; 0 overwrite y", .history("y"),
+            today: ["0.5;", "0.1;"], then: ["0.5;", "0.0;", "0.1;"]),
+        // Today has this already.
+        ListedCase(
+            .appendedByEach, "0 save x; 0 append x; 0 append x; 3 append x; 0 append x", .history("x"),
+            today: ["0.0;0.1;0.2;3.3;0.4;", "0.0;0.1;0.2;3.3;", "0.0;0.1;0.2;", "0.0;"],
+            then: ["0.0;0.1;0.2;3.3;0.4;", "0.0;0.1;0.2;3.3;", "0.0;0.1;0.2;", "0.0;"]),
+        ListedCase(
+            .hasOtherName, "0 save x; 0 link x t; 0 renameAwayAndKeep x", .history("x"),
+            today: ["0.2;", "0.0;"], then: ["0.2;"]),
+        ListedCase(
+            .hasReturned, "0 save x; 0 move x t; 0 wait; 0 move t x; 1 save t", .history("t"),
+            today: ["1.4;", "0.0;"], then: ["1.4;"]),
+        ListedCase(
+            .isUnsavedCopy, "0 save x; 0 link x y; 1 saveByOrdinaryRename y; 0 unlinkAndCreate x", .history("x"),
+            today: ["0.3;", "0.0;"], then: ["0.3;"]),
+        ListedCase(
+            .removedByMover, "0 save x; 0 link x y; 0 saveByOrdinaryRename y; 0 delete x", .deleted,
+            today: [#"x: ["0.0;"]"#], then: []),
+        ListedCase(
+            .isBehindOrigin, "0 save y; 0 save y; 0 save t; 0 renameAwayAndKeep y; 0 move y t", .superseded,
+            today: [#"["0.3;", "0.1;", "0.0;"]"#], then: []),
+        ListedCase(
+            .oneOfSeveral, "0 save x; 0 link x y; 0 wait; 0 delete x", .deleted,
+            today: [#"x: ["0.0;"]"#], then: []),
+    ]
+
+    @Test("both answers", arguments: cases, [true, false])
+    func both(_ listed: ListedCase, isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: isPassing)
+            for step in ShadowStep.steps(listed.steps) { try play.perform(step) }
+            let today = listed.answer(try play.tree.answer, isToday: true)
+            let then = listed.answer(play.shadow.answer, isToday: false)
+            #expect(today == listed.today)
+            #expect(then == listed.then)
+        }
+    }
+
+    @Test("writers in place that share a file: a version at each close")
+    func writtenTogether() throws {
+        try withPeople { people in
+            let order = "0 openInPlace x; 1 openInPlace x; 0 writeAtStart; 0 close; 1 writeAtStart; 1 close"
+            let steps = order.components(separatedBy: "; ").enumerated().compactMap { InterleavedStep($1, number: $0) }
+            let play = try InterleavedPlay(people, isPassing: false, isShadowed: true)
+            #expect(try play.problems(after: steps).isEmpty)
+            #expect(try play.tree.answer.names["x"]?.history == ["1.4;fore;", "x before;"])
+            #expect(play.shadow?.answer.names["x"]?.history == ["1.4;fore;", "0.2;fore;", "x before;"])
+        }
+    }
+
+    @Test("all changes that Lineage has a rule for")
+    func all() { #expect(Set(Self.cases.map(\.change) + [.writtenTogether]) == Set(ListedChange.allCases)) }
+}

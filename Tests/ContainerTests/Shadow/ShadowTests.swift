@@ -1,0 +1,96 @@
+// `Lineage` in the shadow of a container: both lead to the same names, contents, histories, conflicts and deleted
+// lists, except where a difference is meant.
+
+import Foundation
+import LineageShadow
+import Support
+import Testing
+
+@testable import Container
+
+@Suite(.serialized) struct ShadowTests {
+    /// Orders of steps in which both must be the same.
+    static let found = [
+        "0 save x",
+        // truncate(2) changes a file in place: it is no rival of what was there.
+        "1 save y; 2 overwrite y; 1 truncate y",
+        // What amends a version settles its document under its new name, as any save does.
+        "2 save t; 2 append t; 1 move t x; 1 append x; 0 saveByOrdinaryRename t",
+        // A temporary file that was renamed over a document is nothing to bring back once that is deleted.
+        "0 save x; 0 saveByOrdinaryRename x; 0 delete x",
+        "0 save t; 0 save y; 0 saveByOrdinaryRename y; 0 unlinkAndCreate y; 0 move y t",
+        "0 save x; 0 save x; 0 append x; 0 overwrite x; 0 truncate x",
+        "0 save x; 0 saveByRename x; 0 saveByOrdinaryRename x; 0 unlinkAndCreate x; 0 delete x; 0 undelete x",
+    ]
+
+    @Test("what random orders have found", arguments: found, [true, false])
+    func foundBefore(steps: String, isPassing: Bool) throws {
+        try withPeople { people in
+            let outcome = try ShadowPlay(people, isPassing: isPassing).outcome(of: ShadowStep.steps(steps))
+            if case .different(let differences, let step) = outcome {
+                Issue.record("after \(step):\n\(differences.map { "\($0)" }.joined(separator: "\n"))")
+            }
+        }
+    }
+
+    @Test("random operations of one process, and of four", arguments: [1, 4], [true, false])
+    func anyOrder(people count: Int, isPassing: Bool) throws {
+        let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
+        let seed = given ?? (Workplace.isFull ? UInt64.random(in: 0 ... .max) : 20_261_126)
+        let rounds = Workplace.count(300)
+        print("ShadowTests: \(count) processes, passthrough \(isPassing), seed \(seed), \(rounds) times")
+        try withPeople { people in
+            var listed: [ListedChange: Int] = [:]
+            for round in 0..<rounds {
+                var dice = SeededGenerator(seed: seed &+ UInt64(round))
+                let steps = ShadowStep.draw(people: count, using: &dice)
+                let play = { (steps: [ShadowStep]) throws in
+                    try ShadowPlay(people, isPassing: isPassing).outcome(of: steps)
+                }
+                switch try play(steps) {
+                case .same: continue
+                case .listed(let change): listed[change, default: 0] += 1
+                case .different:
+                    let (steps, differences) = try shortest(steps, play)
+                    Issue.record(
+                        """
+                        seed \(seed), round \(round), passthrough \(isPassing):
+                        \(steps.map { "\($0)" }.joined(separator: "; "))
+                        \(differences.map { "\($0)" }.joined(separator: "\n"))
+                        """)
+                    if ProcessInfo.processInfo.environment["VERSIONSFS_GOES_ON"] == nil { return }
+                }
+            }
+            for (change, times) in listed.sorted(by: { $0.value > $1.value }) {
+                print("ShadowTests: \(times) times by facts.md \(change.rawValue)")
+            }
+        }
+    }
+
+    /// What can be left out is.
+    private func shortest(
+        _ steps: [ShadowStep], _ play: ([ShadowStep]) throws -> ShadowOutcome
+    ) throws -> ([ShadowStep], [Difference]) {
+        var (rest, found): ([ShadowStep], [Difference]) = (steps, [])
+        var index = 0
+        while index < rest.count {
+            var fewer = rest
+            fewer.remove(at: index)
+            if case .different(let differences, _) = try play(fewer) {
+                (rest, found) = (fewer, differences)
+            } else {
+                index += 1
+            }
+        }
+        if found.isEmpty, case .different(let differences, _) = try play(rest) { found = differences }
+        return (rest, found)
+    }
+}
+
+/// Three processes of one program, and one of another.
+func withPeople(_ body: ([pid_t]) throws -> Void) throws {
+    let sleep = Child.Start("/bin/sleep", ["3600"])
+    let people = try [sleep, sleep, sleep, Child.Start("/usr/bin/tail", ["-f", "/dev/null"])].map { try Child($0) }
+    defer { for person in people { person.kill() } }
+    try body(people.map(\.pid))
+}

@@ -1,0 +1,76 @@
+/// What one side says of a container: of each name, and of what has none any more.
+public struct Answer: Equatable, Sendable {
+    public struct Name: Equatable, Sendable {
+        /// What the file holds.
+        public var content: String
+        /// The contents of its versions, newest first.
+        public var history: [String]
+        /// Those of its conflict versions, sorted.
+        public var conflicts: [String]
+
+        public init(content: String, history: [String], conflicts: [String]) {
+            self.content = content
+            self.history = history
+            self.conflicts = conflicts
+        }
+    }
+
+    /// The files, by path.
+    public var names: [String: Name] = [:]
+    /// The directories, by path.
+    public var directories: Set<String> = []
+    /// The deleted list: path and contents of the versions, sorted.
+    public var deleted: [String] = []
+    /// The contents of documents that lost their name to another one and hold what no name shows, sorted.
+    public var superseded: [String] = []
+
+    public init() {}
+
+    /// An entry of the deleted list.
+    public static func deleted(_ path: String, _ history: [String]) -> String { "\(path): \(history)" }
+}
+
+/// One thing on which the two sides do not agree.
+public struct Difference: Hashable, Sendable, CustomStringConvertible {
+    public enum Subject: Hashable, Sendable { case tree, content, history, conflicts, deleted, superseded }
+
+    public var subject: Subject
+    /// The name; empty for the deleted list and the tree.
+    public var name: String
+    /// What the container shows.
+    public var today: String
+    /// What the rules of `Lineage` lead to.
+    public var then: String
+    /// What only one of two lists has.
+    public var onlyToday: [String] = []
+    public var onlyThen: [String] = []
+
+    public var description: String {
+        "\(subject)\(name.isEmpty ? "" : " of \(name)"):\n  the container has \(today)\n  Lineage has       \(then)"
+    }
+}
+
+extension Answer {
+    /// What the container says, beside what the rules say.
+    public static func differences(today: Answer, then: Answer) -> [Difference] {
+        var found: [Difference] = []
+        func compare(_ subject: Difference.Subject, _ name: String, _ today: [String], _ then: [String]) {
+            guard today != then else { return }
+            found.append(
+                Difference(
+                    subject: subject, name: name, today: "\(today)", then: "\(then)",
+                    onlyToday: today.filter { !then.contains($0) }, onlyThen: then.filter { !today.contains($0) }))
+        }
+        compare(.tree, "", today.names.keys.sorted(), then.names.keys.sorted())
+        compare(.tree, "", today.directories.sorted(), then.directories.sorted())
+        for (name, now) in today.names.sorted(by: { $0.key < $1.key }) {
+            guard let then = then.names[name] else { continue }
+            compare(.content, name, [now.content], [then.content])
+            compare(.history, name, now.history, then.history)
+            compare(.conflicts, name, now.conflicts, then.conflicts)
+        }
+        compare(.deleted, "", today.deleted, then.deleted)
+        compare(.superseded, "", today.superseded, then.superseded)
+        return found
+    }
+}

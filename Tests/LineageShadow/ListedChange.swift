@@ -1,0 +1,38 @@
+// What users will see change.
+
+import Lineage
+import VersionModel
+
+/// A difference that is meant: a row of facts.md 8, or a rule of its other sections that this table does not name.
+public enum ListedChange: String, CaseIterable, Sendable {
+    case renamedOver = "8: mv a b over b, a had a history: a's older versions are in the deleted list"
+    case cameBack = "8: mv a b, create a, a had one version: a shows what it held, too"
+    case backFromOver = "8: mv x z over z, mv z x: z's old content stays under z"
+    case exchangedByThree = "8: three renames exchange two documents: each keeps its name's"
+    case seenElsewhere = "8: B saved f, a dance moved it to g, another saves g, then B saves g: a conflict"
+    case removedAndReplaced = "8: rm f, mv tmp f from stale content: a conflict"
+    case linkedOver = "8: ln -f a other: other shows what it held, then a's"
+    case appendedByEach = "8: appends of several programs within a minute: one version for each"
+
+    case writtenTogether = "4: writers in place that share a file: a version at each close"
+    case hasOtherName = "2: a document with a name elsewhere does not come back"
+    case hasReturned = "2: a document that was undeleted since, or has gone back along its way, does not come back"
+    case isUnsavedCopy = "2: a parted copy without a save of its own does not come back"
+    case removedByMover = "5: a parted copy that its mover removes is hidden"
+    case oneOfSeveral = "5: one name of several that is removed is no entry of the deleted list"
+
+    case isBehindOrigin = "9: the history of a copy goes on through what it began with"
+
+    /// The section of facts.md that has it.
+    public var section: Int { rawValue.first?.wholeNumberValue ?? 0 }
+
+    /// The change by which both sides differ; nil if any difference is by none.
+    public static func explaining(_ differences: [Difference], after shadow: Shadow) -> ListedChange? {
+        var explanations = differences.map { Explanation(shadow).change(for: $0) }
+        // A file that goes on with another document leaves its own behind.
+        if explanations.contains(.cameBack) {
+            explanations = zip(differences, explanations).map { $0.subject == .superseded ? .cameBack : $1 }
+        }
+        return explanations.contains(nil) ? nil : explanations.first ?? nil
+    }
+}

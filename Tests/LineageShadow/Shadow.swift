@@ -1,0 +1,141 @@
+// Beside a container that is at work: what the rules of `Lineage` make of the same events (facts.md 10, step 2).
+
+import Container
+import Glibc
+import Lineage
+import VersionModel
+
+/// Follows a container request by request. Before each, the files are looked at, because the rules judge what they were
+/// before; behind it, what was heard is planned, and the facts are recorded.
+public final class Shadow {
+    private let ear: Ear
+    public private(set) var facts = Facts()
+    public internal(set) var memory = Memory()
+    /// What has happened, in the words of the rules.
+    public internal(set) var story: [Event] = []
+    /// The tree at each moment, with the number of the last fact.
+    private(set) var moments: [(number: UInt64, tree: [PlaceNumber: FileID])] = []
+
+    let root: String
+    private let now: () -> Timestamp
+    var nextNumber: UInt64 = 1
+    /// The paths at which names went: what the deleted list shows.
+    var departures: [RowNumber: String] = [:]
+    /// Versions of closes in place, while others had the file open.
+    var shared: Set<VersionNumber> = []
+    var texts = Texts()
+    var places: [Place] = []
+    var actors: [ActorRef] = []
+    var programs: [String] = []
+    var kin = Kin()
+    var handles: [UInt64: HandleNumber] = [:]
+    /// An opening of which is not known yet how it is served.
+    var opening: RequestEvent?
+    /// The rules' numbers of files. A file that comes back from the deleted area is a new one to them.
+    var numbers: [FileID: FileID] = [:]
+    private var nextFile: UInt64 = 2
+    /// A descriptor of each file, also once it has no name. It keeps no program from a lease: it is none for reading.
+    private var held: [FileID: Int32] = [:]
+
+    /// - Parameters:
+    ///   - ear: the container's listener.
+    ///   - root: the directory beneath the container.
+    ///   - now: its clock.
+    public init(_ ear: Ear, root: String, now: @escaping () -> Timestamp) {
+        self.ear = ear
+        self.root = root
+        self.now = now
+    }
+
+    deinit { for descriptor in held.values { close(descriptor) } }
+
+    /// Makes a request, and follows it.
+    public func following<Result>(_ request: () throws -> Result) rethrows -> Result {
+        look()
+        defer { follow() }
+        return try request()
+    }
+
+    private func follow() {
+        for event in ear.take() {
+            translate(event)
+            // An opening is planned once it is known how it is served, with what the file held before.
+            if opening == nil { look() }
+        }
+        look()
+        moments.append((facts.lastNumber, facts.tree()))
+    }
+
+    /// One event: planned, and recorded.
+    func perform(_ event: Event) {
+        story.append(event)
+        let scene = Scene(facts: facts, memory: memory, now: now(), nextNumber: nextNumber, kin: kin)
+        let plan = Planning.plan(event, in: scene)
+        let isShared = isSharedClose(event)
+        for fact in plan.facts {
+            facts.apply(fact)
+            if case .row(let row) = fact, row.file == nil { departures[row.number] = path(of: row.place) }
+            if case .version(let version) = fact, isShared { shared.insert(version.number) }
+        }
+        nextNumber = max(nextNumber, facts.lastNumber + 1)
+        memory = plan.memory
+    }
+
+    /// Whether a handle is closed that has written inside its file, while others have that open for writing.
+    private func isSharedClose(_ event: Event) -> Bool {
+        guard case .close(let number) = event, let handle = memory[number], handle.mode == .write else { return false }
+        return memory.handles.contains { $0.number != number && $0.file == handle.file && $0.mode != .read }
+    }
+
+    // MARK: Files
+
+    /// The rules' number of a file.
+    func number(_ file: FileID, isNew: Bool = false) -> FileID {
+        if file == .root { return file }
+        if !isNew, let number = numbers[file] { return number }
+        defer { nextFile += 1 }
+        numbers[file] = FileID(nextFile)
+        return FileID(nextFile)
+    }
+
+    /// Keeps a file in reach, which has this name now.
+    func hold(_ file: FileID, at place: Place) {
+        guard held[file] == nil, let path = path(of: place) else { return }
+        let descriptor = open("\(root)/\(path)", Int32(O_NOFOLLOW) | Self.pathOnly | O_CLOEXEC)
+        if descriptor >= 0 { held[file] = descriptor }
+    }
+
+    private static let pathOnly: Int32 = 0o10000000
+
+    /// What all files hold now.
+    public func look() {
+        for index in memory.files.indices {
+            guard let (bytes, modified) = read(memory.files[index].id) else { continue }
+            let fingerprint = texts.fingerprint(bytes)
+            let file = memory.files[index]
+            guard file.fingerprint != fingerprint || file.modified != modified else { continue }
+            memory.files[index].fingerprint = fingerprint
+            memory.files[index].modified = modified
+            if file.fingerprint != fingerprint { memory.files[index].isChanged = true }
+            let former = file.holds.flatMap { facts.fingerprint($0) }
+            memory.files[index].beginsWithHeld = former.map { texts.begins(fingerprint, with: $0) } ?? true
+        }
+    }
+
+    /// The content of a file of the rules.
+    func read(_ number: FileID) -> (bytes: [UInt8], modified: Timestamp)? {
+        guard let real = numbers.first(where: { $0.value == number })?.key, let descriptor = held[real] else {
+            return nil
+        }
+        let file = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        let count = pread(file, &bytes, bytes.count, 0)
+        let modified = Timestamp(
+            nanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+        return (Array(bytes.prefix(max(0, count))), modified)
+    }
+}
