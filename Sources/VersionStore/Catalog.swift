@@ -118,33 +118,48 @@ final class Catalog: Sendable {
     // MARK: Writing
 
     /// Applies calls in an open transaction, without a commit: readers see them. After an error nothing staged is left.
-    func stage(_ calls: Calls) throws -> [Row] {
-        try access { database in
-            do {
-                if !database.isInsideTransaction { try SQLStatement.run(database, "BEGIN IMMEDIATE") }
-                var rows: [Row] = []
-                try written.withLock { written in
-                    for call in calls { try Self.apply(call, to: database, &rows, &written) }
-                }
-                return rows
-            } catch {
-                rollBack(database)
-                throw error
+    func stage(_ calls: Calls) throws -> [Row] { try access { try stage(calls, in: $0) } }
+
+    private func stage(_ calls: Calls, in database: Database) throws -> [Row] {
+        do {
+            if !database.isInsideTransaction { try SQLStatement.run(database, "BEGIN IMMEDIATE") }
+            var rows: [Row] = []
+            try written.withLock { written in
+                for call in calls { try Self.apply(call, to: database, &rows, &written) }
             }
+            return rows
+        } catch {
+            rollBack(database)
+            throw error
         }
     }
 
     /// Commits the staged calls. After an error nothing staged is left.
-    func commitStaged() throws {
-        try access { database in
-            guard database.isInsideTransaction else { return }
-            do {
-                try SQLStatement.run(database, "COMMIT")
-            } catch {
-                rollBack(database)
-                throw error
-            }
+    func commitStaged() throws { try access { try commitStaged(in: $0) } }
+
+    private func commitStaged(in database: Database) throws {
+        guard database.isInsideTransaction else { return }
+        do {
+            try SQLStatement.run(database, "COMMIT")
+        } catch {
+            rollBack(database)
+            throw error
         }
+    }
+
+    /// Commits the staged calls, or stages them again before a reader, who has seen them, looks.
+    ///
+    /// - Parameter calls: all that are staged.
+    /// - Returns: nil after the commit; else its failure, and the rows of the calls if they could be staged.
+    func commitOrStage(_ calls: Calls) -> (failure: any Error, rows: [Row]?)? {
+        do {
+            return try access { database in
+                do { try commitStaged(in: database) } catch {
+                    return (Self.failure(error), try? stage(calls, in: database))
+                }
+                return nil
+            }
+        } catch { return (error, nil) }
     }
 
     private func rollBack(_ database: Database) {

@@ -16,9 +16,10 @@ extension CommitQueue {
             // Wakes threads that wait for a smaller backlog.
             pthread_cond_broadcast(progress)
         }
+        // The failed commit has rolled back.
+        var staged: [Catalog.Row]?
         while true {
-            // The failed commit has rolled back, so everything is staged again.
-            var staged = try? catalog.stage(calls[...])
+            staged = staged ?? (try? catalog.stage(calls[...]))
             seen = show(calls.count, seen, isStaged: staged != nil)
             refuseIfHopeless(failure, since: begun)
             let deadline = MonotonicTime.now() + pause
@@ -43,24 +44,17 @@ extension CommitQueue {
             if isLast, ballast?.release() == true, staged == nil {
                 staged = try? catalog.stage(calls[...])
             }
-            if let rows = staged, commits(&failure) {
-                logger.notice("the catalog can be written again", metadata: ["transactions": "\(calls.count)"])
-                return finished(calls[...], rows, seen: seen)
+            if let rows = staged {
+                guard let failed = catalog.commitOrStage(calls[...]) else {
+                    logger.notice("the catalog can be written again", metadata: ["transactions": "\(calls.count)"])
+                    return finished(calls[...], rows, seen: seen)
+                }
+                (failure, staged) = failed
             }
             pause = min(pause * 2, Self.longestPauseNanoseconds)
             if locked({ isStopping }) {
                 return logger.error("changes are lost from the catalog", metadata: ["transactions": "\(calls.count)"])
             }
-        }
-    }
-
-    func commits(_ failure: inout any Error) -> Bool {
-        do {
-            try catalog.commitStaged()
-            return true
-        } catch {
-            failure = error
-            return false
         }
     }
 

@@ -53,6 +53,16 @@ struct FullDiskTests {
         store.commit([.version(late), .change(Records.change(.resolved, "late"))])
         #expect(try store.version(late.id) == late)
         #expect(try store.version(committed[committed.count - 1].id) == committed.last)
+        // The commit is tried again meanwhile, and fails.
+        let end = Date(timeIntervalSinceNow: 2)
+        let missed = Atomic<Int>(0)
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            while Date() < end {
+                if (try? store.version(late.id)) != late { missed.add(1, ordering: .relaxed) }
+            }
+        }
+        let count = missed.load(ordering: .relaxed)
+        #expect(count == 0, "\(count) times a reader did not see what waits for the disk")
         #expect(isWritten.wait(timeout: .now()) == .timedOut, "an event came before its transaction")
         #expect(unlink(path + "/filler") == 0)
         isWritten.wait()
