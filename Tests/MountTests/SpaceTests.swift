@@ -3,6 +3,7 @@
 import CTestSupport
 import Foundation
 import Support
+import Synchronization
 import Testing
 
 @Suite(.enabled(if: getuid() == 0, "making a file system takes root")) struct SpaceTests {
@@ -136,6 +137,57 @@ import Testing
                 // What was truncated without room for a copy is told of, and the file is not left as it was.
                 let emptied = try container.history(of: "f2").versions.map { "\($0.kind) \($0.size)" }
                 if emptied.first != "current 0" { problems.append("f2 has \(emptied)") }
+                return problems + (try container.checkAtRest())
+            }
+        }
+    }
+
+    /// Fills the file system, removes what fills it, and appends at once to files that were opened before.
+    /// - Returns: the errors of the appends.
+    private func appendAfterRemoval(_ container: TestContainer, on base: String) throws -> [Int32] {
+        let filler = container.file("filler")
+        let file = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Failure.call("open \(filler)") }
+        let block = [UInt8](repeating: 7, count: Self.megabyte)
+        while try available(base) > 3, write(file, block, block.count) > 0 {}
+        close(file)
+        // Opened while the file system is nearly full: their writes come to the daemon.
+        let names = (1...4).map { container.file("w\($0)") }
+        let files = names.map { open($0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) }
+        defer {
+            for file in files { close(file) }
+            for name in names + [container.file("rest")] { unlink(name) }
+        }
+        // Another file: the daemon hears of a close only after the program, and the file keeps its room until then.
+        try fillWithLiveFile(container.file("rest"))
+        guard unlink(filler) == 0 else { throw Failure.call("unlink \(filler)") }
+        let errors = Mutex<[Int32]>([])
+        let threads = DispatchGroup()
+        for file in files {
+            threads.enter()
+            Thread.detachNewThread {
+                let block = [UInt8](repeating: 7, count: 4096)
+                for _ in 1...5 where write(file, block, block.count) != block.count {
+                    let code = errno
+                    errors.withLock { $0.append(code) }
+                }
+                threads.leave()
+            }
+        }
+        threads.wait()
+        return errors.withLock(\.self)
+    }
+
+    @Test("What is written while a removed file is given up finds its room")
+    func duringRemoval() throws {
+        try withFileSystem(.ext4, megabytes: 100) { base in
+            try withContainer(named: "during", on: base, seconds: 300) { container in
+                guard container.isVersioned else { return [] }
+                var problems: [String] = []
+                for round in 1...12 {
+                    let errors = try appendAfterRemoval(container, on: base)
+                    if !errors.isEmpty { problems.append("round \(round): errors \(errors)") }
+                }
                 return problems + (try container.checkAtRest())
             }
         }

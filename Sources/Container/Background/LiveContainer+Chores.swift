@@ -131,11 +131,15 @@ extension LiveContainer {
 
     /// A file beyond `max-file` (possibly a disk image with many holes) is not read for its hash.
     private func hash(_ id: VersionID) {
-        guard let version = try? store.version(id), version.hash == nil, version.size <= settings.maxFile,
-            let file = try? openContent(of: version),
-            let digest = ContentHash.sha256(of: file.raw, size: version.size, isWanted: { !pendingHashes.hasEnded }),
-            let stat = try? Backing.stat(file.raw), stat.size >= version.size
+        guard let version = try? store.version(id), version.hash == nil, version.size <= settings.maxFile
         else { return }
+        let read = pendingHashes.reading({ try? openContent(of: version) }) { file, isWanted in
+            guard let digest = ContentHash.sha256(of: file, size: version.size, isWanted: isWanted),
+                let stat = try? Backing.stat(file), stat.size >= version.size
+            else { return ([UInt8], FileStat)?.none }
+            return (digest, stat)
+        }
+        guard let (digest, stat) = read else { return }
         // The current version's file may have changed during the read: it then has another version's content.
         if version.kind == .current, stat.modified != version.modified { return }
         store.commit([.hash(id, digest)])

@@ -80,7 +80,7 @@ extension LiveContainer {
             entry.name.bytes, in: entry.directory.raw, flags: entry.stat.isDirectory ? AT_REMOVEDIR : 0)
         leave(entry, now: .gone)
         // A descriptor of our own would keep its room.
-        store.contents.letGoOfRemoved()
+        letGoOfRemoved()
         noteShortage((1, UInt64(entry.stat.raw.blocks) * 512), isExhausted: true)
         scheduleTrim(isUrgent: true)
         var rows: [VersionStore.Mutation] = []

@@ -35,11 +35,22 @@ extension LiveContainer {
         return wanted - free <= (mustSucceed ? known.certain ?? 0 : known.possible)
     }
 
+    /// The same once another thread has given up what it is about to: until then that is neither counted nor free.
+    ///
+    /// - Parameter mayWait: whether the caller holds no lock.
+    /// - Parameter free: asks for the free bytes, again after the wait.
+    func canHave(_ wanted: UInt64, mayWait: Bool, mustSucceed: Bool, free: () -> UInt64) -> Bool {
+        if canReclaim(wanted, free: free(), mustSucceed: mustSucceed) { return true }
+        guard mayWait, roomState.givingUp.begin(mayWait: true) else { return false }
+        roomState.givingUp.end()
+        return canReclaim(wanted, free: free(), mustSucceed: mustSucceed)
+    }
+
     /// Counted at most every ten seconds while nothing changes: a program that goes on writing to a full disk costs no
     /// walk through the catalog each time.
     func reclaimable(certainly: Bool) -> Reclaimable {
         let (space, time) = (store.space, options.clock.uptime())
-        let known = roomState.state.withLock(\.reclaimable)
+        let (known, news) = roomState.state.withLock { ($0.reclaimable, $0.news) }
         if let known, known.history == space.history, known.deleted == space.deleted, time < known.end,
             !certainly || known.certain != nil
         {
@@ -52,7 +63,8 @@ extension LiveContainer {
         // A count that takes long holds for longer, or each failing call would count again.
         let now = options.clock.uptime()
         result.end = now + max(Self.countNanoseconds, 10 * (now - time))
-        roomState.state.withLock { $0.reclaimable = result }
+        // What has come since may not be counted.
+        roomState.state.withLock { if $0.news == news { $0.reclaimable = result } }
         return result
     }
 
@@ -111,12 +123,14 @@ extension LiveContainer {
         try Backing.check { fstatvfs(root.raw, &system) }
         // Of another file system nothing is ours.
         guard !file.node.isForeign else { return lacking }
-        let block = UInt64(system.f_frsize)
-        let free = UInt64(geteuid() == 0 ? system.f_bfree : system.f_bavail) &* block
-        let wanted = lacking.addingReportingOverflow(sizeToKeep(file))
-        guard !wanted.overflow, canReclaim(wanted.partialValue, free: free, mustSucceed: true) else { throw .noSpace }
-        if wanted.partialValue > UInt64(system.f_bavail) &* block {
-            _ = makeRoom(wanted: wanted.partialValue, mayWait: true, mustSucceed: true)
+        let (wanted, isBeyond) = lacking.addingReportingOverflow(sizeToKeep(file))
+        let canBeHad = !isBeyond && canHave(wanted, mayWait: true, mustSucceed: true) {
+            fstatvfs(root.raw, &system)
+            return UInt64(geteuid() == 0 ? system.f_bfree : system.f_bavail) &* UInt64(system.f_frsize)
+        }
+        guard canBeHad else { throw .noSpace }
+        if wanted > UInt64(system.f_bavail) &* UInt64(system.f_frsize) {
+            _ = makeRoom(wanted: wanted, mayWait: true, mustSucceed: true)
         }
         return lacking
     }

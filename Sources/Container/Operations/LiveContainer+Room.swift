@@ -29,6 +29,8 @@ final class RoomState: Sendable {
         var last: Shortage?
         /// Uptime until which it is in vain to look for more.
         var vainUntil: Int64 = 0
+        /// Counts what made another look worth while: a look begun before may have missed it.
+        var news: UInt64 = 0
         /// The bytes that could be given up, when they were counted last.
         var reclaimable: Reclaimable?
         /// The file system when it was asked last, by ``Scheduler/now``; only while much of it is free.
@@ -143,7 +145,7 @@ extension LiveContainer {
     /// - Parameter isUrgent: though there was nothing to give up a moment ago: now there is.
     func scheduleTrim(isUrgent: Bool = false) {
         let isFirst = roomState.state.withLock { state in
-            if isUrgent { (state.vainUntil, state.reclaimable) = (0, nil) }
+            if isUrgent { (state.vainUntil, state.reclaimable, state.news) = (0, nil, state.news &+ 1) }
             guard !state.isScheduled, options.clock.uptime() >= state.vainUntil else { return false }
             state.isScheduled = true
             return true
@@ -170,17 +172,18 @@ extension LiveContainer {
     private func trimHistory() {
         let limit = bound(settings.historyShare)
         guard store.space.history > Int64(clamping: limit) else { return }
+        let news = roomState.state.withLock(\.news)
         let target = Int64(clamping: limit - limit / Self.slackPart)
         giveUpOldest(history: true, deleted: false, mayWait: false) { _ in
             UInt64(max(0, self.store.space.history - target))
         }
-        if store.space.history > Int64(clamping: limit) { notLookingForAWhile() }
+        if store.space.history > Int64(clamping: limit) { notLookingForAWhile(since: news) }
     }
 
-    /// Nothing is left to give up: another look soon would find nothing either.
-    private func notLookingForAWhile() {
+    /// Nothing is left to give up: another look soon would find nothing either, unless there are news since this one.
+    private func notLookingForAWhile(since news: UInt64) {
         let next = options.clock.uptime() + Self.vainNanoseconds
-        roomState.state.withLock { $0.vainUntil = next }
+        roomState.state.withLock { if $0.news == news { $0.vainUntil = next } }
     }
 
     /// What has lain in the deleted area for too long, or is too much, oldest first.
@@ -201,9 +204,11 @@ extension LiveContainer {
     /// - Parameter mustSucceed: nothing goes unless `wanted` bytes certainly become free.
     /// - Returns: whether anything went, or there is room already.
     func makeRoom(wanted: UInt64 = 0, mayWait: Bool, mustSucceed: Bool = false) -> Bool {
-        guard !options.isReadOnly, let before = room else { return false }
         // What could not be had if all were given up is not worth anything: a program may ask for any number of bytes.
-        guard canReclaim(wanted, free: before.free, mustSucceed: mustSucceed) else { return false }
+        guard !options.isReadOnly,
+            canHave(wanted, mayWait: mayWait, mustSucceed: mustSucceed, free: { self.room?.free ?? 0 }),
+            let before = room
+        else { return false }
         let (reserve, more) = Self.reserve(of: before.total).addingReportingOverflow(wanted)
         let needed = more ? UInt64.max : reserve
         guard before.free < needed else {
@@ -219,17 +224,23 @@ extension LiveContainer {
         let isMine = roomState.givingUp.begin(mayWait: mayWait)
         defer { if isMine { roomState.givingUp.end() } }
         if let free = room?.free, free > before.free, free >= needed { return true }
+        let news = roomState.state.withLock(\.news)
         let given = giveUpOldest(history: true, deleted: true, mayWait: mayWait) { _ in
-            // What is on its way to the disk is open, and takes its room until it is let go.
-            self.store.contents.letGoOfRemoved()
+            self.letGoOfRemoved()
             return needed - min(needed, self.room?.free ?? .max)
         }
-        store.contents.letGoOfRemoved()
+        letGoOfRemoved()
         let isExhausted = (room?.free ?? .max) < needed
-        if isExhausted, given.count == 0 { notLookingForAWhile() }
+        if isExhausted, given.count == 0 { notLookingForAWhile(since: news) }
         noteShortage(given, isExhausted: isExhausted)
         // Others may have made room since it was missing.
         return given.count > 0 || (room?.free ?? 0) / 2 > wanted
+    }
+
+    /// What is on its way to the disk, or is read for its hash, is open, and takes its room until it is let go.
+    func letGoOfRemoved() {
+        store.contents.letGoOfRemoved()
+        pendingHashes.letGoOfRemoved()
     }
 
     func noteShortage(_ given: (count: Int, bytes: UInt64), isExhausted: Bool) {

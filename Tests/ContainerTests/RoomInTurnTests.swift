@@ -1,0 +1,59 @@
+// What keeps the room of something that goes is waited for: another thread that gives it up, or reads it for its hash.
+
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Container
+
+@Suite(.timeLimit(.minutes(1))) struct RoomInTurnTests {
+    @Test("what another thread is giving up is waited for, where no lock is held, and is room then")
+    func givenUpByAnother() throws {
+        let tree = try BrowsedContainer()
+        let container = tree.container
+        #expect(container.roomState.givingUp.begin(mayWait: true))
+        #expect(!container.canHave(4096, mayWait: false, mustSucceed: false) { 0 })
+        let (asked, answered) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isFree = Atomic<Bool>(false)
+        let canHave = Atomic<Bool>(false)
+        Thread.detachNewThread { [container] in
+            let answer = container.canHave(4096, mayWait: true, mustSucceed: false) {
+                defer { asked.signal() }
+                return isFree.exchange(true, ordering: .sequentiallyConsistent) ? 8192 : 0
+            }
+            canHave.store(answer, ordering: .sequentiallyConsistent)
+            answered.signal()
+        }
+        asked.wait()
+        container.roomState.givingUp.end()
+        answered.wait()
+        let isHad = canHave.load(ordering: .sequentiallyConsistent)
+        #expect(isHad)
+    }
+
+    @Test("a file that loses its name is read no further for its hash, and its room is free")
+    func removedWhileRead() throws {
+        let hashes = PendingHashes()
+        var template = Array("/var/tmp/versionsfs-read.XXXXXX".utf8CString)
+        let file = mkstemp(&template)
+        try #require(file >= 0)
+        var (before, after) = (stat(), stat())
+        try #require(fstat(file, &before) == 0)
+        let begun = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let _: Bool? = hashes.reading({ SharedDescriptor(file) }) { _, isWanted in
+                begun.signal()
+                while isWanted() { sched_yield() }
+                return true
+            }
+        }
+        begun.wait()
+        // While it has its name, it is not waited for.
+        hashes.letGoOfRemoved()
+        unlink(template)
+        hashes.letGoOfRemoved()
+        // The number may be another file's by now.
+        #expect(fstat(file, &after) != 0 || (after.st_dev, after.st_ino) != (before.st_dev, before.st_ino))
+    }
+}
