@@ -30,6 +30,11 @@ def is_failure(event):
     return not issue.get("isKnown", False) and issue.get("severity", "error") == "error"
 
 
+def shortened(text):
+    """Both ends: the finding is at one of them."""
+    return text if len(text) <= 3000 else f"{text[:1500]}\n[...]\n{text[-1500:]}"
+
+
 def main():
     events, status, allowed = sys.argv[1], int(sys.argv[2]), set(sys.argv[3:])
     planned, began, ended, skipped = {}, set(), set(), set()
@@ -53,7 +58,7 @@ def main():
         elif kind == "issueRecorded" and is_failure(payload):
             issues.append(test)
             text = " ".join(message.get("text", "") for message in payload.get("messages", []))
-            words.setdefault(test, []).append(text[:2000])
+            words.setdefault(test, []).append(shortened(text))
             failed_cases.setdefault(test, set()).add(case)
 
     passed = failed = 0

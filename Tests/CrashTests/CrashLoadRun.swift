@@ -91,28 +91,36 @@ struct CrashLoadRun {
         try container.unmount()
         problems += try ledger.verify(container.path, after: .kill, totals: &totals)
         guard problems.isEmpty else {
-            let tails = workers.map { $0.lines.suffix(6).joined(separator: "\n") }
-            return problems + story(of: problems) + ["the workers' last words:"] + tails
+            let tails = workers.flatMap { ["the last words of a worker:"] + $0.lines.suffix(4).map(String.init) }
+            // Who cuts a long output leaves its front or its end.
+            return problems + story(of: problems) + tails + ["found, as said above:"] + problems
         }
         try container.mount()
         return []
     }
 
-    /// What was done to the files that problems name, in this round and those before.
+    /// What was done last to the files that problems name, in this round and those before.
     private func story(of problems: [String]) -> [String] {
-        let words = Set(
-            problems.joined(separator: " ").split(separator: " ").filter { $0.contains("/") && $0.contains(".txt") })
-        let journals = ((try? FileManager.default.contentsOfDirectory(atPath: journals)) ?? []).filter {
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: journals)) ?? []).filter {
             $0.hasPrefix("journal-")
         }
-        let lines = journals.flatMap { journal -> [String] in
-            let text = (try? String(contentsOfFile: "\(self.journals)/\(journal)", encoding: .utf8)) ?? ""
-            return text.split(separator: "\n").filter { line in
-                words.contains { line.contains($0) } || line.contains("moveDirectory")
-            }
-            .map(String.init)
+        let entries = names.flatMap { name -> [Entry] in
+            let text = (try? String(contentsOfFile: "\(journals)/\(name)", encoding: .utf8)) ?? ""
+            return text.split(separator: "\n").compactMap { Entry($0) }
         }
-        return ["what was done to these files:"] + lines.sorted().suffix(60)
+        .sorted { $0.time < $1.time }
+        return files(in: problems).sorted().flatMap { file -> [String] in
+            let lines = entries.filter { $0.concerns(file) || $0.isBefore(file, in: entries) }
+            return ["what was done to \(file):"] + lines.suffix(12).map { String($0.line.dropLast()) }
+        }
+    }
+
+    /// The files that problems name, relative to the container.
+    private func files(in problems: [String]) -> Set<String> {
+        let words = problems.joined(separator: " ").split { " (),;".contains($0) }.map { word in
+            word.hasPrefix(container.path + "/") ? String(word.dropFirst(container.path.count + 1)) : String(word)
+        }
+        return Set(words.filter { $0.first == "w" && $0.contains("/") })
     }
 
     private mutating func start(_ directory: String, _ index: Int, as kind: String = "3") throws -> RunningWorker {
@@ -138,5 +146,21 @@ struct CrashLoadRun {
             return ["the mount shows \(Ledger.head(found ?? [])) of what a survivor has written: \(last.content)"]
         }
         return []
+    }
+}
+
+extension Entry {
+    /// Whether it changes a file, or moves its directory.
+    fileprivate func concerns(_ name: String) -> Bool {
+        if action != .moveDirectory { return file == name || target == name }
+        return name.hasPrefix(file + "/") || name.hasPrefix(target + "/")
+    }
+
+    /// Whether it changes what came to a name later, with its directory.
+    fileprivate func isBefore(_ name: String, in entries: [Entry]) -> Bool {
+        entries.contains { move in
+            move.action == .moveDirectory && move.time >= time && name.hasPrefix(move.target + "/")
+                && concerns(move.file + name.dropFirst(move.target.count))
+        }
     }
 }

@@ -87,7 +87,7 @@ extension Crashes {
                 var load = try CrashLoadRun(container, dice.next())
                 for round in 0..<rounds {
                     let problems = try load.crash(withSurvivor: round % 5 == 3, &totals)
-                    if !problems.isEmpty { return problems.map { "\(name), crash \(round + 1) of a container: \($0)" } }
+                    if !problems.isEmpty { return ["\(name), crash \(round + 1) of a container:"] + problems }
                 }
                 return []
             }
