@@ -163,11 +163,11 @@ extension LiveContainer {
         return .item(Item(id: state.item, places: state.places, current: current.id, file: file))
     }
 
-    /// Commits rows that concern something in `parent`, with the rows of the directories above it.
+    /// Commits rows that concern something in `parent`, behind the rows of the directories above it.
     func record(_ parent: Node, _ mutations: [VersionStore.Mutation]) {
         guard !mutations.isEmpty else { return }
-        let missing = missingDirectories(parent)
-        commit(missing.isEmpty ? mutations : missing + mutations)
+        recordDirectories(parent)
+        commit(mutations)
     }
 
     /// The same for rows that are complete.
@@ -181,12 +181,17 @@ extension LiveContainer {
         if grows || history > 0 { noteGrowth(history: history) }
     }
 
-    /// Rows for a directory and those above it that the catalog has not got; most often it has all.
-    func missingDirectories(_ directory: Node) -> [VersionStore.Mutation] {
-        let layout = nodes.layout.load(ordering: .sequentiallyConsistent)
-        guard directory.id != Node.rootID, directory.recordedIn.load(ordering: .acquiring) != layout else { return [] }
-        defer { directory.recordedIn.store(layout, ordering: .releasing) }
-        return recordedDirectories.missing(of: nodes.chain(directory))
+    /// Has the catalog know a directory and those above it; most often it does.
+    func recordDirectories(_ directory: Node) {
+        guard directory.id != Node.rootID else { return }
+        while true {
+            let layout = nodes.layout.load(ordering: .sequentiallyConsistent)
+            if directory.recordedIn.load(ordering: .acquiring) == layout { return }
+            let isCurrent = { self.nodes.layout.load(ordering: .sequentiallyConsistent) == layout }
+            let chain = nodes.chain(directory)
+            guard recordedDirectories.record(chain, isCurrent: isCurrent, queue: { store.commit($0) }) else { continue }
+            return directory.recordedIn.store(layout, ordering: .releasing)
+        }
     }
 
     /// A row of the change feed for a name in a directory.

@@ -143,8 +143,9 @@ extension LiveContainer {
         _ stat: FileStat, before: VersionStore.Mutation? = nil, _ others: [VersionStore.Mutation] = [],
         behind: [VersionStore.Mutation] = [], amending former: UInt64? = nil
     ) {
-        var rows = missingDirectories(parent)
-        rows.reserveCapacity(rows.count + save.accompanying.count + others.count + behind.count + 5)
+        recordDirectories(parent)
+        var rows: [VersionStore.Mutation] = []
+        rows.reserveCapacity(save.accompanying.count + others.count + behind.count + 5)
         rows += save.accompanying
         rows += announcement(&state, in: parent, name, by: save.requester)
         rows += others

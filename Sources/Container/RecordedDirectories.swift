@@ -4,7 +4,8 @@ import Synchronization
 import VersionModel
 import VersionStore
 
-/// The recorded directories with the places they are recorded at. Lock order: last.
+/// The recorded directories with the places they are recorded at. Lock order: last, held while
+/// rows of directories are queued.
 final class RecordedDirectories: Sendable {
     private let places: RankedMutex<[FileID: Place]>
 
@@ -12,16 +13,23 @@ final class RecordedDirectories: Sendable {
         places = RankedMutex(Dictionary(directories.map { ($0.id, $0.place) }, uniquingKeysWith: { $1 }))
     }
 
-    /// The rows missing for a directory and its ancestors, given as ``NodeTable/chain(_:)``.
-    func missing(of chain: [(node: Node, place: Place)]) -> [VersionStore.Mutation] {
+    /// Queues the rows missing for a directory and its ancestors, before any other thread finds that they are there: a
+    /// kill must not leave rows of documents without those of their directory.
+    ///
+    /// - Parameters:
+    ///   - chain: the directory and its ancestors, as of ``NodeTable/chain(_:)``.
+    ///   - isCurrent: whether no directory was moved since. The rows of a later move would come first.
+    /// - Returns: false if one was moved; then no row is queued.
+    func record(
+        _ chain: [(node: Node, place: Place)], isCurrent: () -> Bool, queue: ([VersionStore.Mutation]) -> Void
+    ) -> Bool {
         places.withLock { places in
-            var mutations: [VersionStore.Mutation] = []
-            for (node, place) in chain {
-                if places[node.file] == place { continue }
-                places[node.file] = place
-                mutations.append(.directory(Directory(id: node.file, place: place)))
-            }
-            return mutations
+            guard isCurrent() else { return false }
+            let missing = chain.filter { places[$0.node.file] != $0.place }
+            guard !missing.isEmpty else { return true }
+            queue(missing.map { .directory(Directory(id: $0.node.file, place: $0.place)) })
+            for (node, place) in missing { places[node.file] = place }
+            return true
         }
     }
 

@@ -74,7 +74,7 @@ struct Relocation {
             horizon = last.time.advanced(byNanoseconds: -Self.slackNanoseconds)
         }
         try walk(recorded)
-        let directories = try directoryRows()
+        let directories = try directoryRows(recorded)
         try catalog.applyNow(directories)
         for directory in recorded where try known[directory] == nil && !isHidden(directory) {
             for item in try catalog.access({ try Query.items(in: directory, $0) }) {
@@ -187,14 +187,14 @@ struct Relocation {
 
     // MARK: Directories
 
-    /// Rows for the recorded directories with a new place.
-    private func directoryRows() throws -> [VersionStore.Mutation] {
+    /// Rows for the recorded directories with a new place, and for those of documents that have no row.
+    private func directoryRows(_ used: Set<FileID>) throws -> [VersionStore.Mutation] {
         let rows = try catalog.access { try Query.allDirectories($0) }
         let places = Dictionary(rows.map { ($0.id, $0.place) }, uniquingKeysWith: { $1 })
         var moved: [VersionStore.Mutation] = []
         var done: Set<Int> = []
-        for row in rows {
-            guard var index = known[row.id] else { continue }
+        for id in rows.map(\.id) + used.sorted() {
+            guard var index = known[id] else { continue }
             while let place = place(of: index), done.insert(index).inserted {
                 let id = folders[index].id
                 if places[id] != place { moved.append(.directory(Directory(id: id, place: place))) }

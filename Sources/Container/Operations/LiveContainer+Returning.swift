@@ -42,7 +42,8 @@ extension LiveContainer {
         else { return }
         item.places = [Place(directory: directory.file, name: name)]
         item.file = Item.LiveFile(id: fileID(stat), size: stat.size, modified: stat.modified)
-        rows = missingDirectories(directory) + [.item(item)] + rows
+        recordDirectories(directory)
+        rows = [.item(item)] + rows
         rows.append(.change(Change(event: .undeleted, path: path, item: id, time: now, directory: directory.file)))
         logger.notice("what came back before a crash has its history again", metadata: ["file": "\(path)"])
     }
