@@ -162,7 +162,7 @@ extension LiveContainer {
         }
         // Who works with a database has it open for reading, too.
         let isStranger = open.map { $0.flags & O_ACCMODE == O_WRONLY } ?? true
-        if isStranger { captureAhead(node) }
+        if isStranger { databases.captureAhead(node) }
         let document = try document(of: node, try Backing.stat(descriptor.raw))
         let deed = open == nil ? deed(.updating, at: name.name, in: name.parent, node) : nil
         let hasChanged = try document.state.withLock { state throws(Errno) in
@@ -182,7 +182,7 @@ extension LiveContainer {
             }
             if open == nil { try refuseIfStale(&state, name.parent, name.name, requester(caller)) }
             if isStranger {
-                captureBeforeLoss(&state, node, name.name, in: name.parent)
+                databases.captureBeforeLoss(&state, node, name.name, in: name.parent)
             }
             try keepBeforeTruncation(&state, node, stat, descriptor, to: size, open, caller)
             try Backing.check { ftruncate(descriptor.raw, size) }

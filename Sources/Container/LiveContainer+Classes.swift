@@ -27,7 +27,7 @@ extension LiveContainer {
     func isVersioned(_ state: inout Document.State, _ name: FileName, in parent: Node) -> Bool {
         guard state.isUnversioned else { return true }
         // A journal is part of its database, whatever the patterns say.
-        guard Databases.database(ofJournal: name) == nil, !isIgnored(name, in: parent) else { return false }
+        guard DatabaseRule.database(ofJournal: name) == nil, !isIgnored(name, in: parent) else { return false }
         state.isUnversioned = false
         if state.current == nil, state.maker == nil { state.created = now }
         return true
@@ -102,14 +102,5 @@ extension LiveContainer {
         }
         return isRepository
             && IgnoreLists(lists.reversed()).ignores(path(of: name, in: parent), isDirectory: false)
-    }
-
-    /// Whether a name is the journal of a database that the requester has open: a part of the database, not a document.
-    func isJournal(_ name: FileName, in parent: Node, of requester: Requester) -> Bool {
-        guard let database = Databases.database(ofJournal: name), let actor = requester.actor?.ref else { return false }
-        return serving.files.all.contains { file in
-            file.requester.actor?.ref == actor
-                && nodes.names(file.node).contains { $0.parent === parent && $0.name == database }
-        }
     }
 }

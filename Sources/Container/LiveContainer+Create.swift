@@ -130,9 +130,9 @@ extension LiveContainer {
             state.maker = observers.maker(requester, now: now)
             state.maker?.hasMade = true
         }
-        state.isUnversioned = isIgnored(name, in: parent) || isJournal(name, in: parent, of: requester)
-        if !state.isUnversioned, Databases.database(ofJournal: name) != nil {
-            state.isUnversioned = isPartOfDatabase(name, in: try descriptor(of: parent))
+        state.isUnversioned = isIgnored(name, in: parent) || databases.isJournal(name, in: parent, of: requester)
+        if !state.isUnversioned, DatabaseRule.database(ofJournal: name) != nil {
+            state.isUnversioned = DatabaseRule.isPart(name, in: try descriptor(of: parent))
         }
         if !state.isUnversioned, state.maker == nil { state.created = now }
         let document = Document(state)

@@ -274,7 +274,9 @@ extension LiveContainer {
         // What changed since its own close is whose release came before this one's.
         if wasFlushed, let leftBy { requester = leftBy }
         let isReplacing = hasReplaced && !(wasFlushed && leftBy != nil)
-        if isCapturedLater(file, state, name.name, stat) { return captureLater(file.node, state.item, requester) }
+        if isCapturedLater(file, state, name.name, stat) {
+            return databases.captureLater(file.node, state.item, requester)
+        }
         // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
         // A writer that replaces it has saved it with the close, even if others have it open.
         if !file.isAppending, !isReplacing, others.contains(where: { !$0.isClosing }),
@@ -330,7 +332,7 @@ extension LiveContainer {
     private func isCapturedLater(_ file: OpenFile, _ state: Document.State, _ name: FileName, _ stat: FileStat) -> Bool
     {
         guard file.flags & O_ACCMODE == O_RDWR, file.flags & O_TRUNC == 0, !state.isUnversioned, stat.size > 0,
-            isDatabase(name, file.descriptor.raw)
+            DatabaseRule.isDatabase(name, file: file.descriptor.raw)
         else { return false }
         return state.current != nil || file.node.writers.count > 1
     }

@@ -30,12 +30,6 @@ enum Validity {
     static let none: Double = 0
 }
 
-/// Where a file is below: a path relative to an open directory; an empty one is the descriptor's own file.
-struct Location {
-    var directory: SharedDescriptor
-    var path: [UInt8]
-}
-
 extension LiveContainer {
     static let stateName = Array(".versionsfs".utf8)
     static let browseName = Array(".versions".utf8)
@@ -76,37 +70,10 @@ extension LiveContainer {
     }
 
     /// A directory's descriptor for `at` calls.
-    func descriptor(of directory: Node) throws(Errno) -> SharedDescriptor {
-        try directories.descriptor(of: directory) { node throws(Errno) in
-            let place = try self.location(of: node)
-            return (place.directory, place.path, self.nodes.key(of: node))
-        }
-    }
+    func descriptor(of directory: Node) throws(Errno) -> SharedDescriptor { try directories.descriptor(of: directory) }
 
     /// Where the node's file is; ENOENT if it is nowhere.
-    func location(of node: Node) throws(Errno) -> Location {
-        if node.id == Node.rootID { return Location(directory: root, path: []) }
-        let (name, whereabouts) = nodes.location(node)
-        if name == nil, let held = nodes.held(node) { return Location(directory: held, path: []) }
-        switch whereabouts {
-        case .live:
-            guard let name else { throw .noSuchFileOrDirectory }
-            return Location(directory: try descriptor(of: name.parent), path: name.name.bytes)
-        case .kept(let content):
-            let place = store.contents.place(of: content)
-            return Location(directory: stateDescriptor(place.directory), path: Array(place.name.utf8))
-        case .deleted(let deletion):
-            let place = store.deletedArea.place(of: deletion)
-            return Location(directory: stateDescriptor(place.directory), path: Array(place.name.utf8))
-        case .gone:
-            throw .noSuchFileOrDirectory
-        }
-    }
-
-    /// Borrows a descriptor that the store owns for as long as the container lives.
-    private func stateDescriptor(_ descriptor: FileDescriptor) -> SharedDescriptor {
-        SharedDescriptor(borrowing: descriptor.rawValue)
-    }
+    func location(of node: Node) throws(Errno) -> Location { try directories.location(of: node) }
 
     /// Finds a name in a directory and counts a look-up.
     public func lookup(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) -> Found? {

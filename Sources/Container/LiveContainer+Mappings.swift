@@ -177,7 +177,8 @@ extension LiveContainer {
         guard let own, own.state.withLock(\.isPassed), let name = nodes.location(node).name,
             let document = knownDocument(of: node)
         else { return false }
-        return document.state.withLock { !$0.isKept && $0.current != nil } && !isDatabase(name.name, file.raw)
+        return document.state.withLock { !$0.isKept && $0.current != nil }
+            && !DatabaseRule.isDatabase(name.name, file: file.raw)
     }
 
     private func isInMemory(_ file: SharedDescriptor) -> Bool { linux_ordering_of(file.raw) == linux_ordering_none }
@@ -192,7 +193,7 @@ extension LiveContainer {
         _ = try withLiveDocument(of: node) { (state, _, name) throws(Errno) in
             state.mayBeMapped = true
             guard let current = state.current, !node.hasWriters(but: own), !state.isUnversioned,
-                !state.isUnannounced, !state.isReturning, !isDatabase(name.name, file.raw)
+                !state.isUnannounced, !state.isReturning, !DatabaseRule.isDatabase(name.name, file: file.raw)
             else { return }
             if !state.isKept, current.size > Self.copiedMapped, !store.contents.canReflink { return }
             // It may have been kept before this mount, and be all that is left of it.
@@ -242,9 +243,9 @@ extension LiveContainer {
             let isQuiet = seen?.stamp == Stamp(stat) && isSame
             guard isQuiet || !mayWait || Scheduler.now - since > Self.longestNanoseconds else { return }
             (look.seen, look.since) = (nil, nil)
-            if isDatabase(name.name, file.raw) {
+            if DatabaseRule.isDatabase(name.name, file: file.raw) {
                 let unknown = Requester(actor: nil, author: observers.owner(of: stat))
-                return captureLater(node, document.item, look.requester ?? unknown)
+                return databases.captureLater(node, document.item, look.requester ?? unknown)
             }
             let isReplacing = own?.state.withLock(\.isReplacing) ?? false
             if isReplacing, stat.size == 0 { return }

@@ -153,7 +153,7 @@ extension LiveContainer {
             id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
             requester: writing.requester, claim: writing.claim, coordinated: writing.coordinated,
             isReplacing: flags & O_TRUNC != 0)
-        if flags & O_TRUNC != 0 { captureAhead(node) }
+        if flags & O_TRUNC != 0 { databases.captureAhead(node) }
         let isMediated = try document.state.withLock { state throws(Errno) in
             let isMediated = try prepare(&state, writing)
             node.admit(file)
@@ -191,7 +191,7 @@ extension LiveContainer {
                 // As good as created: it may be the backup of what was just read.
                 observers.created(name.name, in: name.parent.file, by: writing.requester)
             }
-            if let name { captureBeforeLoss(&state, writing.node, name.name, in: name.parent) }
+            if let name { databases.captureBeforeLoss(&state, writing.node, name.name, in: name.parent) }
             try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat, by: writing.requester)
             store.contents.takeOverWriting(of: FileDescriptor(rawValue: writing.descriptor.raw))
             if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }

@@ -21,37 +21,13 @@ extension LiveContainer {
     func learn(_ caller: Caller) { _ = observers.actor(thread: caller.thread) }
 
     /// The document of a regular file that is in use or recorded; nil if nothing is known of it.
-    func knownDocument(of node: Node) -> Document? {
-        let (first, others) = nodes.allNames(node)
-        guard let first else { return nil }
-        if let document = try? documents.document(at: first.place) { return document }
-        for name in others { if let document = try? documents.document(at: name.place) { return document } }
-        return nil
-    }
+    func knownDocument(of node: Node) -> Document? { documents.document(of: node) }
 
-    /// Runs `body` with the document whose file a node is, and under what name.
-    ///
-    /// A rename or an unlink may take the name away at any moment, and does so with the document's lock held: what is
-    /// found out before that lock is taken may be over by then.
-    /// - Returns: nil if the file belongs to no document any more.
+    /// Runs `body` with the document whose file a node is (``DocumentIndex/withLive(of:_:)``).
     func withLiveDocument<Result>(
         of node: Node, _ body: (inout Document.State, Document, Node.Name) throws(Errno) -> Result
     ) throws(Errno) -> Result? {
-        if let result = try withDocumentFound(of: node, body) { return result }
-        // A rename that is under way has taken the old name away and not given the new one yet.
-        names.reading { () throws(Never) in }
-        return try withDocumentFound(of: node, body)
-    }
-
-    private func withDocumentFound<Result>(
-        of node: Node, _ body: (inout Document.State, Document, Node.Name) throws(Errno) -> Result
-    ) throws(Errno) -> Result? {
-        guard let document = knownDocument(of: node) else { return nil }
-        return try document.state.withLock { state throws(Errno) -> Result? in
-            let (name, whereabouts) = nodes.location(node)
-            guard case .live = whereabouts, let name, knownDocument(of: node) === document else { return nil }
-            return try body(&state, document, name)
-        }
+        try documents.withLive(of: node, body)
     }
 
     /// The document of a file with one name, if it needs no look at the file.
@@ -79,8 +55,8 @@ extension LiveContainer {
             }
             var state = adopted(stat, places: places)
             if node.openings.state.withLock(\.maybeMapped) { state.provisional = state.current?.id }
-            if Databases.database(ofJournal: first.name) != nil, let directory = try? descriptor(of: first.parent) {
-                state.isUnversioned = isPartOfDatabase(first.name, in: directory)
+            if DatabaseRule.database(ofJournal: first.name) != nil, let directory = try? descriptor(of: first.parent) {
+                state.isUnversioned = DatabaseRule.isPart(first.name, in: directory)
             }
             let document = Document(state)
             var result = document

@@ -27,7 +27,7 @@ extension LiveContainer {
         _ caller: Caller, _ name: FileName, in parent: Node, unprotected: ItemID?
     ) throws(Errno) {
         learn(caller)
-        try capturingAhead { isCaptured throws(Errno) in
+        try databases.capturingAhead { isCaptured throws(Errno) in
             try names.writing { (names) throws(Errno) -> [Node] in
                 let directory = try descriptor(of: parent)
                 let stat = try Backing.stat(name.bytes, in: directory.raw)
@@ -43,7 +43,7 @@ extension LiveContainer {
                     leave(entry, now: .gone)
                 } else if stat.isRegular {
                     let requester = requester(caller)
-                    if !isCaptured, let database = capturedAhead(entry, by: requester) { return [database] }
+                    if !isCaptured, let database = databases.capturedAhead(entry, by: requester) { return [database] }
                     try unlinkDocument(names, entry, requester)
                     hear(.unlinked(entry.place, requester))
                 } else {
@@ -112,18 +112,7 @@ extension LiveContainer {
         linux_protection(directory, "") > 0 || linux_protection(parent, "") > 0 ? .notPermitted : .directoryNotEmpty
     }
 
-    /// A name that is about to go.
-    struct Entry {
-        var parent: Node
-        var name: FileName
-        var directory: SharedDescriptor
-        var stat: FileStat
-        var node: Node?
-        /// What may go for good if there is no room for its deletion.
-        var unprotected: ItemID?
-
-        var place: Place { Place(directory: parent.file, name: name) }
-    }
+    typealias Entry = LeavingName
 
     private func unlinkDocument(
         _ names: borrowing NamesHeldAlone, _ entry: Entry, _ requester: Requester
@@ -137,9 +126,9 @@ extension LiveContainer {
         guard entry.stat.links == 1 else {
             return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
         }
-        captureBeforeLoss(ofJournal: entry, by: requester)
+        databases.captureBeforeLoss(ofJournal: entry, by: requester)
         document.state.withLock { state in
-            captureBeforeLoss(&state, node, entry.name, in: entry.parent)
+            databases.captureBeforeLoss(&state, node, entry.name, in: entry.parent)
         }
         observers.unlinked(entry.place, item: document.item, by: requester)
         if vanishes(entry, document, requester) {
@@ -168,7 +157,7 @@ extension LiveContainer {
         if let maker, isMakers, !isWrittenByOthers(entry, maker) { return true }
         // What it was before it was ignored stays a version.
         return isIgnored(entry.name, in: entry.parent) && !isRecorded
-            || isJournal(entry.name, in: entry.parent, of: requester)
+            || databases.isJournal(entry.name, in: entry.parent, of: requester)
             || isRepositorys(entry.parent, requester)
     }
 

@@ -16,9 +16,9 @@ extension LiveContainer {
             let file = try? Backing.openQuietly(name.name.bytes, in: directory.raw, stat.key)
         else { return }
         defer { Glibc.close(file) }
-        if hasLog(name.name, file, in: directory) {
+        if DatabaseRule.hasLog(name.name, file: file, in: directory) {
             let unknown = Requester(actor: nil, author: observers.owner(of: stat))
-            return captureLater(node, document.item, unknown)
+            return databases.captureLater(node, document.item, unknown)
         }
         document.state.withLock { state in
             guard let current = state.current else { return }

@@ -64,7 +64,6 @@ public final class LiveContainer: Sendable {
     let survivors = Survivors()
     let mappings = MappingWatch()
     let pendingHashes = PendingHashes()
-    let captures = Captures()
     let observers: Observers
     let time: ContainerClock
     let recordedDirectories: RecordedDirectories
@@ -81,6 +80,7 @@ public final class LiveContainer: Sendable {
     /// For the first look at such a file, which keeps what a close has acknowledged: no other file holds it up.
     let firstLooks = Scheduler()
     let serving: Serving
+    let databases: Databases
     let enrolment = Enrolment()
     /// Whether the end of tombstones is scheduled.
     let expiring = RankedMutex(false)
@@ -108,8 +108,10 @@ public final class LiveContainer: Sendable {
         rootKey = stat.key
         identity = FileIdentity(container: store.identity.container, rootDevice: stat.key.device)
         nodes = NodeTable(root: stat)
-        directories = DirectoryDescriptors(root: self.root, capacity: options.heldDirectories)
-        documents = DocumentIndex(store: store, recorded: try store.recordedDirectories())
+        directories = DirectoryDescriptors(
+            root: self.root, nodes: nodes, store: store, capacity: options.heldDirectories)
+        documents = DocumentIndex(
+            store: store, nodes: nodes, names: names, recorded: try store.recordedDirectories())
         time = ContainerClock(wall: options.clock, last: try store.setting(Self.clockKey))
         retention = Retention(store: store, wall: options.clock)
         observers = Observers(boundaries: options.settings.actorBoundaries)
@@ -117,6 +119,10 @@ public final class LiveContainer: Sendable {
         policy = Policy(options.settings)
         serving = Serving(
             nodes: nodes, observers: observers, policy: policy, timers: timers, logger: options.logger)
+        databases = Databases(
+            images: DatabaseImages(store: store, policy: policy), nodes: nodes, directories: directories,
+            documents: documents, serving: serving, chores: chores, clock: options.clock, logger: options.logger)
+        databases.connect(self)
         if store.identity.wasCreated { noteAdoption() }
         guard store.identity.isUnsettled else { return }
         survivors.find()
@@ -151,7 +157,7 @@ public final class LiveContainer: Sendable {
         pendingHashes.end()
         chores.end()
         for file in serving.files.all where file.isWriter { seal(file) }
-        if !options.isReadOnly { captureAll() }
+        if !options.isReadOnly { databases.captureAll() }
         settleMappings()
         if !options.isReadOnly { store.commit([.setting(key: Self.clockKey, value: time.bytes)]) }
         store.close()

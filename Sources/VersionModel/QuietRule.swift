@@ -16,11 +16,11 @@ public struct QuietRule: Sendable {
     /// Whether a file never conflicts.
     /// - Parameters:
     ///   - path: relative to the container's root.
-    ///   - header: the first ``Databases/headerLength`` bytes of its content, if available.
+    ///   - header: the first ``DatabaseRule/headerLength`` bytes of its content, if available.
     ///   - isIgnoredByRepository: whether its repository excludes it (see ``IgnoreLists``).
     public func isQuiet(_ path: TreePath, header: [UInt8] = [], isIgnoredByRepository: Bool = false) -> Bool {
         guard let name = path.name else { return false }
-        return isIgnoredByRepository || Self.isInRepositoryData(path) || Databases.isDatabase(name, header: header)
+        return isIgnoredByRepository || Self.isInRepositoryData(path) || DatabaseRule.isDatabase(name, header: header)
             || isNamed(path)
     }
 

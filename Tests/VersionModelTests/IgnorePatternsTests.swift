@@ -130,9 +130,9 @@ struct QuietRuleTests {
     @Test("a journal belongs to its database")
     func journals() throws {
         let name = try #require(FileName("a.db"))
-        #expect(Databases.journals(of: name).map(\.description) == ["a.db-journal", "a.db-wal", "a.db-shm"])
-        for journal in Databases.journals(of: name) { #expect(Databases.database(ofJournal: journal) == name) }
-        #expect(Databases.database(ofJournal: try #require(FileName("-wal"))) == nil)
+        #expect(DatabaseRule.journals(of: name).map(\.description) == ["a.db-journal", "a.db-wal", "a.db-shm"])
+        for journal in DatabaseRule.journals(of: name) { #expect(DatabaseRule.database(ofJournal: journal) == name) }
+        #expect(DatabaseRule.database(ofJournal: try #require(FileName("-wal"))) == nil)
     }
 }
 

@@ -59,9 +59,9 @@ extension LiveContainer {
     /// - Returns: the time until it may be quiet; nil: there is no hurry.
     private func sealIfQuiet(_ file: OpenFile) -> Int64? {
         if file.flags & (O_ACCMODE | O_TRUNC) == O_RDWR, let name = nodes.location(file.node).name,
-            isDatabase(name.name, file.descriptor.raw)
+            DatabaseRule.isDatabase(name.name, file: file.descriptor.raw)
         {
-            return capture(file.node, file.requester, mayWait: true)
+            return databases.capture(file.node, file.requester, mayWait: true)
         }
         let again = try? withLiveDocument(of: file.node) { (state, _, name) throws(Errno) -> Int64? in
             record(name.parent, announcement(&state, in: name.parent, name.name, by: file.requester))

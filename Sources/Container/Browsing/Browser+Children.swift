@@ -85,7 +85,7 @@ extension Browser {
         // A database's current version may lie here, beside the document: it is found, but not listed.
         let deleted = try deletions(in: directory).documents[name] ?? []
         let candidates = try item(at: place).map { [$0.id] + deleted } ?? deleted
-        return candidates.contains { container.isDatabaseKept($0, as: name) } ? .document(place) : nil
+        return candidates.contains { container.store.isDatabaseKept($0, as: name) } ? .document(place) : nil
     }
 
     /// The documents with other versions that were deleted from a directory which is gone itself.

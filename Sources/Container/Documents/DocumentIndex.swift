@@ -25,12 +25,14 @@ final class DocumentIndex: Sendable {
     /// The number of documents in memory before unused ones are removed: about 30 MB.
     static let limit = 30_000
 
+    let nodes: NodeTable
+    let names: ReadWriteLock
     private let store: VersionStore
     private let state: RankedMutex<State>
     private let crowded = Hook()
 
-    init(store: VersionStore, recorded: Set<FileID>) {
-        self.store = store
+    init(store: VersionStore, nodes: NodeTable, names: ReadWriteLock, recorded: Set<FileID>) {
+        (self.store, self.nodes, self.names) = (store, nodes, names)
         state = RankedMutex(State(unread: recorded), .index)
     }
 

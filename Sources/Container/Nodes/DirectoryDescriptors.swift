@@ -6,6 +6,13 @@ import Glibc
 import Synchronization
 import SystemPackage
 import VersionModel
+import VersionStore
+
+/// Where a file is below: a path relative to an open directory; an empty one is the descriptor's own file.
+struct Location {
+    var directory: SharedDescriptor
+    var path: [UInt8]
+}
 
 /// A bounded cache of O_PATH descriptors. A directory's descriptor stays valid after a rename. The cache may drop one
 /// at any time, so the borrower holds it in a variable for as long as it uses the number. Lock order: last.
@@ -16,26 +23,26 @@ final class DirectoryDescriptors: Sendable {
     }
 
     private let root: SharedDescriptor
+    private let nodes: NodeTable
+    private let store: VersionStore
     private let capacity: Int
     private let state = RankedMutex(State())
 
-    init(root: SharedDescriptor, capacity: Int) {
-        self.root = root
-        self.capacity = capacity
+    init(root: SharedDescriptor, nodes: NodeTable, store: VersionStore, capacity: Int) {
+        (self.root, self.nodes, self.store, self.capacity) = (root, nodes, store, capacity)
     }
 
-    /// The directory's descriptor; `locate` returns its place and its expected file if it is not in the cache.
-    func descriptor(
-        of node: Node, locate: (Node) throws(Errno) -> (parent: SharedDescriptor, name: [UInt8], key: BackingKey)
-    ) throws(Errno) -> SharedDescriptor {
+    /// The directory's descriptor, for `at` calls.
+    func descriptor(of node: Node) throws(Errno) -> SharedDescriptor {
         if node.id == Node.rootID { return root }
         if let known = state.withLock({ $0.open[node.id] }) { return known }
-        let (parent, name, key) = try locate(node)
+        let place = try location(of: node)
+        let key = nodes.key(of: node)
         // A removed directory in use: its node holds its descriptor.
-        if name.isEmpty { return parent }
-        let raw = try CText.lend(name) { pointer throws(Errno) in
+        if place.path.isEmpty { return place.directory }
+        let raw = try CText.lend(place.path) { pointer throws(Errno) in
             try Backing.check {
-                linuxOpenDirectory(parent.raw, pointer)
+                linuxOpenDirectory(place.directory.raw, pointer)
             }
         }
         let descriptor = SharedDescriptor(raw)
@@ -47,6 +54,31 @@ final class DirectoryDescriptors: Sendable {
             while state.order.count > capacity, let oldest = state.order.popFirst() { state.open[oldest] = nil }
         }
         return descriptor
+    }
+
+    /// Where the node's file is; ENOENT if it is nowhere.
+    func location(of node: Node) throws(Errno) -> Location {
+        if node.id == Node.rootID { return Location(directory: root, path: []) }
+        let (name, whereabouts) = nodes.location(node)
+        if name == nil, let held = nodes.held(node) { return Location(directory: held, path: []) }
+        switch whereabouts {
+        case .live:
+            guard let name else { throw .noSuchFileOrDirectory }
+            return Location(directory: try descriptor(of: name.parent), path: name.name.bytes)
+        case .kept(let content):
+            let place = store.contents.place(of: content)
+            return Location(directory: borrowed(place.directory), path: Array(place.name.utf8))
+        case .deleted(let deletion):
+            let place = store.deletedArea.place(of: deletion)
+            return Location(directory: borrowed(place.directory), path: Array(place.name.utf8))
+        case .gone:
+            throw .noSuchFileOrDirectory
+        }
+    }
+
+    /// Borrows a descriptor that the store owns for as long as the container lives.
+    private func borrowed(_ descriptor: FileDescriptor) -> SharedDescriptor {
+        SharedDescriptor(borrowing: descriptor.rawValue)
     }
 
     /// Drops a directory that the kernel has forgotten or that is gone.

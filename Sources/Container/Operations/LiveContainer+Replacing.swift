@@ -22,7 +22,7 @@ extension LiveContainer {
     /// Puts new content under a document's name: what was current is history, and the new version has it as a parent.
     func replace(_ path: TreePath, with replacement: Replacement, as principal: Principal) throws -> Version {
         let requester = requester(principal)
-        if let node = try? looking(as: .container, { try $0.document(path).node }) { captureAhead(node) }
+        if let node = try? looking(as: .container, { try $0.document(path).node }) { databases.captureAhead(node) }
         let keepsSetID = keepsSetID(replacement.parents.first, at: path, as: principal)
         return try changing(as: principal) { walk, changed, names in
             let (spot, node, stat) = try walk.document(path)
@@ -50,9 +50,9 @@ extension LiveContainer {
     private func partFromJournals(
         _ names: borrowing NamesHeldAlone, _ document: Document, _ spot: Spot, _ requester: Requester
     ) throws {
-        guard Databases.database(ofJournal: spot.name) == nil else { return }
+        guard DatabaseRule.database(ofJournal: spot.name) == nil else { return }
         let file = try spot.open(flags: O_RDONLY)
-        guard isDatabase(spot.name, file.raw) else { return }
+        guard DatabaseRule.isDatabase(spot.name, file: file.raw) else { return }
         // A program that has it open would continue with the file that loses its name, and with the journals of the new
         // one.
         guard nodes.node(try Backing.stat(file.raw).key)?.hasWriters != true else {
@@ -62,9 +62,9 @@ extension LiveContainer {
         }
         try document.state.withLock { state in
             guard let node = nodes.node(try Backing.stat(file.raw).key) else { return }
-            captureBeforeLoss(&state, node, spot.name, in: spot.parent)
+            databases.captureBeforeLoss(&state, node, spot.name, in: spot.parent)
         }
-        for journal in Databases.journals(of: spot.name) {
+        for journal in DatabaseRule.journals(of: spot.name) {
             guard let stat = try Backing.statIfPresent(journal.bytes, in: spot.directory.raw), stat.isRegular
             else { continue }
             let entry = Entry(

@@ -318,7 +318,7 @@ extension LiveContainer {
     func moveOut(
         _ deletion: Deletion, to path: TreePath, as principal: Principal, by requester: Requester, tells: Bool = true
     ) throws {
-        let deletion = try completeDatabase(deletion)
+        let deletion = try deletedDatabases.complete(deletion, self)
         try changing(as: principal) { walk, changed, names in
             let spot = try walk.spot(path)
             guard spot.stat == nil else { throw taken(path) }

@@ -259,9 +259,9 @@ struct CrashRecovery {
 
     /// A database has its own recovery, with its journals beside it: an older file would not match them.
     func isDatabase(_ live: Live) -> Bool {
-        var header = [UInt8](repeating: 0, count: Databases.headerLength)
+        var header = [UInt8](repeating: 0, count: DatabaseRule.headerLength)
         let count = pread(live.file.raw, &header, header.count, 0)
-        return Databases.isDatabase(live.place.name, header: Array(header.prefix(max(0, count))))
+        return DatabaseRule.isDatabase(live.place.name, header: Array(header.prefix(max(0, count))))
     }
 
     // MARK: Actions

@@ -28,7 +28,7 @@ extension LiveContainer {
                 guard !state.isUnversioned, !state.isUnannounced else { return false }
                 // A database is left alone after a crash, and synchronizes too often (DESIGN 5.1: captured when quiet).
                 let isInPlace = !isReplacing || writer.flags & (O_ACCMODE | O_TRUNC) == O_RDWR
-                if isInPlace, isDatabase(name.name, descriptor.raw) { return false }
+                if isInPlace, DatabaseRule.isDatabase(name.name, file: descriptor.raw) { return false }
                 try saveForLabel(&state, node, name, writer)
                 guard let current = state.current, state.isRecorded, let stamp = state.stamp, state.labeled != stamp
                 else { return state.isRecorded }

@@ -1,7 +1,7 @@
 // Databases and their journals: one package each, without a version per write (DESIGN 5.1).
 
 /// Recognizes databases by name and by the first bytes.
-public enum Databases {
+public enum DatabaseRule {
     /// The number of bytes at the beginning that ``isDatabase(_:header:)`` reads.
     public static let headerLength = 32
 

@@ -4,7 +4,7 @@ import Synchronization
 import VersionModel
 
 /// The state of databases between their changes and their versions. Lock order: last.
-final class Captures: Sendable {
+final class WaitingDatabases: Sendable {
     /// A database that waits for a look.
     struct Waiting {
         var item: ItemID
@@ -31,8 +31,8 @@ final class Captures: Sendable {
         }
     }
 
-    func waiting(_ node: UInt64) -> Waiting? { state.withLock { $0.waiting[node] } }
-    func requester(_ node: UInt64) -> Requester? { waiting(node)?.requester }
+    subscript(node: UInt64) -> Waiting? { state.withLock { $0.waiting[node] } }
+    func requester(_ node: UInt64) -> Requester? { self[node]?.requester }
 
     /// Ends the wait after a look that left nothing to capture.
     /// - Returns: false if more changes have come since this number: then it still waits.

@@ -7,9 +7,10 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-extension LiveContainer {
+/// Completes deleted databases before they come back.
+struct DeletedDatabases {
     /// A deleted database whose file is not all that was committed to it.
-    private struct DeletedDatabase {
+    private struct Incomplete {
         var file: SharedDescriptor
         var stat: FileStat
         /// Its current version, which has what the log had.
@@ -17,17 +18,25 @@ extension LiveContainer {
         var content: OpenContent
     }
 
+    let store: VersionStore
+    let names: ReadWriteLock
+    let nodes: NodeTable
+    let passthrough: Passthrough
+    let identity: FileIdentity
+    let logger: Logger
+
     /// Gives the file of a deleted database what its log had, if it is still as it was when its current version was
     /// captured. That is copied with no lock held, and is whole on the disk before it is put into the deleted area:
     /// what goes back into the tree is one file, which the deletion names, at any moment that a crash may choose.
     ///
     /// - Returns: the deletion as it is then.
     /// - Throws: that there is no room; what else goes wrong leaves the file as it is.
-    func completeDatabase(_ deletion: Deletion) throws(Errno) -> Deletion {
-        guard let database = incompleteDatabase(deletion) else { return deletion }
+    func complete(_ deletion: Deletion, _ saver: some DatabaseSaver) throws(Errno) -> Deletion {
+        guard let database = incomplete(deletion) else { return deletion }
         do throws(Errno) {
             let staged = try StagedFile(in: store.state)
-            try retryingWhenFull(wanted: store.contents.canReflink ? 0 : database.content.size, mayWait: true) {
+            let wanted = store.contents.canReflink ? 0 : database.content.size
+            try saver.retryingWhenFull(wanted: wanted, mayWait: true, isRecord: false, mustSucceed: false) {
                 () throws(Errno) in try staged.fill(from: database.content)
             }
             try staged.dress(like: database.file.raw)
@@ -44,7 +53,7 @@ extension LiveContainer {
         }
     }
 
-    private func incompleteDatabase(_ deletion: Deletion) -> DeletedDatabase? {
+    private func incomplete(_ deletion: Deletion) -> Incomplete? {
         guard deletion.type == .file, let id = deletion.item, let item = try? store.item(id),
             let current = try? store.version(item.current), let object = try? store.contents.open(current.content)
         else { return nil }
@@ -52,21 +61,21 @@ extension LiveContainer {
         guard let raw = try? store.deletedArea.open(deletion.id) else { return nil }
         let file = SharedDescriptor(raw.rawValue)
         guard let stat = try? Backing.stat(file.raw), item.file.size == stat.size, item.file.modified == stat.modified,
-            current.modified != stat.modified, isDatabase(deletion.place.name, file.raw)
+            current.modified != stat.modified, DatabaseRule.isDatabase(deletion.place.name, file: file.raw)
         else { return nil }
-        return DeletedDatabase(file: file, stat: stat, current: current, content: content)
+        return Incomplete(file: file, stat: stat, current: current, content: content)
     }
 
     /// Whether a program has it open for writing, or mapped.
     private func mayStillChange(_ key: BackingKey, _ file: SharedDescriptor) -> Bool {
         guard let node = nodes.node(key), node.mayChange else { return false }
         // What the kernel was given for reading and writing by itself would count as a writer.
-        serving.passthrough.drop(node)
+        passthrough.drop(node)
         return node.hasWriters || WritableMappings.exist(on: file.raw)
     }
 
     private func replace(
-        _ names: borrowing NamesHeldAlone, _ deletion: Deletion, _ database: DeletedDatabase, by staged: StagedFile
+        _ names: borrowing NamesHeldAlone, _ deletion: Deletion, _ database: Incomplete, by staged: StagedFile
     ) throws(Errno) -> Deletion {
         let place = store.deletedArea.place(of: deletion.id)
         // It may have come back meanwhile, or be written to; and other names of it say that they are of this file.
@@ -78,7 +87,8 @@ extension LiveContainer {
             (try? store.deletions(of: database.current.item))?.map(\.id) == [deletion.id]
         else { return deletion }
         let now = try Backing.stat(staged.file.raw)
-        (whole.file, whole.size) = (fileID(now), now.size)
+        whole.file = identity.id(device: now.key.device, inode: now.key.inode, born: now.born)
+        whole.size = now.size
         try store.deletedArea.replace(whole, moving: name, in: FileDescriptor(rawValue: staged.directory.raw))
         // A program that has it open continues to read the former file.
         nodes.letGo(deletion.id, database.file)

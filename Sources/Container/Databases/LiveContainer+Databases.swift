@@ -1,0 +1,72 @@
+// The versions of captured databases (docs/decisions/0013).
+
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension LiveContainer: DatabaseSaver {
+    /// Saves a database as a version.
+    func save(
+        _ database: FoundDatabase, _ image: DatabaseImage?, _ state: inout Document.State, _ node: Node,
+        _ name: Node.Name, _ requester: Requester
+    ) throws(Errno) {
+        var pending = PendingSave(kind: .appendOrInPlace, requester: requester, isSealed: true)
+        if let image {
+            // The file may change, or differs from the state: the version's content is kept at once. The file may still
+            // hold the preceding version, while the log grows; or that one was an image, too.
+            if let current = state.current, store.contents.contains(current.content) { state.isKept = true }
+            if !state.contentDiffers(from: database.stat) { try keepCopy(&state, of: node, from: database.file.raw) }
+            let before = state.current?.id
+            state.stamp = nil
+            pending.known = image.hash.map { (image.stat.size, image.stat.modified, $0) }
+            try save(
+                &state, node, in: name.parent, name.name, file: image.staged.file.raw, pending, stat: image.stat)
+            if state.current?.id != before {
+                do throws(Errno) { try keep(image.staged, &state, node) } catch {
+                    // The file has other content: the next look makes another version.
+                    state.current?.flags.insert(.contentLost)
+                    if let current = state.current { store.commit([.version(current)]) }
+                    state.isKept = true
+                    throw error
+                }
+            }
+            state.stamp = Stamp(database.stat)
+            record(name.parent, itemRows(state, database.stat))
+        } else {
+            try save(
+                &state, node, in: name.parent, name.name, file: database.file.raw, pending, stat: database.stat)
+        }
+    }
+
+    /// Makes the image the kept content of the current version.
+    private func keep(_ image: StagedFile, _ state: inout Document.State, _ node: Node) throws(Errno) {
+        guard !state.isKept, let current = state.current, let name = FileName(bytes: image.name) else { return }
+        let directory = FileDescriptor(rawValue: image.directory.raw)
+        let label = label(of: current, state, node)
+        try retryingWhenFull(isRecord: true) { () throws(Errno) in
+            try store.contents.keep(moving: name, in: directory, as: current.content, label)
+        }
+        state.isKept = true
+    }
+
+    var deletedDatabases: DeletedDatabases {
+        DeletedDatabases(
+            store: store, names: names, nodes: nodes, passthrough: serving.passthrough, identity: identity,
+            logger: logger)
+    }
+
+    /// Whether a current version differs from the document's file: a database with the commits of its log.
+    public func isKeptBeside(_ version: Version, of document: DocumentRecord) -> Bool {
+        guard version.kind == .current, let object = try? store.contents.open(version.content) else { return false }
+        let kept = SharedDescriptor(object.rawValue)
+        if let deletion = document.deletion {
+            return withExtendedLifetime(kept) { DatabaseRule.isDatabase(deletion.place.name, file: kept.raw) }
+        }
+        let found = try? looking(as: .container) { walk in
+            let (spot, _, _) = try walk.document(document.path)
+            guard let file = SharedDescriptor.forLook(spot.name, in: spot.directory) else { return false }
+            return withExtendedLifetime(file) { DatabaseRule.hasLog(spot.name, file: file.raw, in: spot.directory) }
+        }
+        return found ?? false
+    }
+}
