@@ -81,6 +81,7 @@ public final class LiveContainer: Sendable {
     let firstLooks = Scheduler()
     let serving: Serving
     let databases: Databases
+    let past: Past
     let enrolment = Enrolment()
     /// Whether the end of tombstones is scheduled.
     let expiring = RankedMutex(false)
@@ -122,8 +123,9 @@ public final class LiveContainer: Sendable {
         databases = Databases(
             images: DatabaseImages(store: store, policy: policy), nodes: nodes, directories: directories,
             documents: documents, serving: serving, chores: chores, clock: options.clock, logger: options.logger)
+        past = Past(store: store, documents: documents, clock: options.clock)
         databases.connect(self)
-        if store.identity.wasCreated { noteAdoption() }
+        if store.identity.wasCreated, !options.isReadOnly { past.noteAdoption() }
         guard store.identity.isUnsettled else { return }
         survivors.find()
         try CrashRecovery(self).run()

@@ -17,7 +17,7 @@ extension ContainerBackend {
         try answering {
             let rows = try rows(after: sequence, limit: limit)
             let (within, item) = try scope(target, peer)
-            var known = LiveContainer.KnownDirectories()
+            var known = KnownDirectories()
             var page = ChangePage(events: [], upTo: sequence)
             for (number, change) in rows {
                 page.upTo = number

@@ -94,7 +94,7 @@ extension ContainerBackend {
     ) throws(ControlError) -> PresentedPage {
         try answering {
             let rows = try rows(after: sequence, limit: limit)
-            var known = LiveContainer.KnownDirectories()
+            var known = KnownDirectories()
             let packages = container.coordinator.packages
             var page = PresentedPage(changes: [], upTo: sequence, item: item)
             for (number, change) in rows {

@@ -98,7 +98,7 @@ final class ContainerQuery: RunningQuery {
         guard let last = rows.last else { return QueryPage(isAtEnd: true) }
         state.reached = last.sequence
         var touched = TouchedPaths(within: scope)
-        var known = LiveContainer.KnownDirectories()
+        var known = KnownDirectories()
         for row in rows {
             touched.add(row.1, rightsMatter: !backend.container.knowsAll(principal)) { path, directory in
                 backend.container.mayKnow(path, in: directory, as: principal, &known)

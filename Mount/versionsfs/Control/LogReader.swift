@@ -40,7 +40,7 @@ struct LogReader {
     private let scope: Scope
     private let request: LogRequest
     private let call: ControlCall
-    private var known = LiveContainer.KnownDirectories()
+    private var known = KnownDirectories()
     /// The paths of directories, for this page.
     private var paths: [FileID: TreePath?] = [:]
     private var events: [LoggedEvent] = []

@@ -144,17 +144,6 @@ extension LiveContainer {
             || mayList(deletion.place.directory, at: deletion.path.parent, principal, &known)
     }
 
-    /// What one listing has found out about directories.
-    public struct KnownDirectories {
-        var answers: [FileID: Bool] = [:]
-        /// Of directories that are known by their paths alone.
-        var answersAtPaths: [TreePath: Bool] = [:]
-        /// The deleted directories by their identity; read when the first is asked for.
-        var deleted: [FileID: Deletion]?
-
-        public init() {}
-    }
-
     /// Whether a caller may pass through and read a directory, live or deleted.
     func mayList(
         _ directory: FileID, at path: TreePath? = nil, _ principal: Principal, _ known: inout KnownDirectories,

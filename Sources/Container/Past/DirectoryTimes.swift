@@ -15,7 +15,7 @@ struct DirectoryTimes {
         init(_ stat: FileStat) { self.init(accessed: stat.accessed, modified: stat.modified) }
     }
 
-    private let container: LiveContainer
+    private let tree: any ReturningTree
     private let time: Timestamp
     /// A deletion remembers what its directory had before: of each the first since.
     private var beforeDeletions: [FileID: Times] = [:]
@@ -25,15 +25,14 @@ struct DirectoryTimes {
     /// What is about to change, as it is.
     private var present: [FileID: (path: TreePath, times: Times)] = [:]
 
-    init(_ container: LiveContainer, at time: Timestamp) throws {
-        self.container = container
-        self.time = time
-        let since = try container.store.deletions(within: nil).filter { $0.deleted > time }
+    init(_ past: Past, _ tree: any ReturningTree, at time: Timestamp) throws {
+        (self.tree, self.time) = (tree, time)
+        let since = try past.store.deletions(within: nil).filter { $0.deleted > time }
         for deletion in since.sorted(by: { $1.deleted < $0.deleted }) {
             beforeDeletions[deletion.place.directory] = Times(
                 accessed: deletion.parentAccessed, modified: deletion.parentModified)
         }
-        for change in try container.changes(where: { $0.time <= time && $0.concernsNames }) {
+        for change in try past.changes(where: { $0.time <= time && $0.concernsNames }) {
             for path in [change.path, change.from].compactMap({ $0?.parent }) { lastChanges[path] = change.time }
         }
     }
@@ -41,13 +40,10 @@ struct DirectoryTimes {
     /// Notes the directory of a name that is about to be brought back, taken away or replaced.
     mutating func note(directoryOf path: TreePath) {
         guard let path = path.parent, noted.insert(path).inserted else { return }
-        let found = try? container.looking(as: .container) { walk -> (FileID, Times) in
-            let directory = try walk.directory(path)
-            let descriptor = try container.descriptor(of: directory)
-            return (directory.file, Times(try Backing.stat(path: ".", in: descriptor.raw)))
-        }
         // Under the name that it had it may have been noted before.
-        if let (file, times) = found, present[file] == nil { present[file] = (path, times) }
+        if let (file, times) = try? tree.times(ofDirectory: path), present[file] == nil {
+            present[file] = (path, times)
+        }
     }
 
     /// A directory's times at that moment; nil if they are unknown.
@@ -63,12 +59,12 @@ struct DirectoryTimes {
     /// Gives the directories that are there again, and those in which something was changed, the times that they had.
     func apply(within root: TreePath) {
         for directory in Set(present.keys).union(beforeDeletions.keys) {
-            guard let path = container.livePath(of: directory) ?? present[directory]?.path, path.isWithin(root),
+            guard let path = tree.livePath(of: directory) ?? present[directory]?.path, path.isWithin(root),
                 // Where one was that has gone meanwhile another one may be by now.
-                (try? container.looking(as: .container, { try $0.directory(path).file })) == directory,
+                (try? tree.directory(at: path, as: .container)) == directory,
                 let times = of(directory, at: path, now: present[directory]?.times)
             else { continue }
-            container.setTimes(accessed: times.accessed, modified: times.modified, of: path)
+            tree.setTimes(accessed: times.accessed, modified: times.modified, of: path)
         }
     }
 }

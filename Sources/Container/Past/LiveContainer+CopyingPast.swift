@@ -14,12 +14,12 @@ extension LiveContainer {
         _ path: TreePath, _ aftermath: Aftermath, to target: TreePath, as principal: Principal,
         report: (_ done: Int) throws -> Void
     ) throws -> RestoreOutcome {
-        let tree = try PastTree(self, aftermath)
+        let tree = try PastTree(past, self, aftermath)
         guard let top = tree.entry(path) else { throw OperationError.missing(path) }
         guard top.isDirectory else { throw OperationError(.notFound, "was not a directory then", path: path) }
         let plan = Self.plan(tree, top, target)
         guard try looking(as: principal, { try $0.spot(target).stat == nil }) else { throw taken(target) }
-        let times = try DirectoryTimes(self, at: aftermath.time)
+        let times = try DirectoryTimes(past, self, at: aftermath.time)
         var outcome = RestoreOutcome(path: target, entries: plan.count)
         var dates: [(TreePath, FileStat)] = []
         var count = 0
@@ -129,21 +129,6 @@ extension LiveContainer {
         return DocumentRecord(path: path, item: row.id, versions: try store.versions(of: row.id))
     }
 
-    /// What a document held then. What has parted from another since was that one then.
-    func contentThen(
-        of document: DocumentRecord, _ aftermath: Aftermath
-    ) throws -> (document: DocumentRecord, content: Aftermath.Content)? {
-        var (document, passed) = (document, Set<ItemID>())
-        while let first = document.versions.min(by: { $0.time < $1.time }), first.saved > aftermath.time,
-            passed.insert(document.item).inserted, let parent = first.parents.first,
-            let origin = try store.version(parent), origin.item != document.item
-        {
-            document = DocumentRecord(
-                path: document.path, item: origin.item, versions: try store.versions(of: origin.item))
-        }
-        return aftermath.content(of: document).map { (document, $0) }
-    }
-
     /// Where an entry is copied from.
     private struct Source {
         var stat: FileStat
@@ -189,9 +174,9 @@ extension LiveContainer {
         let document = try source.document()
         let staged: StagedFile
         var (mode, modified, parents) = (source.stat.permissions, source.stat.modified, [VersionID]())
-        let past = try document.flatMap { try contentThen(of: $0, aftermath) }
-        let found = source.then ?? past?.content ?? document?.versions.last.map { .unknown($0) }
-        if let document = source.then == nil ? past?.document ?? document : document, let found {
+        let former = try document.flatMap { try past.contentThen(of: $0, aftermath) }
+        let found = source.then ?? former?.content ?? document?.versions.last.map { .unknown($0) }
+        if let document = source.then == nil ? former?.document ?? document : document, let found {
             let then = found.version
             if let doubt = found.doubt { outcome.note(doubt, target) }
             guard mayRead(then, of: document, as: principal) else { throw OperationError.denied(document.path) }

@@ -75,7 +75,8 @@ final class PastEntry {
 /// A picture of the names, which changes nothing. Directories are read when something in them is first looked at: until
 /// then no later change has touched them, so that they are as they were.
 struct PastTree {
-    private let container: LiveContainer
+    private let past: Past
+    private let present: any PresentTree
     private let root = PastEntry(.live(.root), isDirectory: true)
     /// What undone undeletions and returns took away, for the deletions before them.
     private var taken = Taken<PastEntry>()
@@ -88,14 +89,14 @@ struct PastTree {
 
     private final class Keeper { var entries: [PastEntry] = [] }
 
-    init(_ container: LiveContainer, at time: Timestamp) {
-        self.container = container
-        untold = container.untoldNames(since: time)
+    init(_ past: Past, _ present: any PresentTree, at time: Timestamp) {
+        (self.past, self.present) = (past, present)
+        untold = past.untoldNames(since: time)
     }
 
     /// The tree of a moment.
-    init(_ container: LiveContainer, _ aftermath: Aftermath) throws {
-        self.init(container, at: aftermath.time)
+    init(_ past: Past, _ present: any PresentTree, _ aftermath: Aftermath) throws {
+        self.init(past, present, at: aftermath.time)
         for change in aftermath.lastFirst { try undo(change, aftermath) }
     }
 
@@ -136,7 +137,7 @@ struct PastTree {
         if let known = entry.children { return known }
         guard entry.isDirectory, case .live(let path) = entry.source else { return [:] }
         var children: [FileName: PastEntry] = [:]
-        if let (directory, entries) = try? container.entries(of: path) {
+        if let (directory, entries) = try? present.entries(of: path) {
             for (name, isDirectory) in entries where !untold.contains(Place(directory: directory, name: name)) {
                 let child = PastEntry(.live(path.appending(name)), isDirectory: isDirectory)
                 child.then = PastEntry.Home(parent: entry, name: name)
@@ -155,14 +156,14 @@ struct PastTree {
         case .created, .undeleted:
             if let entry = remove(change.path) { taken.put(entry, by: change) }
         case .deleted:
-            if let deletion = try container.deletion(of: change, aftermath) {
+            if let deletion = try past.deletion(of: change, aftermath) {
                 if deletion.type == .link, let lost = deletion.item.flatMap({ lost[$0] }) {
                     return insert(PastEntry(lost, isDirectory: false), at: change.path)
                 }
                 insert(PastEntry(.deleted(deletion), isDirectory: deletion.type == .directory), at: change.path)
             } else if let entry = taken.give(change, aftermath) {
                 insert(entry, at: change.path)
-            } else if let lost = try container.lostContent(change, aftermath), entry(change.path) == nil {
+            } else if let lost = try past.lostContent(change, aftermath), entry(change.path) == nil {
                 insert(PastEntry(.lost(lost.document, lost.content), isDirectory: false), at: change.path)
             }
         case .renamed:
@@ -172,7 +173,7 @@ struct PastTree {
                 if let there { insert(there, at: from) }
                 if let back { insert(back, at: change.path) }
             } else if change.version != nil {
-                guard let found = try container.lostContent(change, aftermath) else { return }
+                guard let found = try past.lostContent(change, aftermath) else { return }
                 let source = PastEntry.Source.lost(found.document, found.content)
                 if let item = change.item { lost[item] = source }
                 insert(PastEntry(source, isDirectory: false), at: from)
@@ -200,12 +201,5 @@ struct PastTree {
         keeper.entries.append(new)
         directory.children?[name] = new
         new.then = PastEntry.Home(parent: directory, name: name)
-    }
-}
-
-extension LiveContainer {
-    /// The entry of the deleted area that a change of the feed made; nil if it is not there any more.
-    func deletion(of change: Change, _ aftermath: Aftermath) throws -> Deletion? {
-        try aftermath.deletion(of: change).flatMap { try store.deletion($0) }
     }
 }

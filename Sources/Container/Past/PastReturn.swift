@@ -8,7 +8,8 @@ import VersionStore
 /// One return of a directory to a moment. What is as it was is not touched, so that asking again goes on where it
 /// ended, and does nothing once all is so. Used by one thread.
 final class PastReturn {
-    let container: LiveContainer
+    let past: Past
+    let live: any ReturningTree
     let principal: Principal
     let path: TreePath
     let aftermath: Aftermath
@@ -34,10 +35,11 @@ final class PastReturn {
 
     /// Looks, and changes nothing.
     init(
-        _ container: LiveContainer, _ path: TreePath, _ aftermath: Aftermath, as principal: Principal
+        _ past: Past, _ live: any ReturningTree, _ path: TreePath, _ aftermath: Aftermath, as principal: Principal
     ) throws {
-        (self.container, self.principal, self.path, self.aftermath) = (container, principal, path, aftermath)
-        tree = try PastTree(container, aftermath)
+        (self.past, self.live) = (past, live)
+        (self.principal, self.path, self.aftermath) = (principal, path, aftermath)
+        tree = try PastTree(past, live, aftermath)
         let then = tree.entry(path)
         // What had another name then keeps the one that it was asked for by.
         guard let top = then ?? tree.lying(at: path), top === then || top.then != nil else {
@@ -46,7 +48,7 @@ final class PastReturn {
         guard top.isDirectory else { throw OperationError(.notFound, "was not a directory then", path: path) }
         self.top = top
         outcome = RestoreOutcome(path: path, entries: 0)
-        times = try DirectoryTimes(container, at: aftermath.time)
+        times = try DirectoryTimes(past, live, at: aftermath.time)
         if top === then { try findWayDown() }
         compare()
         for entry in missing {
@@ -83,7 +85,7 @@ final class PastReturn {
                 missing.append(then)
                 above = then
             } else {
-                throw LiveContainer.renamedAbove(path)
+                throw Past.renamedAbove(path)
             }
         }
     }
@@ -130,8 +132,8 @@ final class PastReturn {
     /// Whether what lies there holds what was lost: an earlier return has made it.
     private func isStandIn(_ there: PastEntry, for lost: PastEntry) -> Bool {
         guard case .lost(let former, let content) = lost.source, !there.isDirectory, !isWanted(there),
-            let document = try? container.document(at: there.path, as: .container),
-            container.holds(content.version, of: former, document)
+            let document = try? live.document(at: there.path, as: .container),
+            live.holds(content.version, of: former, document)
         else { return false }
         settled.insert(document.item)
         return true
@@ -149,7 +151,7 @@ final class PastReturn {
             for left in try displaceUntold() {
                 outcome.note("it was made since, and stays: a program is writing it", left)
             }
-            _ = try container.looking(as: principal) { try $0.directory(path) }
+            _ = try live.directory(at: path, as: principal)
             try bringContentsBack(report)
         } catch {
             var error = OperationError.wrap(error)
@@ -165,9 +167,9 @@ final class PastReturn {
     }
 
     private func displaceUntold() throws -> [TreePath] {
-        let (count, left) = try container.displaceUntoldNames(since: aftermath.time, within: path, as: principal) {
-            times.note(directoryOf: $0)
-        }
+        let (count, left) = try past.displaceUntoldNames(
+            since: aftermath.time, within: path, in: live, as: principal
+        ) { times.note(directoryOf: $0) }
         outcome.displaced += count
         return left
     }
@@ -205,7 +207,7 @@ final class PastReturn {
 
     private func displace(_ entry: PastEntry, _ report: (_ done: Int) throws -> Void) throws {
         try report(outcome.entries + outcome.displaced)
-        outcome.displaced += try container.displace(entry.path, principal)
+        outcome.displaced += try live.displace(entry.path, principal)
         entry.leave()
     }
 
@@ -215,19 +217,19 @@ final class PastReturn {
             home.present[name] == nil
         else { return false }
         let path = home.path.appending(name)
-        if case .live = entry.source, try container.isFree(entry.path, principal) {
+        if case .live = entry.source, try live.isFree(entry.path, principal) {
             // Another program has removed it meanwhile.
             entry.leave()
             return true
         }
-        guard try container.isFree(path, principal) else {
+        guard try live.isFree(path, principal) else {
             outcome.note("its name is taken", path)
             if entry.now != nil { refused.append(entry) }
             return true
         }
         switch entry.source {
-        case .live: try container.move(entry.path, to: path, principal)
-        case .deleted(let deletion): try container.undeleteOne(deletion, to: path, as: principal)
+        case .live: try live.move(entry.path, to: path, principal)
+        case .deleted(let deletion): try live.undeleteOne(deletion, to: path, as: principal)
         case .lost(let document, let content): try make(document, content, at: path)
         }
         entry.lie(in: home, as: name)
@@ -239,9 +241,10 @@ final class PastReturn {
     private func make(_ document: DocumentRecord, _ content: Aftermath.Content, at path: TreePath) throws {
         let then = content.version
         if let doubt = content.doubt { outcome.note(doubt, path) }
-        let staged = try container.stage(then, of: document, as: principal)
-        let made = try container.putNew(
-            staged, at: path, mode: then.attributes.mode, modified: then.modified, parents: [then.id], as: principal)
+        let staged = try live.stage(then, of: document, as: principal)
+        let made = try live.putNew(
+            staged, at: path, mode: then.attributes.mode, modified: then.modified, parents: [then.id], as: principal,
+            rows: [])
         settled.insert(made.item)
     }
 
@@ -268,7 +271,7 @@ final class PastReturn {
     private func setAside(_ entry: PastEntry, in directory: PastEntry) throws {
         let hex = ContentID.random().hex.prefix(12)
         guard let name = FileName(bytes: ".restoring-\(hex)".utf8) else { return }
-        try container.move(entry.path, to: directory.path.appending(name), principal)
+        try live.move(entry.path, to: directory.path.appending(name), principal)
         entry.lie(in: directory, as: name)
     }
 }
