@@ -147,7 +147,7 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Commits the staged calls, or stages them again before a reader, who has seen them, looks.
+    /// Commits the staged calls, or stages them again before a reader looks: it has seen them.
     ///
     /// - Parameter calls: all that are staged.
     /// - Returns: nil after the commit; else its failure, and the rows of the calls if they could be staged.

@@ -3,8 +3,7 @@
 import VersionModel
 import VersionStore
 
-/// Reads the past, and changes nothing but the note of when the container began. What is there today is asked of a
-/// ``PresentTree``.
+/// Reads the past, and changes nothing but the note of when the container began. A ``PresentTree`` tells of today.
 final class Past: Sendable {
     private static let adoptionKey = "adopted"
 
