@@ -173,7 +173,7 @@ extension LiveContainer {
             nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }, by: opener)
         save(file, file.requester, isLast: false, by: opener)
         hear(.closed(handle: handle))
-        if file.mayBeMapped { watchStores(of: file) }
+        if file.mayBeMapped { mappedFiles.watchStores(of: file) }
     }
 
     /// The last close of an open handle: what was saved through it is sealed.
@@ -184,7 +184,7 @@ extension LiveContainer {
         }
         guard let closed = closeHandle(handle) else { return }
         // Only now is our own descriptor closed, which would count as a writer.
-        settleMapping(of: closed.node, by: closed.requester)
+        mappedFiles.settleMapping(of: closed.node, by: closed.requester)
     }
 
     /// - Returns: the node and the program that opened it, if the handle was a writer's.
@@ -192,7 +192,7 @@ extension LiveContainer {
         guard let file = serving.files.remove(handle) else { return nil }
         let isWriter = file.isWriter
         if isWriter {
-            noteMappable(file)
+            mappedFiles.noteMappable(file)
             seal(file)
             hear(.released(handle: handle))
             if file.flags & O_TRUNC != 0 {

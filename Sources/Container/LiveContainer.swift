@@ -62,7 +62,6 @@ public final class LiveContainer: Sendable {
     let tombstones = Tombstones()
     let orphans = Orphans()
     let survivors = Survivors()
-    let mappings = MappingWatch()
     let pendingHashes = PendingHashes()
     let observers: Observers
     let time: ContainerClock
@@ -75,13 +74,10 @@ public final class LiveContainer: Sendable {
     let timers = Scheduler()
     /// For what may take long: hashing, thinning.
     let chores = Scheduler(isPatient: true)
-    /// For files that mappings change: synchronizing a file may take long, and no hashing may hold it up.
-    let watches = Scheduler()
-    /// For the first look at such a file, which keeps what a close has acknowledged: no other file holds it up.
-    let firstLooks = Scheduler()
     let serving: Serving
     let databases: Databases
     let past: Past
+    let mappedFiles: MappedFiles
     let enrolment = Enrolment()
     /// Whether the end of tombstones is scheduled.
     let expiring = RankedMutex(false)
@@ -124,7 +120,11 @@ public final class LiveContainer: Sendable {
             images: DatabaseImages(store: store, policy: policy), nodes: nodes, directories: directories,
             documents: documents, serving: serving, chores: chores, clock: options.clock, logger: options.logger)
         past = Past(store: store, documents: documents, clock: options.clock)
+        mappedFiles = MappedFiles(
+            nodes: nodes, documents: documents, serving: serving,
+            patience: options.unansweredSeconds * 1_000_000_000, logger: options.logger)
         databases.connect(self)
+        mappedFiles.connect(self)
         if store.identity.wasCreated, !options.isReadOnly { past.noteAdoption() }
         guard store.identity.isUnsettled else { return }
         survivors.find()
@@ -136,8 +136,7 @@ public final class LiveContainer: Sendable {
     public func start() {
         timers.start()
         serving.start()
-        watches.start()
-        firstLooks.start()
+        mappedFiles.start()
         chores.start()
         if store.identity.isUnsettled { chores.after(0) { [weak self] in self?.lookForSurvivors() } }
         observers.books.whenNoted { [weak self] in
@@ -154,13 +153,12 @@ public final class LiveContainer: Sendable {
     public func close() {
         timers.end()
         serving.end()
-        firstLooks.end()
-        watches.end()
+        mappedFiles.end()
         pendingHashes.end()
         chores.end()
         for file in serving.files.all where file.isWriter { seal(file) }
         if !options.isReadOnly { databases.captureAll() }
-        settleMappings()
+        mappedFiles.settleAll()
         if !options.isReadOnly { store.commit([.setting(key: Self.clockKey, value: time.bytes)]) }
         store.close()
     }

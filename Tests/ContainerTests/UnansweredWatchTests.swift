@@ -72,7 +72,7 @@ import VersionModel
         let node = try #require(tree.container.nodes[try tree.node("f")])
         startWithoutLeases(tree.container)
         node.openings.state.withLock { $0.maybeMapped = true }
-        tree.container.watchMapping(of: node, by: nil)
+        tree.container.mappedFiles.watchMapping(of: node, by: nil)
         let deadline = Deadline.after(seconds: 40)
         // The first look keeps the content as it was saved.
         let document = try #require(tree.container.knownDocument(of: node))
@@ -80,8 +80,8 @@ import VersionModel
         let file = open(path, O_WRONLY | O_CLOEXEC)
         #expect(pwrite(file, "STORE", 5, 0) == 5)
         close(file)
-        while tree.container.mappings.isWatched(node), !deadline.isOver { _ = Deadline.after(seconds: 0.1).poll([]) }
-        #expect(!tree.container.mappings.isWatched(node))
+        while tree.container.mappedFiles.isWatched(node), !deadline.isOver { _ = Deadline.after(seconds: 0.1).poll([]) }
+        #expect(!tree.container.mappedFiles.isWatched(node))
         let maybeMapped = node.openings.state.withLock(\.maybeMapped)
         #expect(!maybeMapped)
         #expect(try tree.texts().sorted() == ["STORE", "saved"])

@@ -12,14 +12,14 @@ extension LiveContainer {
     /// Marks a node with such a writer when the kernel first looks it up. Called with the name lock held.
     func noteSurvivor(_ node: Node) {
         guard node.isRegular, !node.isForeign, survivors.mayInclude(node.file, nodes.key(of: node)),
-            !mappings.isWatched(node)
+            !mappedFiles.isWatched(node)
         else { return }
         guard isStillWritten(node) else {
             survivors.remove(node.file, nodes.key(of: node))
             return
         }
         node.openings.state.withLock { $0.maybeMapped = true }
-        watchMapping(of: node, by: nil)
+        mappedFiles.watchMapping(of: node, by: nil)
     }
 
     private func isStillWritten(_ node: Node) -> Bool {

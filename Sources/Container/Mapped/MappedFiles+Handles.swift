@@ -3,12 +3,8 @@
 
 import Glibc
 import Logging
-import Synchronization
-import SystemPackage
-import VersionModel
-import VersionStore
 
-extension LiveContainer {
+extension MappedFiles {
     /// After how long a handle is looked at that passes through: most are released by then.
     private static let releaseNanoseconds: Int64 = 20_000_000
 
@@ -35,7 +31,9 @@ extension LiveContainer {
             var look = last
             // Dropping its pages has the kernel write them out first.
             if !isPassed { self.serving.passthrough.kernel.side?.invalidate(node: file.node.id, data: true) }
-            do { try self.capture(mapped: file.node, &look, isOver: false, by: file) } catch {
+            do {
+                try self.keeper?.capture(mapped: file.node, &look, isOver: false, by: file, mayWait: true)
+            } catch {
                 self.logger.error("what was stored through a mapping could not be kept: \(error)")
             }
             self.lookForStores(of: file, look, isPassed: isPassed, in: Self.mappingNanoseconds, on: self.watches)

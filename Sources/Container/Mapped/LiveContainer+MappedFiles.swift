@@ -1,20 +1,13 @@
-// Shared mappings that outlive close(2). The kernel tells of none of their stores, and no time moves at a store into a
-// page that waits to be written already: the file is kept, synchronized and compared until the mapping is gone.
+// Contents that are stored through shared mappings: what was acknowledged is kept, what has come becomes a version.
 
 import CLinux
 import Glibc
-import Logging
 import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore
 
-extension LiveContainer {
-    /// How often a mapped file is looked at. A store is a version once two looks have found the same.
-    static let mappingNanoseconds: Int64 = 2_500_000_000
-    /// How soon a file is looked at of which it seems that it is mapped. The kernel may not have closed its own
-    /// descriptor yet, which happens a moment after it has told of the close.
-    private static let firstLookNanoseconds: Int64 = 1_000_000
+extension LiveContainer: MappedFileKeeper {
     /// How long stores may go on before the content becomes a version all the same.
     private static let longestNanoseconds: Int64 = 60_000_000_000
     /// Up to this size a mapped file is copied where there is no reflink, and compared.
@@ -22,105 +15,11 @@ extension LiveContainer {
     /// The same again and again, where nothing is ever written out and so no time moves.
     private static let comparedInMemory: UInt64 = 16 << 20
 
-    /// A handle that could be mapped for writing is about to be closed: nothing of the file is given up or cached until
-    /// it is known that no program has it mapped.
-    func noteMappable(_ file: OpenFile) {
-        guard file.mayBeMapped, file.state.withLock(\.isPassed) else { return }
-        file.node.openings.state.withLock { $0.maybeMapped = true }
-        knownDocument(of: file.node)?.state.withLock { $0.mayBeMapped = true }
-    }
-
-    /// A writer of the file was closed, and its descriptor with it: finds out whether a mapping goes on.
-    func settleMapping(of node: Node, by requester: Requester?) {
-        guard node.openings.state.withLock({ $0.maybeMapped && $0.writers.isEmpty }) else { return }
-        let isMapped = mappings(of: node) != .none
-        // Stores from before the file was opened again are looked at once more.
-        if isMapped || mappings.isWatched(node) { return watchMapping(of: node, by: requester) }
-        endMapping(of: node)
-    }
-
-    /// Looks after a file that is mapped, or that a program from before this mount writes to.
-    func watchMapping(of node: Node, by requester: Requester?) {
-        let chain = nodes.chain(node).map(\.node)
-        let held = chain.isEmpty ? [node] : chain
-        let (turn, isNew) = mappings.begin(node, holding: held)
-        if isNew { for node in held { nodes.retain(node) } }
-        let look = MappingWatch.Look(requester: requester)
-        lookAgain(at: node, turn, look, in: Self.firstLookNanoseconds, on: firstLooks)
-    }
-
-    private func lookAgain(
-        at node: Node, _ turn: UInt64, _ look: MappingWatch.Look, in time: Int64, on scheduler: Scheduler
-    ) {
-        scheduler.after(time) { [weak self] in
-            guard let self, self.mappings.isIn(turn, node) else { return }
-            self.lookAt(mapped: node, turn, look)
-        }
-    }
-
-    private func lookAt(mapped node: Node, _ turn: UInt64, _ last: MappingWatch.Look) {
-        let began = Scheduler.now
-        var look = last
-        let isOver = look.isOver(
-            mappings(of: node), hasWriters: node.hasWriters, now: began,
-            patience: options.unansweredSeconds * 1_000_000_000)
-        do {
-            try capture(mapped: node, &look, isOver: isOver)
-            // A store has begun the wait anew.
-            if look.synchronized != last.synchronized { look.unanswered = nil }
-        } catch {
-            let path = nodes.path(node) ?? .root
-            logger.error("what was stored through a mapping could not be kept: \(error)", metadata: ["file": "\(path)"])
-        }
-        // A slow disk makes no difference to when it is looked at next.
-        guard isOver else {
-            let rest = Self.mappingNanoseconds - (Scheduler.now - began)
-            return lookAgain(at: node, turn, look, in: max(rest, Self.mappingNanoseconds / 10), on: watches)
-        }
-        guard let held = mappings.end(turn, node) else { return }
-        endMapping(of: node)
-        for node in held { forget(node.id, lookups: 1) }
-    }
-
-    /// At the end of the mount, the content that was stored until now becomes a version, and is kept: the mapping may
-    /// go on.
-    func settleMappings() {
-        for node in mappings.takeAll() {
-            var look = MappingWatch.Look(requester: nil)
-            do { try capture(mapped: node, &look, isOver: false, mayWait: false) } catch {
-                logger.error("what was stored through a mapping could not be kept: \(error)")
-            }
-        }
-    }
-
-    /// Whether a file that no handle has open for writing may still be written to: a read lease is refused then.
-    private func mappings(of node: Node) -> WritableMappings.Answer {
-        // A descriptor that the kernel was given for reading and writing by itself may count as a writer.
-        serving.passthrough.drop(node)
-        do throws(Errno) {
-            let check = try openForLease(node)
-            return withExtendedLifetime(check) { WritableMappings.ask(check.raw) }
-        } catch {
-            // A file that is out of reach is no document any more; any other error may be over the next time.
-            return error == .noSuchFileOrDirectory || error.rawValue == ESTALE ? .none : .unknown
-        }
-    }
-
-    private func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor {
+    func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor {
         try names.reading { () throws(Errno) in try openOwn(node, flags: O_RDONLY) }
     }
 
-    /// No program has the file mapped, unless a writer has come meanwhile: then the close of that writer asks again.
-    private func endMapping(of node: Node) {
-        let isOver = node.openings.state.withLock { openings in
-            if openings.writers.isEmpty { openings.maybeMapped = false }
-            return openings.writers.isEmpty
-        }
-        guard isOver, !mappings.isWatched(node) else {
-            // Another release may have found a mapping meanwhile.
-            if mappings.isWatched(node) { node.openings.state.withLock { $0.maybeMapped = true } }
-            return
-        }
+    func mappingEnded(of node: Node) {
         if survivors.remove(node.file, nodes.key(of: node)) {
             serving.passthrough.kernel.side?.invalidate(node: node.id, data: true)
         }
@@ -141,13 +40,11 @@ extension LiveContainer {
         state.isKept = false
     }
 
-    // MARK: A look
-
     /// Keeps the content of a mapped file when it is first looked at, and makes a version of a content that has changed
     /// since and is quiet.
     /// - Parameter own: the handle that the mapping was made through, if it is open still; no other writer may be.
     func capture(
-        mapped node: Node, _ look: inout MappingWatch.Look, isOver: Bool, by own: OpenFile? = nil, mayWait: Bool = true
+        mapped node: Node, _ look: inout MappingWatch.Look, isOver: Bool, by own: OpenFile?, mayWait: Bool
     ) throws(Errno) {
         // The content of a file that was deleted or displaced meanwhile was kept then, or is in the deleted file.
         guard isLive(node) else { return }
