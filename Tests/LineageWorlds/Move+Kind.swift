@@ -2,7 +2,7 @@ import Lineage
 
 extension Move {
     /// How many kinds of moves a round may leave out.
-    static let countOfKinds = 14
+    static let countOfKinds = 15
 
     /// What a move is, by number; writing comes last.
     var kind: Int {
@@ -21,11 +21,12 @@ extension Move {
         case .undelete: 11
         case .restore: 12
         case .age: 13
-        case .write: 14
-        case .close: 15
-        case .release: 16
-        case .empty: 17
-        case .synchronize: 18
+        case .purge: 14
+        case .write: 15
+        case .close: 16
+        case .release: 17
+        case .empty: 18
+        case .synchronize: 19
         }
     }
 

@@ -20,6 +20,8 @@ public enum Move: Hashable, Sendable {
     case removeDirectory(ActorNumber, PlaceNumber)
     case undelete(ActorNumber, RowNumber, PlaceNumber)
     case restore(ActorNumber, PlaceNumber, VersionNumber)
+    /// Of the deleted list, for good: the entry of that removal.
+    case purge(RowNumber)
     /// All that was done is durable from now on.
     case synchronize
     /// 20 s go by: what waits for a name waits no more.

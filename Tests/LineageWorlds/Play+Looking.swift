@@ -4,18 +4,22 @@ import Lineage
 import VersionModel
 
 extension Play {
-    static func place(_ name: Substring) -> PlaceNumber? {
-        names.firstIndex(of: name).map { World.place(World.root, UInt32($0)) }
+    func place(_ name: Substring) -> PlaceNumber? {
+        if let index = Self.names.firstIndex(of: name) { return World.place(World.root, UInt32(index)) }
+        guard let index = Self.inner.firstIndex(of: name), let directory = place("d").flatMap(world.disk.file) else {
+            return nil
+        }
+        return World.place(directory, UInt32(index))
     }
 
     private static func name(of place: PlaceNumber) -> Substring {
-        let index = Int(World.name(of: place))
+        let (names, index) = (World.directory(of: place) == World.root ? names : inner, Int(World.name(of: place)))
         return names.indices.contains(index) ? names[index] : "?"
     }
 
     /// The document that a name shows.
     public func document(_ name: Substring) -> DocumentNumber? {
-        Self.place(name).flatMap { world.facts.occupant(of: $0)?.document }
+        place(name).flatMap { world.facts.occupant(of: $0)?.document }
     }
 
     /// The contents of a name's versions, newest first, as words of letters; `-` for a name that is free.
@@ -41,6 +45,16 @@ extension Play {
         }.joined(separator: ", ")
     }
 
+    /// The names of several that were removed, oldest first.
+    public var links: String {
+        world.facts.removedNames().map { String(Self.name(of: $0.departure.place)) }.joined(separator: ", ")
+    }
+
+    /// The contents of all versions there are, oldest first.
+    public var versions: String {
+        contents(world.facts.versions.filter { !$0.isForgotten }.map(\.number))
+    }
+
     /// Documents that lost their name to others, each by its versions.
     public var superseded: String {
         world.facts.superseded().map { contents(world.facts.listing(of: $0)) }.joined(separator: ", ")
@@ -48,7 +62,7 @@ extension Play {
 
     /// What a name's file holds.
     public func content(_ name: Substring) -> String {
-        Self.place(name).flatMap { world.disk.file(at: $0) }.flatMap { world.disk[$0]?.content.letters } ?? "-"
+        place(name).flatMap { world.disk.file(at: $0) }.flatMap { world.disk[$0]?.content.letters } ?? "-"
     }
 
     private func contents(_ versions: [VersionNumber]) -> String {

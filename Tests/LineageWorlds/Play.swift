@@ -14,12 +14,16 @@ import VersionModel
 /// | `touch f` | open for writing, close |
 /// | `truncate f` | truncate(2) to half its length |
 /// | `h=replace f`, `h=append f`, `h=write f` | the open alone, as handle `h` |
-/// | `h=REPLACE f`, `h=WRITE f` | the same for one whose writes come unseen |
-/// | `flush h` | the close(2) of a duplicate of it |
+/// | `h=REPLACE f`, `h=WRITE f`, `h=APPEND f` | the same for one whose writes come unseen |
+/// | `flush h`, `release h` | the close(2) of a duplicate of it; its release alone |
 /// | `write h`, `repeat h`, `close h` | one letter; always the same one; close(2) and its release |
 /// | `empty h` | ftruncate(2) to nothing |
 /// | `read f`, `rm f`, `mv f g`, `ln f g`, `swap f g` | |
-/// | `undelete f` | what was deleted last at the name comes back |
+/// | `mkdir d`, `rmdir d` | `d/a` and `d/b` are names in it |
+/// | `undelete f`, `undelete f g` | what was deleted last at `f` comes back, or is `g` from then on |
+/// | `undelete d` | the directory, and all that was deleted in it |
+/// | `purge f` | what was deleted last at the name is gone for good |
+/// | `put g`, `put g f` | not mounted, a file gets there, or a further name of `f`; then a mount |
 /// | `age`, `hour` | more time goes by than names are waited for; more than an hour |
 /// | `lose 2` | the power goes, and the facts of the last two calls are lost |
 ///
@@ -34,7 +38,9 @@ public struct Play: Sendable {
     private var past: [Facts] = []
 
     /// The names of a script. `t` is one that its maker makes up; no rule knows the others.
-    public static let names: [Substring] = ["f", "f~", "t", "n", "g"]
+    public static let names: [Substring] = ["f", "f~", "t", "n", "g", "d"]
+    /// Those in the directory `d`.
+    static let inner: [Substring] = ["d/a", "d/b"]
 
     public init(hasMadeUpNames: Bool = true) {
         rules = Rules(actors: 9, hasMadeUpNames: hasMadeUpNames, showsAll: false)
@@ -72,10 +78,10 @@ public struct Play: Sendable {
         }
         guard words.count > 1 else { return false }
         if verb == "lose", let count = Int(words[1]) { return lose(count) }
-        if ["write", "repeat", "empty", "flush", "close"].contains(verb), let handle = handles[words[1]] {
+        if ["write", "repeat", "empty", "flush", "close", "release"].contains(verb), let handle = handles[words[1]] {
             return use(handle, verb)
         }
-        guard let place = Self.place(words[1]) else { return false }
+        guard let place = place(words[1]) else { return false }
         if verb.dropFirst().first == "=" {
             guard let mode = Self.modes[verb.dropFirst(2)] else { return false }
             handles[verb.prefix(1)] = open(place, mode, isUnseen: verb.last?.isUppercase ?? false, by: actor)
@@ -90,12 +96,14 @@ public struct Play: Sendable {
         case "truncate": return perform(.truncate(actor, place))
         case "read": return perform(.open(actor, place, .read, isUnseen: false))
         case "rm": return perform(.unlink(actor, place))
-        case "undelete":
-            guard let entry = world.facts.deleted().last(where: { $0.departure.place == place }) else { return false }
-            return perform(.undelete(actor, entry.occupant.number, place))
+        case "mkdir": return perform(.makeDirectory(actor, place))
+        case "rmdir": return perform(.removeDirectory(actor, place))
+        case "undelete": return undelete(place, to: words.count > 2 ? self.place(words[2]) : place, by: actor)
+        case "purge": return entry(at: place).map { perform(.purge($0.departure.number)) } ?? false
+        case "put": return put(place, of: words.count > 2 ? self.place(words[2]) : nil)
         default: break
         }
-        guard words.count > 2, let other = Self.place(words[2]) else { return false }
+        guard words.count > 2, let other = self.place(words[2]) else { return false }
         switch verb {
         case "mv": return perform(.rename(actor, place, other))
         case "ln": return perform(.link(actor, place, other))
@@ -105,7 +113,8 @@ public struct Play: Sendable {
     }
 
     private static let modes: [Substring: AccessMode] = [
-        "replace": .replace, "append": .append, "write": .write, "REPLACE": .replace, "WRITE": .write,
+        "replace": .replace, "append": .append, "write": .write,
+        "REPLACE": .replace, "APPEND": .append, "WRITE": .write,
     ]
 
     /// Performs a move; after a violation, nothing more.
@@ -117,11 +126,42 @@ public struct Play: Sendable {
         return true
     }
 
+    /// What the deleted list has of a name, the latest.
+    private func entry(at place: PlaceNumber) -> Facts.Deleted? {
+        (world.facts.deleted() + world.facts.removedNames()).filter { $0.departure.place == place }
+            .max { $0.departure.number < $1.departure.number }
+    }
+
+    private mutating func undelete(_ place: PlaceNumber, to other: PlaceNumber?, by actor: ActorNumber) -> Bool {
+        guard let entry = entry(at: place), let other else { return !problems.isEmpty }
+        perform(.undelete(actor, entry.occupant.number, other))
+        guard entry.occupant.isDirectory, let former = entry.occupant.file, let new = world.disk.file(at: other) else {
+            return true
+        }
+        for inner in world.facts.deleted() + world.facts.removedNames()
+        where World.directory(of: inner.departure.place) == former {
+            let place = World.place(new, World.name(of: inner.departure.place))
+            perform(.undelete(actor, inner.occupant.number, place))
+        }
+        return true
+    }
+
+    private mutating func put(_ place: PlaceNumber, of other: PlaceNumber?) -> Bool {
+        guard problems.isEmpty else { return true }
+        world.put(place, of: other)
+        do throws(Violation) { world = try world.checkingSettled(afterPowerCut: false) } catch {
+            problems.append("\(error)")
+        }
+        return true
+    }
+
     /// The power goes, the facts of the last moves with it, and the container is mounted again.
     private mutating func lose(_ count: Int) -> Bool {
         guard problems.isEmpty, past.indices.contains(past.count - count) else { return !problems.isEmpty }
         world.facts = past[past.count - count]
-        do throws(Violation) { world = try world.checkingSettled() } catch { problems.append("\(error)") }
+        do throws(Violation) { world = try world.checkingSettled(afterPowerCut: true) } catch {
+            problems.append("\(error)")
+        }
         return true
     }
 
@@ -146,6 +186,7 @@ public struct Play: Sendable {
         }
         if verb == "empty" { return perform(.empty(index)) }
         if verb == "flush" { return perform(.close(index)) }
+        if verb == "release" { return perform(.release(index)) }
         if verb != "close" { return perform(.write(index, atStart: false, isRepeating: verb == "repeat")) }
         perform(.close(index))
         return perform(.release(index))

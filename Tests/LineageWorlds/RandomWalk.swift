@@ -1,8 +1,8 @@
 import Lineage
 import VersionModel
 
-/// Random moves of every kind: directories, undelete, restore, truncation, unseen writing, and power cuts that take the
-/// end of the facts along. Each round has its own seed, number of actors and selection of kinds.
+/// Random moves of every kind: directories, undelete, purge, restore, truncation, unseen writing, and power cuts that
+/// take the end of the facts along. Each round has its own seed, number of actors and selection of kinds.
 public struct RandomWalk: Sendable {
     public var rounds: UInt64
     public var length: Int

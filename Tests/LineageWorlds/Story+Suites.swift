@@ -33,6 +33,25 @@ extension Story {
             "mv f n; mv g f; mv n g",
             "f is f", "g is g", "f: b c a", "g: c b"),
         Story(
+            "three renames exchange a document of one version and one from before the mount",
+            setup: "put g",
+            "mv f n; mv g f; mv n g",
+            "f is f", "g is g", "f: b a", "g: a b"),
+        Story(
+            "three renames exchange a document of two versions and one from before the mount",
+            setup: "save f; put g",
+            "mv f n; mv g f; mv n g",
+            "f is f", "g is g", "f: c b a", "g: b c"),
+        Story(
+            "a document with an older version that is renamed and begun anew keeps its history",
+            "save f; mv f n; save f; mv f n; save f",
+            "f is f", "f: d c b a"),
+        Story(
+            "so does one that its mover has made just now",
+            setup: "save g",
+            "mv g n; save g; mv g n; save g",
+            "g is g", "g: d c b"),
+        Story(
             "a file that is home again keeps the names that it got meanwhile",
             "mv f n; ln n g; mv n f",
             "f is f", "g is f"),
@@ -52,6 +71,18 @@ extension Story {
             "a deleted file that is written in place",
             "h=write f; rm f; write h; close h",
             "deleted: f b a"),
+        Story(
+            "a deleted file that is written in place comes back as it is now",
+            "h=write f; rm f; write h; close h; undelete f",
+            "f is f", "f: b a", "content f: b", "deleted: "),
+        Story(
+            "a deleted file that is appended to comes back as it is now",
+            "2: h=append f; 1: rm f; 2: write h; close h; 1: undelete f",
+            "f is f", "f: ab a", "content f: ab"),
+        Story(
+            "what one of two writers synchronizes is amended by its close",
+            "1: h=write f; 2: i=write f; write i; flush i; write i; close i; 1: close h",
+            "f is f", "f: bc a"),
         Story(
             "a deleted file that is emptied after the close of a duplicate",
             "h=replace f; rm f; write h; flush h; empty h; close h",
@@ -81,6 +112,23 @@ extension Story {
             "rm f; h=replace f; write h; rm f; save f; close h",
             "f is f", "f: b c a"),
         Story(
+            "what a close has saved stays when another had appended to it unseen",
+            "1: i=APPEND f; flush i; 2: h=WRITE f; 1: rm f; 2: write h; flush h; 1: write i; release i; 2: release h",
+            "deleted: f bc b a"),
+        Story(
+            "what a close has saved stays when a duplicate is closed after another's append",
+            "1: i=append f; 2: h=WRITE f; write h; flush h; 1: write i; 2: close h; 1: close i",
+            "f: bc b a"),
+        Story(
+            "what a close has saved stays when another's append is saved by an exchange",
+            setup: "save g",
+            "1: i=APPEND f; 2: h=write f; empty h; write h; flush h; 1: flush i; write i; release i; 2: swap f g",
+            "g: cd b", "f: b cd c a"),
+        Story(
+            "each close of a duplicate is a save, also of what came unseen",
+            "1: i=APPEND f; flush i; 2: h=WRITE f; 1: rm f; 2: write h; flush h; 1: write i; flush i; 2: write h",
+            "deleted: f bc b a"),
+        Story(
             "what replaced a deleted file stays when another goes on writing to it unseen",
             "2: h=WRITE f; 3: i=REPLACE f; write i; 1: rm f; 3: close i; 2: write h; close h",
             "deleted: f c b a"),
@@ -95,8 +143,103 @@ extension Story {
             "n is n", "n: c ? b ?"),
     ]
 
-    /// FurtherNamesTests.
+    /// FurtherNamesTests, and SeveralNamesTests: names that were given while the container was not mounted.
     static let further: [Story] = [
+        Story(
+            "all names of a file are deleted with its directory",
+            setup: "mkdir d; save d/a; save d/a; ln d/a d/b; age",
+            "rm d/a; rm d/b; rmdir d",
+            "links: d/a", "deleted: d/b c b, d "),
+        Story(
+            "all names of a file come back with its directory",
+            setup: "mkdir d; save d/a; save d/a; ln d/a d/b; age",
+            "rm d/a; rm d/b; rmdir d; undelete d; save d/b",
+            "d/a is d/a", "d/b is d/a", "d/a: d c b", "links: ", "deleted: "),
+        Story(
+            "all names of a file come back with its directory, the first one removed last",
+            setup: "mkdir d; save d/a; save d/a; ln d/a d/b; age",
+            "rm d/b; rm d/a; rmdir d; undelete d; save d/b",
+            "d/a is d/a", "d/b is d/a", "d/a: d c b", "links: ", "deleted: "),
+        Story(
+            "a name of a file that stayed is an entry of the deleted list",
+            "ln f n; age; rm f",
+            "links: f", "deleted: ", "n is f"),
+        Story(
+            "a name of a file that stayed is given back",
+            "ln f n; age; rm f; undelete f; save n",
+            "f is f", "n is f", "f: b a", "links: "),
+        Story(
+            "a name of a file that stayed is given back under another one",
+            "ln f n; age; rm n; undelete n g; save f",
+            "f is f", "g is f", "g: b a", "links: "),
+        Story(
+            "a name of a file that stayed is given back though the name was taken anew",
+            "ln f n; age; rm f; save f; undelete f g",
+            "f is new", "g is f", "g: a", "links: "),
+        Story(
+            "a name whose file was replaced comes back with its content",
+            "ln f n; age; rm f; save g; mv g n; undelete f",
+            "f is new", "content f: a", "f: a", "n is f", "n: b a"),
+        Story(
+            "a file of two deleted names, which is being written, comes back by the first",
+            "2: h=APPEND f; 1: ln f n; age; rm f; rm n; 2: write h; 1: undelete f; 2: close h",
+            "f is f", "content f: ab", "f: ab a"),
+        Story(
+            "a document that is removed before its new file is saved comes back as that, which goes on",
+            "mv f n; h=replace f; write h; rm f; undelete f; write h; close h",
+            "f is f", "content f: bc", "f: bc a"),
+        Story(
+            "a name whose file has parted is a name of the copy",
+            "ln f n; ln f g; age; rm g; save t; mv t f; undelete g; save n",
+            "f is f", "f: b a", "g: c a", "n: c a"),
+        Story(
+            "purging one name leaves the file to the other",
+            "ln f n; age; rm f; rm n; purge n; undelete f",
+            "f is f", "f: a", "deleted: ", "links: "),
+        Story(
+            "purging all names of a file leaves nothing",
+            "ln f n; age; rm f; rm n; purge n; undelete f; rm f; purge f",
+            "deleted: ", "links: ", "superseded: ", "versions: "),
+        Story(
+            "purging a name of a file that stayed",
+            "ln f n; age; rm f; purge f",
+            "n is f", "n: a", "links: "),
+        Story(
+            "a document that was purged does not come back",
+            "rm f; purge f; save f",
+            "f is new", "f: b", "versions: b"),
+        Story(
+            "a copy keeps what it began with when its document is purged",
+            "mv f f~; save f; mv f~ n; rm f; purge f",
+            "n: a", "versions: a", "deleted: "),
+        Story(
+            "that goes with the copy",
+            "mv f f~; save f; mv f~ n; rm f; purge f; 2: rm n; purge n",
+            "versions: ", "deleted: "),
+        Story(
+            "what a program saves into a purged file is an entry again",
+            "h=write f; rm f; purge f; write h; close h",
+            "deleted: f b", "versions: b"),
+        Story(
+            "so is what it saves into one that another had replaced, though that is what was purged",
+            "2: i=append f; repeat i; close i; h=write f; 1: save n; mv n f; rm f; 2: empty h; repeat h; 1: purge f; "
+                + "2: close h",
+            "deleted: f ?", "versions: ?"),
+        Story(
+            "what was purged does not come back with what is saved later",
+            "2: i=append f; 1: save n; h=append n; mv n f; rm f; purge f; 2: empty i; write i; close i; "
+                + "1: undelete f; close h",
+            "content f: .", "f: c"),
+        Story(
+            "a further name from before the mount is its file's document",
+            setup: "put n f",
+            "save f",
+            "n is f", "f: b a", "n: b a"),
+        Story(
+            "what is left of a file under its name from before the mount is renamed over the first",
+            setup: "put n f",
+            "save g; mv g f; mv n f",
+            "f is f", "f: a b a", "n: -"),
         Story(
             "a file of two names that both go, and comes back under the last",
             "save f; ln f n; age; rm f; rm n; undelete n; save n",

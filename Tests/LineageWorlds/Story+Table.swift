@@ -250,6 +250,14 @@ extension Story {
             "1: read f; 2: read f; 2: save f; 1: append f",
             "f: bc b a", "conflicts f: "),
         Story(
+            "a program that appends within a minute after another has saved that",
+            "2: read f; 1: append f; 2: append f; save f",
+            "conflicts f: "),
+        Story(
+            "the other one, which has not seen what was appended last",
+            "1: append f; 2: append f; 1: save f",
+            "f: d abc ab a", "conflicts f: abc"),
+        Story(
             "two editors, in place",
             "1: read f; 2: read f; 1: save f; 2: save f",
             "f: c b a", "conflicts f: b"),

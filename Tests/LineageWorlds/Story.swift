@@ -9,7 +9,9 @@ public struct Story: Sendable, CustomStringConvertible {
     /// | `f: b a` | the contents of a name's versions, newest first; `-` for a free name |
     /// | `history f: b a` | the same with all that they go back to |
     /// | `conflicts f: b` | its conflict versions |
+    /// | `content f: b` | what its file holds |
     /// | `deleted: f a`, `superseded: a` | documents without a name |
+    /// | `links: f`, `versions: b a` | names of several that were removed; all versions there are |
     /// | `n is f` | a name shows the document that the other one had after the setup |
     /// | `n is new` | it shows one that no name had |
     public var expected: [String]
@@ -50,6 +52,9 @@ public struct Story: Sendable, CustomStringConvertible {
         switch (what.first, what.last) {
         case ("deleted", _): found = play.deleted
         case ("superseded", _): found = play.superseded
+        case ("links", _): found = play.links
+        case ("versions", _): found = play.versions
+        case ("content", let name?): found = play.content(name)
         case ("history", let name?): found = play.history(name)
         case ("conflicts", let name?): found = play.conflicts(name)
         case (_, let name?): found = play.listing(name)

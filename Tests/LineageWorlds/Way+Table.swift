@@ -14,7 +14,7 @@ extension Way {
             "save t; h=write f; empty h; write h; close h; rm t",
             listing: "g e c a"),
         Way(
-            "JetBrains today, where the backup's name is known",
+            "JetBrains today, where the backup's name is known, Emacs with its auto-save file",
             "save t; save f; rm t",
             listing: "g e c a"),
         Way(
@@ -72,6 +72,10 @@ extension Way {
         Way(
             "TextEdit, AppKit",
             "save t; swap t f; rm t"),
+        Way(
+            "TextEdit, AppKit, by a directory of their own",
+            "mkdir d; save d/a; mv d/a f; rmdir d",
+            deleted: "d , d , d "),
         Way(
             "git checkout, install, mv across file systems",
             "rm f; save f"),

@@ -76,11 +76,11 @@ extension World {
         guard problems.isEmpty else { throw Violation(problems: problems, moment: moment(), world: settled) }
     }
 
-    /// The same after a power cut that has taken facts along.
-    func checkingSettled() throws(Violation) -> World {
+    /// The same, and what that gives: after a power cut that has taken facts along, or after a mount.
+    func checkingSettled(afterPowerCut: Bool) throws(Violation) -> World {
         var world = self
-        world.isAfterPowerCut = true
-        try world.checkSettled([], "the power goes")
+        world.isAfterPowerCut = afterPowerCut
+        try world.checkSettled([], afterPowerCut ? "the power goes" : "a mount")
         return world.settled()
     }
 

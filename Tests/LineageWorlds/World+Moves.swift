@@ -7,7 +7,7 @@ import VersionModel
 public enum MoveSet: Sendable {
     /// System calls of programs, one each.
     case calls
-    /// These, and directories, undelete, restore, truncate, unseen writing of every kind, equal letters.
+    /// These, and directories, undelete, purge, restore, truncate, unseen writing of every kind, equal letters.
     case all
 }
 
@@ -25,11 +25,13 @@ extension World {
             }
             if set == .all { addDirectories(&moves, actor) }
         }
+        if set == .all { moves += (facts.deleted() + facts.removedNames()).map { .purge($0.departure.number) } }
         for (index, handle) in memory.handles.enumerated() {
             if handle.isClosed {
                 moves.append(.release(index))
-                // Through a duplicate of what was closed.
+                // Through a duplicate of what was closed, and its close.
                 if set == .all, canWrite(index) { moves.append(.write(index, atStart: true, isRepeating: false)) }
+                if set == .all { moves.append(.close(index)) }
                 continue
             }
             if canWrite(index) {
@@ -100,10 +102,10 @@ extension World {
             }
             if disk.file(at: target) == nil { moves.append(.rename(actor, place, target)) }
         }
-        for entry in facts.deleted() where !entry.occupant.isDirectory {
-            let place = entry.occupant.place
+        for entry in facts.deleted() + facts.removedNames() {
+            let (place, hasRoom) = (entry.occupant.place, disk.directories.count < 2 || !entry.occupant.isDirectory)
             let directory = Self.directory(of: place)
-            if disk.file(at: place) == nil, directory == Self.root || disk.directories.contains(directory) {
+            if disk.file(at: place) == nil, hasRoom, directory == Self.root || disk.directories.contains(directory) {
                 moves.append(.undelete(actor, entry.occupant.number, place))
             }
         }
@@ -132,7 +134,7 @@ extension World {
                     }
                 }
             }
-            for entry in facts.deleted() where disk.file(at: entry.occupant.place) == nil {
+            for entry in facts.deleted() + facts.removedNames() where disk.file(at: entry.occupant.place) == nil {
                 moves.append([.undelete(actor, entry.occupant.number, entry.occupant.place)])
             }
         }

@@ -9,7 +9,7 @@ extension World {
         var world = self
         world.former = Tree(number: facts.lastNumber, names: disk.names)
         try world.carryOut(move, rules)
-        world.noteHistory(rules)
+        world.noteHistory(rules, move)
         let problems = world.problems(rules)
         guard problems.isEmpty else { throw Violation(problems: problems, moment: "after \(move)", world: world) }
         if rules.kills { try world.checkKill("a kill after \(move)") }
@@ -48,6 +48,7 @@ extension World {
         case .makeDirectory(let actor, let place): try perform(.makeDirectory(actor, place, newFile()), rules, move)
         case .removeDirectory(let actor, let place): try perform(.removeDirectory(actor, place), rules, move)
         case .undelete(let actor, let row, let place): try perform(.undelete(actor, row, place, newFile()), rules, move)
+        case .purge(let row): try perform(.purge(row), rules, move)
         case .restore(let actor, let place, let version):
             try perform(.restore(actor, place, version, newFile()), rules, move)
         }
@@ -109,7 +110,7 @@ extension World {
         ticks += 1
         let plan = Planning.plan(event, in: scene)
         let promised = promise(event, plan)
-        for withdrawn in withdrawals(plan) { acknowledged.removeAll { $0 == withdrawn } }
+        acknowledged = acknowledged.filter { !isWithdrawn($0, by: plan) }
         if rules.kills { try checkKills(plan, event, writing, move) }
         let time = now
         for step in plan.before {
@@ -155,8 +156,10 @@ extension World {
         }
     }
 
-    private mutating func noteHistory(_ rules: Rules) {
+    private mutating func noteHistory(_ rules: Rules, _ move: Move) {
         guard rules.powerCuts else { return }
+        // A purge is durable before any bytes go.
+        if case .purge = move { past = [] }
         past.append(facts)
         if past.count > 4 { past.removeFirst() }
     }

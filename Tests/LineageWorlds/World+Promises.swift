@@ -37,15 +37,21 @@ extension World {
         }
     }
 
-    /// The contents that programs have given up by this: the versions of a name that its maker removed. What a close
-    /// has acknowledged is never given up otherwise, also not by amending: its handle writes no more.
-    func withdrawals(_ plan: Plan) -> [Acknowledged] {
-        plan.facts.compactMap { fact in
-            switch fact {
-            case .forget(let number):
-                facts[number].map { Acknowledged(content: $0.fingerprint, file: $0.file) }
-            default: nil
-            }
+    /// Whether a content is one that programs have given up by this: a version of a name that its maker removed, or one
+    /// of a purged document, in any file that such a one had. What a close has acknowledged is never given up
+    /// otherwise, also not by amending: its handle writes no more.
+    func isWithdrawn(_ content: Acknowledged, by plan: Plan) -> Bool {
+        var purged = facts.purged.map(\.removal)
+        for case .purge(let removal) in plan.facts { purged.append(removal) }
+        let isPurge = purged.count > facts.purged.count
+        let documents = purged.compactMap { facts[$0] }.compactMap { row in
+            facts.lastOccupant(of: row.place, before: row.number)?.document
+        }
+        return plan.facts.contains { fact in
+            guard case .forget(let number) = fact, let version = facts[number] else { return false }
+            if version.fingerprint == content.content, version.file == content.file { return true }
+            return isPurge && version.fingerprint.begins(with: content.content)
+                && facts.rows.contains { $0.file == content.file && documents.contains($0.document) }
         }
     }
 

@@ -10,4 +10,6 @@ public enum Fact: Hashable, Sendable {
     case forget(VersionNumber)
     /// A row that was only in memory is one like any other from now on.
     case publish(RowNumber)
+    /// What that removal has deleted is gone for good.
+    case purge(RowNumber)
 }

@@ -13,10 +13,63 @@ extension Facts {
     /// removed, and not only because its maker wanted it no more. Oldest first.
     public func deleted() -> [Deleted] {
         rows.compactMap { row in
-            guard row.how.isRemoval, let occupant = lastOccupant(of: row.place, before: row.number) else { return nil }
+            guard row.how.isRemoval, let occupant = lastOccupant(of: row.place, before: row.number),
+                !isPurged(row, of: occupant.document)
+            else { return nil }
             let isDeleted =
                 occupant.isDirectory ? isGone(directory: occupant) : isLastDeparture(row, of: occupant.document)
             return isDeleted ? Deleted(departure: row, occupant: occupant) : nil
+        }
+    }
+
+    /// Names that were removed while their document had others, and that undelete gives back: the entries `link` of the
+    /// deleted list, oldest first.
+    ///
+    /// | the name | |
+    /// |---|---|
+    /// | went because a link(2) and its unlink(2) were a rename | is none (`hidden`) |
+    /// | is the last that went of a document without a name | is the document's own entry (``deleted()``) |
+    /// | was given back, or its document has come back to it | is one no more |
+    /// | was purged | is one no more |
+    public func removedNames() -> [Deleted] {
+        let entries = deleted()
+        return rows.compactMap { row in
+            guard row.how == .removed, let occupant = lastOccupant(of: row.place, before: row.number),
+                !occupant.isDirectory, !isPurged(row, of: occupant.document),
+                hadAnotherName(occupant, until: row), !hasReturned(occupant, since: row),
+                !entries.contains(where: { $0.departure.number == row.number })
+            else { return nil }
+            return Deleted(departure: row, occupant: occupant)
+        }
+    }
+
+    /// Whether the entry of a removal is gone for good: no program has saved into the document since.
+    func isPurged(_ removal: NameRow, of document: DocumentNumber) -> Bool {
+        guard let purged = purged.first(where: { $0.removal == removal.number }) else { return false }
+        return !versions(of: document).contains { $0.number.number > purged.last }
+    }
+
+    /// Whether a document is gone for good: it has no name, its last one was removed, and no entry has it any more.
+    func isGone(_ document: DocumentNumber) -> Bool {
+        guard !hasName(document), let departure = lastDeparture(of: document), isPurged(departure, of: document) else {
+            return false
+        }
+        return !removedNames().contains { $0.occupant.document == document }
+    }
+
+    /// Whether a document had another name at any time while it had this one.
+    private func hadAnotherName(_ occupant: NameRow, until row: NameRow) -> Bool {
+        rows(of: occupant.document).contains { other in
+            guard other.place != occupant.place, other.number < row.number else { return false }
+            return departure(of: other).map { $0.number > occupant.number } ?? true
+        }
+    }
+
+    /// Whether a name that was removed is there again: by undelete, wherever, or because its document came back.
+    private func hasReturned(_ occupant: NameRow, since row: NameRow) -> Bool {
+        rows.contains { other in
+            let isBack = other.file != nil && other.document == occupant.document && other.place == occupant.place
+            return other.number > row.number && isBack || other.how == .undeleted && other.from == occupant.number
         }
     }
 

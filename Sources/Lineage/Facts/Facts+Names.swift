@@ -27,6 +27,16 @@ extension Facts {
     /// The names that a file has, oldest first.
     public func names(of file: FileID) -> [NameRow] { rows.filter { $0.file == file && isLiving($0) } }
 
+    /// The names of the file that a row gave a name, also if that was deleted since and came back as a new one.
+    func namesOfFile(from row: NameRow) -> [NameRow] {
+        rows.filter { living in
+            guard !living.isDirectory, isLiving(living) else { return false }
+            var former: NameRow? = living
+            while let stop = former, stop.file != row.file { former = stop.from.flatMap { self[$0] } }
+            return former != nil
+        }
+    }
+
     /// How many names a file has.
     public func countOfNames(of file: FileID) -> Int {
         var count = 0

@@ -10,6 +10,14 @@ public struct Facts: Hashable, Sendable {
     public private(set) var versions: [VersionRow] = []
     /// The conflict versions that a later save has settled, in that order.
     public private(set) var settled: [VersionNumber] = []
+    /// The removals whose deleted entries are gone for good, in that order.
+    public private(set) var purged: [Purged] = []
+
+    /// A removal, and the largest number that a fact had when its entry went.
+    public struct Purged: Hashable, Sendable {
+        public var removal: RowNumber
+        public var last: UInt64
+    }
 
     public init() {}
 
@@ -26,6 +34,9 @@ public struct Facts: Hashable, Sendable {
             if let index = index(of: version) { versions[index].isForgotten = true }
         case .publish(let row):
             if let index = index(of: row) { rows[index].maker = nil }
+        case .purge(let row):
+            purged.removeAll { $0.removal == row }
+            purged.append(Purged(removal: row, last: lastNumber))
         }
     }
 

@@ -29,8 +29,11 @@ public enum Event: Hashable, Sendable {
     case unlink(ActorNumber, PlaceNumber)
     case makeDirectory(ActorNumber, PlaceNumber, FileID)
     case removeDirectory(ActorNumber, PlaceNumber)
-    /// A deleted document comes back from that row to a free place. The file is a new one, in case the old one is gone.
+    /// What was deleted comes back from that row to a free place: a document, one of its names, or a directory. The
+    /// file is a new one, in case the old one is gone.
     case undelete(ActorNumber, RowNumber, PlaceNumber, FileID)
+    /// The entry of the deleted list that this removal made goes for good.
+    case purge(RowNumber)
     /// A place gets the content of a version, in a new file.
     case restore(ActorNumber, PlaceNumber, VersionNumber, FileID)
 }

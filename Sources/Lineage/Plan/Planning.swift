@@ -60,6 +60,7 @@ public struct Planning: Sendable {
         case .makeDirectory(let actor, let place, let file): makeDirectory(actor, place, file)
         case .removeDirectory(let actor, let place): removeDirectory(actor, place)
         case .undelete(let actor, let row, let place, let file): undelete(actor, row, place, file)
+        case .purge(let row): purge(row)
         case .restore(let actor, let place, let version, let file): restore(actor, place, version, file)
         }
     }

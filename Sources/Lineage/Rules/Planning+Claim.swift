@@ -12,8 +12,8 @@ extension Planning {
     /// With `last` the place's last occupant, `vacated` the row by which it left, and D its document, D comes back if
     /// all of this holds:
     /// - fewer than 15 s have passed since `vacated`, or the file of `last` is open for writing;
-    /// - `last` is neither ephemeral nor a directory, its removal was not hidden, D is not a parted copy without a save
-    ///   of its own, and D has a version;
+    /// - `last` is neither ephemeral nor a directory, its removal was neither hidden nor purged, D is not a parted copy
+    ///   without a save of its own, and D has a version;
     /// - D has no living name older than `vacated`, and none at all if `last` was removed;
     /// - since `vacated` D has not settled at another place (``hasSettled(_:since:from:)``).
     ///
@@ -27,6 +27,7 @@ extension Planning {
         guard isInTime || memory.isOpenForWriting(file) else { return nil }
         let document = last.document
         guard facts.current(of: document) != nil else { return nil }
+        if facts.isPurged(vacated, of: document) { return nil }
         if facts.firstRow(of: document)?.isParted ?? false, !facts.hasVersion(document) { return nil }
         for name in facts.names(of: document) where name.number < vacated.number || vacated.how.isRemoval { return nil }
         return hasSettled(document, since: vacated, from: last) ? nil : last

@@ -97,8 +97,9 @@ extension Planning {
         let mayBeOthers = memory.handles.contains {
             $0.file == file.id && $0.mode != .read && $0.isUnseen && $0.number != writer?.number
         }
-        let isSure = !mayBeOthers || !isExtension(file)
-        record(file.id, by: writer?.actor, through: isSure ? writer?.number : nil, isReplacing: false)
+        let isOwn = !mayBeOthers && writer.map { isSure($0, of: file) } ?? true
+        let isCertain = isOwn || !isExtension(file)
+        record(file.id, by: writer?.actor, through: isCertain ? writer?.number : nil, isReplacing: false)
     }
 
     /// Which handle has changed a file, as far as that can be told.

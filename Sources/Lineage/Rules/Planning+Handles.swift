@@ -90,17 +90,19 @@ extension Planning {
     }
 
     /// close(2): the moment of a save, if the handle has written. A file that was emptied and is empty still is none.
+    /// So is the close of each duplicate.
     mutating func close(_ number: HandleNumber) {
-        guard let handle = memory[number], let file = memory[handle.file], !handle.isClosed else { return }
+        guard let handle = memory[number], let file = memory[handle.file] else { return }
         pass(nil)
+        let isSure = isSure(handle, of: file)
         // Unseen writes may be anywhere in the file.
-        if handle.isUnseen, handle.mode != .append, file.isChanged {
+        if isSure, handle.isUnseen, handle.mode != .append, file.isChanged {
             update(file.id) { $0.isOnlyExtended = false }
         }
         let hasWritten = handle.mode != .read && (handle.isDirty || handle.isUnseen)
         if hasWritten, file.isChanged, !(handle.mode == .replace && file.fingerprint.isEmpty) {
             let isReplacing = handle.mode == .replace && (handle.saved == nil || !mayAmend(handle, extendsOnly: false))
-            record(file.id, by: handle.actor, through: number, isReplacing: isReplacing)
+            record(file.id, by: handle.actor, through: isSure ? number : nil, isReplacing: isReplacing)
         }
         memory[number]?.isClosed = true
         guardUnseenWriters(of: file.id)
@@ -116,15 +118,20 @@ extension Planning {
         let mayHaveWritten = handle.isUnseen || handle.isDirty
         let hasOverwritten = handle.isClosed && mayHaveWritten && !file.fingerprint.isEmpty && !isExtension(file)
         if handle.mode != .read, file.isChanged, !hasOtherWriter || hasOverwritten {
-            record(
-                file.id, by: handle.actor, through: mayHaveWritten ? number : nil,
-                isReplacing: handle.mode == .replace)
+            let writer = mayHaveWritten && isSure(handle, of: file) ? number : nil
+            record(file.id, by: handle.actor, through: writer, isReplacing: handle.mode == .replace)
         }
         memory[number] = nil
         guard facts.countOfNames(of: file.id) == 0, !memory.hasHandle(of: file.id), let file = memory[file.id] else {
             return
         }
         if isSoleKeeper(file) { keep(file.id) }
+    }
+
+    /// Whether bytes of a file that are no version yet are a handle's, if it may have written. Those at the end may be
+    /// another's if it has been closed before: its own close has acknowledged less.
+    func isSure(_ handle: Handle, of file: LiveFile) -> Bool {
+        handle.isDirty || !handle.isClosed || !isExtension(file)
     }
 
     /// truncate(2) by name. `save` follows it.

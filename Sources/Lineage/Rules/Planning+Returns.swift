@@ -3,22 +3,115 @@
 import VersionModel
 
 extension Planning {
-    /// A deleted document gets a name again: with its own file, if a program has that open still and no other document
-    /// was saved in it since, else with a new file that holds its current version. There is no new version.
+    /// What was deleted gets a name again. There is no new version.
+    ///
+    /// | the entry | its file | |
+    /// |---|---|---|
+    /// | is a directory's | | a new directory is the same one |
+    /// | is a document's | is open still, and no other document was saved in it | the document has it again |
+    /// | is a document's | is gone | the document has a new one, with its current version |
+    /// | is one name's of several | has a name | that file's document has this name, too |
+    /// | is one name's of several | was the document's to the end | the document has a new one, as above |
+    /// | is one name's of several | was replaced since | a new document begins with what the name held |
     mutating func undelete(_ actor: ActorNumber, _ number: RowNumber, _ place: PlaceNumber, _ newFile: FileID) {
         guard let row = facts[number], let former = row.file, facts.occupant(of: place) == nil else { return }
-        let isFileThere =
-            memory[former] != nil && facts.countOfNames(of: former) == 0
-            && facts.lastRow(of: former)?.number == number
-            && memory[former]?.holds.flatMap(facts.fingerprint)
-                == facts.current(of: row.document).flatMap(facts.fingerprint)
-        let file = isFileThere ? former : newFile
-        if !isFileThere { make(newFile, facts.current(of: row.document)) }
-        pass(.name(file, place))
-        var come = self.row(place, file, .undeleted, by: actor)
+        var come = self.row(place, newFile, .undeleted, by: actor)
         come.from = number
-        come.document = row.document
+        if row.isDirectory {
+            pass(.makeDirectory(place, newFile))
+            come.isDirectory = true
+        } else if let removed = facts.removedNames().first(where: { $0.occupant.number == number }) {
+            giveBack(removed, to: &come)
+        } else {
+            comeBack(row, from: former, to: &come)
+        }
         record(.row(come))
+    }
+
+    /// A document without a name.
+    private mutating func comeBack(_ row: NameRow, from former: FileID, to come: inout NameRow) {
+        // A program may be writing to it still.
+        if !isThere(former, for: row.document) { saveUnfinished(former) }
+        if isThere(former, for: row.document) {
+            come.file = former
+        } else {
+            make(come.file, facts.current(of: row.document))
+        }
+        come.document = row.document
+        pass(come.file.map { .name($0, come.place) })
+    }
+
+    /// Whether a file without a name holds what a document is. One that does not, and has not changed, holds what was
+    /// purged.
+    private func isThere(_ id: FileID, for document: DocumentNumber) -> Bool {
+        guard let file = memory[id], facts.countOfNames(of: id) == 0, facts.lastRow(of: id)?.document == document,
+            file.holds != nil || file.isChanged
+        else { return false }
+        return file.holds.flatMap(facts.fingerprint) == facts.current(of: document).flatMap(facts.fingerprint)
+    }
+
+    /// A name that was removed while its document had others.
+    private mutating func giveBack(_ removed: Facts.Deleted, to come: inout NameRow) {
+        let (row, document) = (removed.occupant, removed.occupant.document)
+        let names = facts.namesOfFile(from: row)
+        if let name = names.first(where: { $0.document == document }) ?? names.first {
+            (come.file, come.document) = (name.file, name.document)
+            return pass(come.file.map { .name($0, come.place) })
+        }
+        if !facts.hasName(document), let file = row.file, facts.rows(of: document).last?.file == file {
+            return comeBack(row, from: file, to: &come)
+        }
+        let held = facts.versions(of: document).last {
+            $0.beside == .no && $0.number.number < removed.departure.number.number
+        }
+        come.origin = held?.number ?? facts.origin(of: document)
+        make(come.file, come.origin)
+        pass(come.file.map { .name($0, come.place) })
+    }
+
+    /// An entry of the deleted list goes for good, and with its last entry the document, and what programs wrote under
+    /// other names to rename it over that. Of the versions only those stay that another document began with.
+    mutating func purge(_ number: RowNumber) {
+        guard let row = facts[number], row.how.isRemoval else { return }
+        pass(nil)
+        record(.purge(number))
+        let purged = facts.purged.compactMap { purged in
+            facts[purged.removal].flatMap { facts.lastOccupant(of: $0.place, before: $0.number)?.document }
+        }
+        var gone = purged.filter(facts.isGone)
+        gone += savedThrough(gone)
+        for document in gone {
+            for version in facts.versions(of: document) {
+                let isOrigin = facts.rows.contains { $0.origin == version.number && !gone.contains($0.document) }
+                if !isOrigin { record(.forget(version.number)) }
+            }
+        }
+        letGoOfForgotten()
+    }
+
+    /// Documents without a name whose file was renamed over one of these, and that show nothing more.
+    private func savedThrough(_ documents: [DocumentNumber]) -> [DocumentNumber] {
+        let contents = documents.flatMap(facts.versions(of:)).map(\.fingerprint)
+        var found: [DocumentNumber] = []
+        for row in facts.rows where row.file != nil && !documents.contains(row.document) {
+            guard !found.contains(row.document), !facts.hasName(row.document),
+                case .movedAway(let next?) = facts.lastDeparture(of: row.document)?.how,
+                let heir = facts[next]?.document, documents.contains(heir),
+                facts.versions(of: row.document).allSatisfy({ contents.contains($0.fingerprint) })
+            else { continue }
+            found.append(row.document)
+        }
+        return found
+    }
+
+    /// No file holds a version that is gone: what is written to it later is a save, also of the same content.
+    private mutating func letGoOfForgotten() {
+        for index in memory.files.indices {
+            let file = memory.files[index]
+            guard let held = file.holds.flatMap({ facts[$0] }), held.isForgotten else { continue }
+            let others = facts.versions(in: file.content).filter { $0.fingerprint == held.fingerprint }
+            memory.files[index].holds = others.last?.number
+        }
     }
 
     /// A place gets a version's content in a new file: a save of its document like a rename over it.
@@ -38,9 +131,14 @@ extension Planning {
         arrive(newFile, at: come, by: actor)
     }
 
-    private mutating func make(_ file: FileID, _ version: VersionNumber?) {
+    private mutating func make(_ file: FileID?, _ version: VersionNumber?) {
+        guard let file else { return }
         // Its own saver may be going on with it, in a file that is open still.
         if let home = version.flatMap({ facts[$0] })?.content.file, home != file { saveUnfinished(home) }
+        // What is copied is whole: further writes of its saver are another save.
+        for index in memory.handles.indices where version != nil && memory.handles[index].saved == version {
+            memory.handles[index].saved = nil
+        }
         let row = version.flatMap { facts[$0] }
         perform(.make(file, row))
         memory[file] = LiveFile(
