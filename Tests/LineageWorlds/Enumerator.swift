@@ -114,7 +114,7 @@ public struct Enumerator: Sendable {
                     share.counterexample = share.counterexample ?? counterexample
                     continue
                 }
-                let signature = next.signature
+                let signature = next.signature(withDeleted: isWhole)
                 guard !seen.contains(signature), own.insert(signature).inserted else { continue }
                 if rules.cuts {
                     do throws(Violation) {

@@ -4,9 +4,13 @@ import Lineage
 import VersionModel
 
 extension World {
-    public var signature: Signature {
+    public var signature: Signature { signature(withDeleted: false) }
+
+    /// - Parameter withDeleted: whether moves bring back what was deleted.
+    func signature(withDeleted: Bool) -> Signature {
         var reader = SignatureReader(world: self)
         reader.readAll()
+        if withDeleted { reader.readDeleted() }
         return reader.signature
     }
 }
@@ -72,9 +76,24 @@ private struct SignatureReader {
         signature.add(versions.ordinal(current.number))
         if let fingerprint = facts.fingerprint(current) { add(fingerprint) }
         readBases(claimed.document)
-        if let departure = facts.departure(of: claimed) { signature.add(isRecent(departure)) }
+        if let departure = facts.departure(of: claimed) {
+            signature.add(isRecent(departure))
+            // A program that has removed the name itself makes it anew without a base.
+            signature.add(departure.how.isRemoval ? departure.actor.map { Int($0.number) } : nil)
+        }
         for name in facts.names(of: claimed.document) { signature.add(UInt64(name.place.number)) }
         signature.add(files.ordinal(file.number))
+    }
+
+    mutating func readDeleted() {
+        for (isName, entries) in [(false, facts.deleted()), (true, facts.removedNames())] {
+            for entry in entries where world.disk.file(at: entry.occupant.place) == nil {
+                signature.add(isName)
+                signature.add(UInt64(entry.occupant.place.number))
+                signature.add(documents.ordinal(entry.occupant.document.number))
+                for version in facts.history(of: entry.occupant.document).prefix(4) { read(version) }
+            }
+        }
     }
 
     private mutating func read(_ handle: Handle, at index: Int) {
