@@ -60,10 +60,12 @@ extension LiveContainer {
                 if isBeingWritten || isItsOwn { state.saved = saved }
             }
         }
-        if isShared || !isBeingWritten, node.writers.contains(where: { goesOnUnseen($0) }) {
+        // The next save may come by another name of the file, which is another document's.
+        let isLinked = move.source.stat.links > 1
+        if isLinked || isShared || !isBeingWritten, isLinked || node.writers.contains(where: { goesOnUnseen($0) }) {
             do throws(Errno) {
-                try keepCopy(&state, of: node, from: file.raw)
-            } catch { logger.error("what was renamed while it is open for writing could not be copied: \(error)") }
+                try keepCopy(&state, of: node, from: file.raw, isDurable: isLinked)
+            } catch { logger.error("what was renamed while others may write to it could not be copied: \(error)") }
         }
         return SavedByRename(document: document, node: node, version: saved)
     }

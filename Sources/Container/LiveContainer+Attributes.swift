@@ -208,6 +208,7 @@ extension LiveContainer {
             }
             return true
         }
+        if hasChanged, open == nil { shareSave(in: node, from: descriptor, .appendOrInPlace, by: requester(caller)) }
         if hasChanged { tell(of: [deed], by: caller) }
     }
 

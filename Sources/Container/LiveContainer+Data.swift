@@ -194,6 +194,8 @@ extension LiveContainer {
         if isWriter {
             mappedFiles.noteMappable(file)
             seal(file)
+            let kind: Save.Kind = file.state.withLock(\.isReplacing) ? .replacing : .appendOrInPlace
+            shareSave(in: file.node, from: file.descriptor, kind, by: file.requester)
             hear(.released(handle: handle))
             if file.flags & O_TRUNC != 0 {
                 store.contents.hasten(FileDescriptor(rawValue: file.descriptor.raw), number: file.node.id)

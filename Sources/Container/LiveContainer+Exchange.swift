@@ -21,7 +21,9 @@ extension LiveContainer {
             Move(
                 source: target, newParent: move.source.parent, newName: move.source.name,
                 newDirectory: move.source.directory, flags: 0))
-        guard let first, let second, first !== second else { return try Backing.rename(move) }
+        guard let first, let second, first !== second, move.source.stat.key != target.stat.key else {
+            return try Backing.rename(move)
+        }
         try refuseAwayIfStale(move.source, as: move.newName, first, requester)
         try refuseAwayIfStale(target, as: move.source.name, second, requester)
         try keep(first, move.source)
@@ -86,7 +88,10 @@ extension LiveContainer {
             &state, node, in: entry.parent, entry.name, file: file,
             PendingSave(kind: .replacing, requester: requester, isSealed: true))
         // A writer that has it open from before goes on writing to it.
-        if node.writers.contains(where: { goesOnUnseen($0) }) { try keepCopy(&state, of: node, from: file) }
+        // So does a save under a name that is another document's.
+        if stat.links > 1 || node.writers.contains(where: { goesOnUnseen($0) }) {
+            try keepCopy(&state, of: node, from: file, isDurable: stat.links > 1)
+        }
     }
 
     private func exchangeOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {

@@ -69,23 +69,6 @@ extension LiveContainer {
         state.places.contains { $0 != entry.place }
     }
 
-    /// A document shares its file with another one, which may change it, or be all that is left of it: what it holds is
-    /// kept for itself.
-    func keepForItself(_ document: Document, of node: Node, in file: Int32, _ stat: FileStat) {
-        document.state.withLock { state in
-            guard let current = state.current, !state.contentDiffers(from: stat),
-                store.contents.canReflink || current.size <= settings.maxFile
-            else { return }
-            do throws(Errno) {
-                try keepCopy(&state, of: node, from: file)
-                // An object that no row names would belong to no document.
-                guard state.isKept, !state.isRecorded, let kept = state.current else { return }
-                state.isRecorded = true
-                store.commit([.version(kept)] + itemRows(state, stat))
-            } catch { logger.error("what shares its file with another document could not be copied: \(error)") }
-        }
-    }
-
     private func lostName(
         _ state: inout Document.State, _ entry: Entry, isRecorded: Bool
     ) -> [VersionStore.Mutation] {

@@ -70,6 +70,7 @@ extension LiveContainer {
         if let actor = observers.actor(thread: caller.thread) {
             let (item, places, version) = try observed(node)
             if let version { observers.read(version, of: item, at: places, by: actor, now: now) }
+            readShared(node, besides: item, by: actor)
             hear(.read(places, actor))
         }
         serving.hasOpened(caller)

@@ -47,10 +47,6 @@ struct Explanation {
         if difference.onlyToday.isEmpty, let stayed = staying(at: place) { return stayed }
         let hasArrived = facts.occupant(of: place).map { $0.isContinuing && $0.how == .moved } ?? false
         if difference.onlyToday.isEmpty || hasArrived, cameBack(to: place) { return .cameBack }
-        // Today the two documents share a file, and a save of the one is in no version of the other, or a wrong one.
-        if hasArrived, let file = facts.occupant(of: place)?.file, facts.countOfDocuments(of: file) > 1 {
-            return .linkedOver
-        }
         if difference.onlyThen.isEmpty, hasGoneBack(to: place) { return .backFromOver }
         return staysAway(from: place, difference)
     }

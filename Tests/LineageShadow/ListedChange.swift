@@ -11,7 +11,6 @@ public enum ListedChange: String, CaseIterable, Sendable {
     case exchangedByThree = "8: three renames exchange two documents: each keeps its name's"
     case seenElsewhere = "8: B saved f, a dance moved it to g, another saves g, then B saves g: a conflict"
     case removedAndReplaced = "8: rm f, mv tmp f from stale content: a conflict"
-    case linkedOver = "8: ln -f a other: other shows what it held, then a's"
     case appendedByEach = "8: appends of several programs within a minute: one version for each"
 
     case writtenTogether = "4: writers in place that share a file: a version at each close"

@@ -61,9 +61,6 @@ struct ListedCase: CustomStringConvertible {
         ListedCase(
             .removedAndReplaced, "1 save t; 0 save t; 1 delete t; 1 saveByRename t", .conflicts("t"),
             today: [], then: ["0.1;"]),
-        ListedCase(
-            .linkedOver, "0 save x; 0 save y; 0 wait; 0 link x t; 0 move t y; 0 overwrite y", .history("y"),
-            today: ["0.5;", "0.1;"], then: ["0.5;", "0.0;", "0.1;"]),
         // Today has this already.
         ListedCase(
             .appendedByEach, "0 save x; 0 append x; 0 append x; 3 append x; 0 append x", .history("x"),
