@@ -88,7 +88,7 @@ extension Browser {
             let known = container.nodes.node(stat.key)
             let node = known ?? container.intern(stat, as: name, lookups: 0)
             defer { if known == nil { _ = container.nodes.forget(node.id, lookups: 0) } }
-            let document = try container.document(of: node, stat)
+            let document = try container.document(of: node, stat, at: place, in: directory)
             let before = document.state.withLock(\.current?.id)
             // The caller's choice shows that it has seen both sides: this save is not made from stale content.
             if let before {

@@ -23,7 +23,7 @@ extension LiveContainer {
             return try changing(as: principal) { walk, _, _ in
                 let (spot, node, stat) = try walk.document(document.path)
                 try walk.require(.write, on: spot)
-                return try self.document(of: node, stat).state.withLock { state in
+                return try self.document(of: node, stat, at: spot.place, in: spot.parent).state.withLock { state in
                     guard state.item == document.item else { throw savedMeanwhile(document.path) }
                     return try add(staged, &state, spot, node, stat, requester)
                 }

@@ -66,9 +66,7 @@ extension LiveContainer {
     private func liveFile(at path: TreePath, _ version: VersionID) -> SharedDescriptor? {
         try? looking(as: .container) { walk -> SharedDescriptor? in
             let (spot, node, stat) = try walk.document(path)
-            // Another name of the file may have parted from this one.
-            let known = try document(of: node, stat)
-            let document = try documents.document(at: spot.place) ?? known
+            let document = try document(of: node, stat, at: spot.place, in: spot.parent)
             return try document.state.withLock { state in
                 guard let current = state.current, current.id == version, !state.isReturning else { return nil }
                 let now = try Backing.stat(spot.name.bytes, in: spot.directory.raw)

@@ -59,8 +59,9 @@ extension LiveContainer {
 
     private func liveDocument(at path: TreePath, as principal: Principal) throws -> DocumentRecord {
         let state = try looking(as: principal) { walk in
-            let (_, node, stat) = try walk.document(path)
-            return try document(of: node, stat).state.withLock { ($0.item, $0.current) }
+            let (spot, node, stat) = try walk.document(path)
+            let document = try document(of: node, stat, at: spot.place, in: spot.parent)
+            return document.state.withLock { ($0.item, $0.current) }
         }
         var versions = try store.versions(of: state.0)
         // An unchanged document has no record; its one version is the file.

@@ -32,7 +32,7 @@ extension LiveContainer {
     private func pinCurrent(_ version: Version, _ document: DocumentRecord, _ isPinned: Bool) throws -> Version {
         try looking(as: .container) { walk in
             let (spot, node, stat) = try walk.document(document.path)
-            return try self.document(of: node, stat).state.withLock { state in
+            return try self.document(of: node, stat, at: spot.place, in: spot.parent).state.withLock { state in
                 guard var current = state.current, current.id == version.id else { throw savedMeanwhile(document.path) }
                 if isPinned { current.flags.insert(.pinned) } else { current.flags.remove(.pinned) }
                 state.current = current

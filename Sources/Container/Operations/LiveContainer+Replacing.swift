@@ -27,10 +27,10 @@ extension LiveContainer {
         return try changing(as: principal) { walk, changed, names in
             let (spot, node, stat) = try walk.document(path)
             try walk.require(.write, on: spot)
-            let document = try document(of: node, stat)
+            let document = try document(of: node, stat, at: spot.place, in: spot.parent)
             changed.append(spot)
             do { try partFromJournals(names, document, spot, requester) } catch { throw explained(error, at: spot) }
-            return try document.state.withLock { state in
+            let version = try document.state.withLock { state in
                 let current = try settledCurrent(&state, spot, node, stat)
                 if let expected = replacement.expected, expected != current.id { throw savedMeanwhile(path) }
                 let now: FileStat
@@ -42,6 +42,11 @@ extension LiveContainer {
                 let version = newVersion(of: state.item, replacement.staged, now, parents: parents, requester)
                 return recordReplacement(version, current, &state, spot, now, replacement, requester)
             }
+            // A file of several names was written over, which may be other documents'.
+            if let live = try? spot.open(flags: O_RDONLY) {
+                shareSave(names, in: node, from: live, .replacing, by: requester, savedIn: document)
+            }
+            return version
         }
     }
 
@@ -144,20 +149,23 @@ extension LiveContainer {
     ) throws -> FileStat {
         let live = try spot.open(flags: O_RDONLY)
         let stat = try Backing.stat(live.raw)
-        guard stat.links == 1, (try? staged.dress(like: live.raw, keepsSetID: keepsSetID)) != nil else {
+        // What another document has in the same file stays as it is there.
+        let isShared = stat.links > 1 && isSharedFile(node)
+        let isAlone = stat.links == 1 || isShared && state.places == [spot.place]
+        guard isAlone, (try? staged.dress(like: live.raw, keepsSetID: keepsSetID)) != nil else {
             return try overwrite(&state, spot, node, from: staged, keepsSetID)
         }
         try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(staged.file.raw) } }
         try keepDisplaced(names, &state, of: node, spot.name, in: spot.directory, stat)
         try staged.place(spot.name, in: spot.directory, replacing: true)
-        if node.hasWriters {
+        if node.hasWriters, !isShared {
             orphans.add(
                 Orphan(
                     document: document, parent: spot.parent, name: spot.name, stamp: state.stamp,
                     base: state.current?.id), node)
         }
         let entry = Entry(parent: spot.parent, name: spot.name, directory: spot.directory, stat: stat, node: node)
-        let kept = state.isKept ? state.current?.content : nil
+        let kept = state.isKept && !isShared ? state.current?.content : nil
         leave(entry, now: kept.map { .kept($0) } ?? .gone)
         return try Backing.stat(staged.file.raw)
     }

@@ -133,7 +133,7 @@ extension LiveContainer {
         let resolved = try changing(as: principal) { walk, _, _ in
             let (spot, node, stat) = try walk.document(document.path)
             try walk.require(.write, on: spot)
-            return try self.document(of: node, stat).state.withLock { state in
+            return try self.document(of: node, stat, at: spot.place, in: spot.parent).state.withLock { state in
                 guard state.item == document.item, var current = state.current, current.id == expected else {
                     throw savedMeanwhile(document.path)
                 }
@@ -240,7 +240,7 @@ extension LiveContainer {
             try changing(as: principal) { walk, _, _ in
                 let (spot, node, stat) = try walk.document(document.path)
                 try walk.require(.write, on: spot)
-                try self.document(of: node, stat).state.withLock { state in
+                try self.document(of: node, stat, at: spot.place, in: spot.parent).state.withLock { state in
                     try addLoser(staged, &state, spot, node, stat, requester)
                 }
             }

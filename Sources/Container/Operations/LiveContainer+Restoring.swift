@@ -73,7 +73,7 @@ extension LiveContainer {
         try looking(as: principal) { walk in
             let (spot, node, stat) = try walk.document(document.path)
             try walk.require(.write, on: spot)
-            return try self.document(of: node, stat).state.withLock { state in
+            return try self.document(of: node, stat, at: spot.place, in: spot.parent).state.withLock { state in
                 state.current?.id == document.current?.id && !state.isReturning && !state.differs(from: stat)
             }
         }
