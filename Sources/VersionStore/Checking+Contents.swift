@@ -32,7 +32,8 @@ extension StoreCheck {
             guard let item = try store.item(other.item), item.current == other.id, !item.isReturning else { continue }
             if let path = try store.path(of: item) {
                 if let file = openLive(path) { return file }
-            } else if let deletion = try store.catalog.access({ try Query.deletions(item: item.id, $0) }).first {
+            } else if let deletion = try store.deletions(of: item.id).first(where: { $0.type == .file }) {
+                // The entry of a name that went while its file had others is an empty note.
                 if let file = try? store.deletedArea.open(deletion.id) { return file }
             }
         }

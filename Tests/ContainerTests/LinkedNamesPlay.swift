@@ -54,14 +54,12 @@ struct LinkedStep: CustomStringConvertible {
     private static let names = ["x", "y", "t"]
     private static let shares: [Verb: Int] = [
         .save: 10, .saveByRename: 3, .append: 3, .overwrite: 3, .truncate: 2, .load: 4, .link: 8, .move: 8,
-        .exchange: 2, .wait: 2, .remount: 2,
+        .exchange: 2, .delete: 5, .undelete: 3, .restore: 2, .wait: 2, .remount: 2,
     ]
 
     /// Each time with some of the verbs only: what fails is nearer together.
     static func draw(using dice: inout SeededGenerator) -> [LinkedStep] {
         let always: [Verb] = [.save, .link, .move]
-        // Not yet removals: what the deleted area notes of a name is taken for a content ("0 save t; 2 link t x;
-        // 0 delete t; 1 save t; 1 move x t").
         let verbs = Verb.allCases.filter { always.contains($0) || Bool.random(using: &dice) }
             .flatMap { Array(repeating: $0, count: shares[$0] ?? 0) }
         let people = Int.random(in: 1...4, using: &dice)

@@ -21,6 +21,8 @@ import Testing
         // One of two documents of a file is moved over a third.
         "0 save t; 0 save y; 0 link t x; 0 move x y; 0 save x; 0 move t x; 0 append y",
         "0 save t; 0 save y; 0 link t x; 0 move x y; 0 truncate t",
+        // One of two names is removed, and the file comes back over a new one.
+        "0 save t; 2 link t x; 0 delete t; 1 save t; 1 move x t",
     ]
 
     @Test("what once lost a save does not", arguments: found, [true, false])

@@ -94,6 +94,28 @@ struct CheckTests {
         #expect(try store.deletions(within: nil) == [kept])
     }
 
+    @Test func theNoteOfANameIsTakenForNoContent() throws {
+        let fixture = try Fixture()
+        let store = try fixture.store()
+        // One name of a file went, and the file was renamed over another document: that has the content now.
+        var (former, versions) = try fixture.document("a", kinds: [], in: store)
+        let (heir, both) = try fixture.document("b", kinds: [], in: store)
+        let current = try #require(both.last)
+        (versions[0].kind, versions[0].content, former.places) = (.history, current.content, [])
+        let note = Records.deletion(path: "a", item: former.id, type: .link)
+        try store.deletedArea.note(note)
+        store.commit([.version(versions[0]), .item(former), .deletion(note)])
+        fixture.clock.advance(seconds: 60)
+        let check = StoreCheck(store: store, repairs: false)
+        for version in [versions[0], current] {
+            #expect(try check.open(version).map { try fixture.read($0) } == "now")
+        }
+        #expect(try store.settleContents(of: [current]) == 0)
+        #expect(try store.check(repair: true) == [])
+        #expect(try store.version(versions[0].id) == versions[0])
+        #expect(try store.item(heir.id) == heir)
+    }
+
     @Test func currentVersionsAreMadeOneForEachItem() throws {
         let fixture = try Fixture()
         let store = try fixture.store()
