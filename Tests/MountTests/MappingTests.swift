@@ -16,18 +16,18 @@ import Testing
             switch self {
             case .own: try body(Workplace.root)
             case .xfs: try withFileSystem(.xfs, megabytes: 300, body: body)
-            case .btrfs: try made("mkfs.btrfs -q image && mount -o loop image at", body)
-            case .tmpfs: try made("mount -t tmpfs -o size=64m none at", body)
+            case .btrfs: try withFileSystem(.btrfs, megabytes: 200, body: body)
+            case .tmpfs: try inMemory(body)
             }
         }
 
-        private func made(_ command: String, _ body: (String) throws -> Void) throws {
+        private func inMemory(_ body: (String) throws -> Void) throws {
             let place = try Workplace.fresh(rawValue)
             defer {
                 umount2(place + "/at", VFS_MNT_DETACH)
                 try? FileManager.default.removeItem(atPath: place)
             }
-            _ = try shell("mkdir at && truncate -s 200M image && \(command) && chmod 755 at", in: place)
+            _ = try shell("mkdir at && mount -t tmpfs -o size=64m none at && chmod 755 at", in: place)
             try body(place + "/at")
         }
     }

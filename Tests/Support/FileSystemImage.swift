@@ -17,9 +17,13 @@ public enum FileSystemType: String, Sendable, CaseIterable {
         switch self {
         case .ext4: ["mkfs.ext4", "-q", "-F", "-E", "nodiscard"]
         case .xfs: ["mkfs.xfs", "-q", "-K", "-m", "reflink=1"]
-        case .btrfs: ["mkfs.btrfs", "-q", "-K", "-f", "-m", "single"]
+        case .btrfs: ["unshare", "-m", "sh", "-c", Self.formatBtrfs, "mkfs.btrfs"]
         }
     }
+
+    /// mkfs.btrfs looks at the source of each mount, and fails at one that root may not look at: a container that a
+    /// user has mounted. In a mount namespace of its own it finds none.
+    private static let formatBtrfs = "umount -i -l -a -t fuse.versionsfs; exec mkfs.btrfs -q -K -f -m single \"$@\""
 }
 
 /// Makes a file system of a given size, runs a test with the path at which it is mounted, and takes it down again.

@@ -100,4 +100,18 @@ import Testing
         #expect(try Mounts.at(place) == nil)
         #expect(!FileManager.default.fileExists(atPath: place))
     }
+
+    @Test(
+        "An image is made beside a container that a user has mounted, and leaves that mounted",
+        .enabled(if: getuid() == 0, "only root may mount images"), arguments: FileSystemType.allCases)
+    func besideUsersMount(_ type: FileSystemType) throws {
+        try withContainer(named: "beside", asUser: 65534, files: ["f": "x"]) { container in
+            try withFileSystem(type, megabytes: 320) { path in
+                let mount = try Mounts.at(path)
+                #expect(mount?.type == type.rawValue)
+            }
+            let names = try mustRun("ls", [container.path], asUser: 65534).text
+            return names == "f" ? [] : ["it shows \(names)"]
+        }
+    }
 }
