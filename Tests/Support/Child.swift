@@ -135,8 +135,9 @@ public final class Child: Sendable {
         defer { close(handle) }
         _ = deadline.poll([(handle, POLLIN)])
         if let status = poll() { return status }
+        let place = whereItWaits
         kill()
-        throw Failure("\(program) (pid \(pid)) did not end in time and was killed")
+        throw Failure("\(program) (pid \(pid)) did not end in time and was killed", evidence: place)
     }
 
     /// Kills it and waits until it is gone. A process stuck in the kernel is left behind for Tests/run to report.

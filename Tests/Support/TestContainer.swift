@@ -201,6 +201,8 @@ public func withContainer(
         for (key, value) in settings where level == .versioned { try container.must("config", key, value) }
         problems = try body(container)
         if container.daemon?.isRunning == false { problems.append("the daemon has died") }
+        // The daemon's end has limits of its own: it may wait for a disk that other tests use.
+        fuse.defuse()
         try container.unmount()
     } catch {
         problems.append("\(error)")
