@@ -97,14 +97,7 @@ import Testing
             }
             let problems = try play(steps)
             guard !problems.isEmpty else { continue }
-            // The shortest that fails: what can be left out is.
-            var rest = steps
-            var index = 0
-            while index < rest.count {
-                var fewer = rest
-                fewer.remove(at: index)
-                if try play(fewer).isEmpty { index += 1 } else { rest = fewer }
-            }
+            let rest = try shortest(steps) { try !play($0).isEmpty }
             Issue.record(
                 """
                 seed \(seed), round \(round), passthrough \(isPassing):

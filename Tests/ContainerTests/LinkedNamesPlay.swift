@@ -8,7 +8,6 @@ import SystemPackage
 import Testing
 import VersionModel
 
-
 @testable import Container
 @testable import VersionStore
 

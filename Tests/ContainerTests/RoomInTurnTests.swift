@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Support
 import Synchronization
 import Testing
 
@@ -35,8 +36,8 @@ import Testing
     @Test("a file that loses its name is read no further for its hash, and its room is free")
     func removedWhileRead() throws {
         let hashes = PendingHashes()
-        var template = Array("/var/tmp/versionsfs-read.XXXXXX".utf8CString)
-        let file = mkstemp(&template)
+        let path = try Workplace.fresh("read") + "/file"
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         try #require(file >= 0)
         var (before, after) = (stat(), stat())
         try #require(fstat(file, &before) == 0)
@@ -51,7 +52,7 @@ import Testing
         begun.wait()
         // While it has its name, it is not waited for.
         hashes.letGoOfRemoved()
-        unlink(template)
+        unlink(path)
         hashes.letGoOfRemoved()
         // The number may be another file's by now.
         #expect(fstat(file, &after) != 0 || (after.st_dev, after.st_ino) != (before.st_dev, before.st_ino))

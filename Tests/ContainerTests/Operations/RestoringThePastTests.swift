@@ -108,15 +108,9 @@ import VersionStore
         let play = { (steps: [String]) throws in try PastPlay(people.map(\.pid)).problems(after: steps) }
         for round in 0..<rounds {
             var dice = SeededGenerator(seed: seed &+ UInt64(round))
-            var rest = PastPlay.draw(using: &dice)
-            guard try !play(rest).isEmpty else { continue }
-            // The shortest that fails: what can be left out is.
-            var index = 0
-            while index < rest.count {
-                var fewer = rest
-                fewer.remove(at: index)
-                if try play(fewer).isEmpty { index += 1 } else { rest = fewer }
-            }
+            let steps = PastPlay.draw(using: &dice)
+            guard try !play(steps).isEmpty else { continue }
+            let rest = try shortest(steps) { try !play($0).isEmpty }
             let problems = try play(rest)
             Issue.record("round \(round): \(rest.joined(separator: "; "))\n\(problems.joined(separator: "\n"))")
             return

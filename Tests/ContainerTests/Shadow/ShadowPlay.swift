@@ -18,6 +18,8 @@ enum ShadowOutcome {
     /// Both differ as a row of facts.md 8 has it. What follows would only follow from that.
     case listed(ListedChange)
     case different([Difference], after: ShadowStep)
+
+    var isDifferent: Bool { if case .different = self { true } else { false } }
 }
 
 final class ShadowPlay: OperationTesting {

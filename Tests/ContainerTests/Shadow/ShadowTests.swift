@@ -54,7 +54,8 @@ import Testing
                 case .same: continue
                 case .listed(let change): listed[change, default: 0] += 1
                 case .different:
-                    let (steps, differences) = try shortest(steps, play)
+                    let steps = try shortest(steps) { try play($0).isDifferent }
+                    guard case .different(let differences, _) = try play(steps) else { continue }
                     Issue.record(
                         """
                         seed \(seed), round \(round), passthrough \(isPassing):
@@ -68,25 +69,6 @@ import Testing
                 print("ShadowTests: \(times) times by facts.md \(change.rawValue)")
             }
         }
-    }
-
-    /// What can be left out is.
-    private func shortest(
-        _ steps: [ShadowStep], _ play: ([ShadowStep]) throws -> ShadowOutcome
-    ) throws -> ([ShadowStep], [Difference]) {
-        var (rest, found): ([ShadowStep], [Difference]) = (steps, [])
-        var index = 0
-        while index < rest.count {
-            var fewer = rest
-            fewer.remove(at: index)
-            if case .different(let differences, _) = try play(fewer) {
-                (rest, found) = (fewer, differences)
-            } else {
-                index += 1
-            }
-        }
-        if found.isEmpty, case .different(let differences, _) = try play(rest) { found = differences }
-        return (rest, found)
     }
 }
 
