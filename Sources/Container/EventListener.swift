@@ -1,4 +1,4 @@
-// What a listener hears of requests: raw facts of what has just happened. Tests compare other rules with it.
+// The events of requests that a listener gets: raw facts of one call each. Tests compare other rules with them.
 
 import VersionModel
 

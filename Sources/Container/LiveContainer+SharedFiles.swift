@@ -27,7 +27,7 @@ extension LiveContainer {
     /// Whether a file is several documents', as far as the kernel knows its names.
     func isSharedFile(_ node: Node) -> Bool { !sharers(of: node).isEmpty }
 
-    /// Makes what was saved in a file a version of each of its documents, once no program writes to it.
+    /// Makes a save in a file a version of each of the file's documents, once no program writes to it.
     func shareSave(in node: Node, from file: SharedDescriptor, _ kind: Save.Kind, by requester: Requester) {
         guard node.isRegular, !sharers(of: node).isEmpty else { return }
         names.writing { (names) throws(Never) in shareSave(names, in: node, from: file, kind, by: requester) }
@@ -43,7 +43,7 @@ extension LiveContainer {
         // Under the lock of the first no writer comes to the file.
         first.document.state.withLock { state in
             guard !node.hasWriters, let stat = try? Backing.stat(file.raw) else { return }
-            // What is recorded later, as a database is, is no version yet.
+            // A database is recorded later: its save is no version yet.
             if saved == nil || saved === first.document, state.contentDiffers(from: stat) { return }
             for (document, name) in sharers.dropFirst() {
                 document.state.withLock { share(stat, with: &$0, node, name, from: file, kind, by: requester) }
@@ -63,7 +63,11 @@ extension LiveContainer {
                 try save(
                     &state, node, in: name.parent, name.name, file: file.raw,
                     PendingSave(kind: kind, requester: requester, isSealed: true), stat: stat)
-            } catch { logger.error("a save in a file of several documents is not in all of them: \(error)") }
+            } catch {
+                logger.error(
+                    "a save in a file of several documents is not in the history of one: \(error)",
+                    metadata: ["file": "\(path(of: name.name, in: name.parent))"])
+            }
         }
         keepForItself(&state, of: node, in: file.raw, stat)
     }

@@ -15,8 +15,8 @@ extension DocumentIndex {
 
     /// Runs `body` with the document whose file a node is, and under what name.
     ///
-    /// A rename or an unlink may take the name away at any moment, and does so with the document's lock held: what is
-    /// found out before that lock is taken may be over by then.
+    /// A rename or an unlink takes the name away with the document's lock held, at any moment. A name that was found
+    /// before that lock was taken may be gone.
     /// - Returns: nil if the file belongs to no document any more.
     func withLive<Result>(
         of node: Node, _ body: (inout Document.State, Document, Node.Name) throws(Errno) -> Result

@@ -1,4 +1,4 @@
-// Contents that are stored through shared mappings: what was acknowledged is kept, what has come becomes a version.
+// Contents that programs store through shared mappings: the acknowledged one is kept, each new one becomes a version.
 
 import CLinux
 import Glibc

@@ -2,7 +2,7 @@
 
 import SystemPackage
 
-/// Keeps what is stored through mappings.
+/// Keeps the contents that programs store through mappings.
 protocol MappedFileKeeper: AnyObject, Sendable {
     /// Opens a file for reading, to ask for a lease of it.
     func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor
