@@ -19,6 +19,8 @@ enum Pager {
     /// came meanwhile.
     private static let process = Atomic<pid_t>(0)
     private static let early = Atomic<CInt>(0)
+    /// A signal that the handler ends the command with, as soon as the pager has ended.
+    private static let last = Atomic<CInt>(0)
     private static let sink = Atomic<CInt>(-1)
     private static let left = Atomic(false)
 
@@ -105,6 +107,8 @@ enum Pager {
         dup2(running.terminal, 1)
         close(running.terminal)
         _ = Subprocess.wait(running.process)
+        // The handler runs on another thread, and both wait for the pager: the command ends by the signal.
+        while last.load(ordering: .sequentiallyConsistent) != 0 { pause() }
         process.store(0, ordering: .sequentiallyConsistent)
         settle(running.signals)
     }
@@ -117,6 +121,7 @@ enum Pager {
             pager = process.load(ordering: .sequentiallyConsistent)
             guard pager >= 0 else { return }
         }
+        last.store(number, ordering: .sequentiallyConsistent)
         let null = sink.load(ordering: .sequentiallyConsistent)
         if null >= 0 { dup2(null, 1) }
         var status: CInt = 0
