@@ -62,6 +62,20 @@ extension LiveContainer {
             let events: [VersionStore.Mutation] = isWork || isTold ? [.change(gone)] : []
             record(entry.parent, rows + (note.map { [.deletion($0)] } ?? []) + events)
         }
+        if let note { leaveTombstone(of: document, note, entry, requester) }
+    }
+
+    /// The last name of a document went, and its file is another document's, too: it comes back to its name as one
+    /// whose file is in the deleted area does (DESIGN 5.1).
+    private func leaveTombstone(
+        of document: Document, _ note: Deletion, _ entry: Entry, _ requester: Requester
+    ) {
+        // The note is empty: only what is kept elsewhere comes back.
+        guard let actor = requester.actor, document.state.withLock({ $0.places.isEmpty && $0.isKept }) else { return }
+        tombstones.leave(
+            Tombstone(document: document, destination: .deleted(note.id), actor: actor.ref, time: now),
+            at: entry.place)
+        expireTombstones()
     }
 
     /// Whether the document has names beside an entry's. Its file may have some that are other documents'.
@@ -96,7 +110,7 @@ extension LiveContainer {
         let found = try store(throwing: .ioError) { () throws(StoreError) in try store.deletion(id) }
         guard var deletion = found else { throw .noSuchFileOrDirectory }
         if deletion.type == .link {
-            if let live = try liveName(of: deletion) {
+            if let (_, live) = try liveName(of: deletion) {
                 try Backing.link(live.path, in: live.directory.raw, to: name.bytes, in: directory.raw)
                 try? store.deletedArea.remove(id)
                 return deletion
@@ -110,7 +124,8 @@ extension LiveContainer {
         return deletion
     }
 
-    /// The file of a noted name has been replaced since: what it held then comes back as a file of its own.
+    /// The file of a noted name has been replaced since, or is another document's: what it held then comes back as a
+    /// file of its own.
     private func copyOut(
         _ deletion: Deletion, to name: FileName, in directory: SharedDescriptor
     ) throws(Errno) -> Deletion {
@@ -125,8 +140,19 @@ extension LiveContainer {
         try staged.place(name, in: directory, replacing: false)
         try? store.deletedArea.remove(deletion.id)
         var copy = deletion
-        (copy.type, copy.item) = (.file, nil)
+        copy.type = .file
+        // Its document goes on with that, unless it lives on elsewhere.
+        let item = try store(throwing: .ioError) { () throws(StoreError) in try store.item(version.item) }
+        let isWithoutName = item.map { $0.places.isEmpty && $0.current == version.id } ?? false
+        if !isWithoutName || version.kind != .current { copy.item = nil }
         return copy
+    }
+
+    /// The document of an entry of the deleted area, if another of its names went last, a moment ago. It is back now.
+    func documentWithoutName(of deletion: Deletion) -> Document? {
+        guard let id = deletion.item, let document = tombstones.document(of: id) else { return nil }
+        tombstones.forget(document)
+        return document
     }
 
     /// The version that was in the file of a noted name when the name went.
@@ -169,10 +195,11 @@ extension LiveContainer {
         _ record: ([VersionStore.Mutation]) -> Void
     ) throws(Errno) {
         try store(throwing: .ioError) { () throws(StoreError) in
+            // Other names of the file may be other documents'.
+            let own = (try? liveName(of: deletion)).map { [$0.place] } ?? []
             let others = nodes.names(node).map { Place(directory: $0.parent.file, name: $0.name) }
-            let recorded = try deletion.item.flatMap { (id) throws(StoreError) in try store.item(id) }?.places ?? []
             var known: Document?
-            for other in others + recorded where known == nil && other != place {
+            for other in own + others where known == nil && other != place {
                 known = try documents.document(at: other)
             }
             guard let document = known else { return record([]) }
@@ -189,7 +216,7 @@ extension LiveContainer {
     }
 
     /// A name under which the file of a noted name lives. Called with the name lock held.
-    private func liveName(of deletion: Deletion) throws(Errno) -> Location? {
+    private func liveName(of deletion: Deletion) throws(Errno) -> (place: Place, location: Location)? {
         guard let id = deletion.item else { return nil }
         let content = try version(of: deletion)?.content
         return try store(throwing: .ioError) { () throws(StoreError) in
@@ -198,7 +225,7 @@ extension LiveContainer {
             for item in [id] + parted.map(\.item) {
                 // The first that is there will do: a file may have thousands of names.
                 for place in try store.item(item)?.places ?? [] {
-                    if let location = try location(of: place, holding: deletion.file) { return location }
+                    if let location = try location(of: place, holding: deletion.file) { return (place, location) }
                 }
             }
             return nil
@@ -230,7 +257,7 @@ extension LiveContainer {
         guard let stat = try? Backing.stat(own.path, in: own.directory.raw), stat.isRegular, stat.size == 0,
             let deletion = try? store.deletion(id), deletion.type == .link
         else { return own }
-        if let live = try? names.reading({ () throws(Errno) in try liveName(of: deletion) }) { return live }
+        if let live = try? names.reading({ () throws(Errno) in try liveName(of: deletion) }) { return live.location }
         guard let holder = try? deletedFile(of: deletion) else { return own }
         let other = store.deletedArea.place(of: holder.id)
         return Location(directory: SharedDescriptor(borrowing: other.directory.rawValue), path: Array(other.name.utf8))

@@ -377,7 +377,7 @@ extension LiveContainer {
     private func revive(
         _ deletion: Deletion, _ spot: Spot, _ node: Node, _ stat: FileStat, _ record: ([VersionStore.Mutation]) -> Void
     ) throws {
-        var known = takeTombstone(of: deletion)?.document
+        var known = takeTombstone(of: deletion)?.document ?? documentWithoutName(of: deletion)
         if let orphan = orphans.take(node) { known = orphan.document }
         if known == nil, let id = deletion.item, let item = try store.item(id),
             let current = try store.version(item.current)

@@ -101,4 +101,106 @@ import VersionStore
         try tree.unlink("tmp_obj")
         #expect(try tree.container.deleted(within: nil, as: my).isEmpty)
     }
+
+    // MARK: Files of two documents
+
+    /// `a` and `y` are names of one file, and two documents.
+    private func shared() throws -> (tree: BrowsedContainer, item: ItemID) {
+        let tree = try BrowsedContainer()
+        try tree.save("a", "text")
+        try tree.save("y", "old")
+        try link("a", "x", tree)
+        try tree.move("x", to: "y")
+        #expect(try inode("a", tree) == inode("y", tree))
+        let item = try tree.item("y").id
+        #expect(try tree.item("a").id != item)
+        return (tree, item)
+    }
+
+    private func history(of name: String, _ tree: BrowsedContainer) throws -> [String] {
+        let document = try tree.container.document(at: path(name), as: my)
+        return try document.versions.map { try text($0, document, tree) }
+    }
+
+    @Test func aDocumentComesBackToItsNameThoughItsFileIsAnothers() throws {
+        let (tree, item) = try shared()
+        try tree.unlink("y")
+        try tree.save("y", "new")
+        #expect(try tree.item("y").id == item)
+        #expect(try history(of: "y", tree) == ["new", "text", "old"])
+        #expect(try tree.live("a") == "text")
+        #expect(try tree.container.deleted(within: nil, as: my).isEmpty)
+        #expect(try tree.findings() == [])
+    }
+
+    @Test(arguments: [0, 60]) func aDocumentIsUndeletedThoughItsFileIsAnothers(_ seconds: Int64) throws {
+        let (tree, item) = try shared()
+        try tree.unlink("y")
+        tree.clock.advance(seconds: seconds)
+        try tree.save("a", "another")
+        _ = try tree.container.undelete(tree.container.deletion(at: path("y"), as: my), as: my)
+        #expect(try tree.live("y") == "text" && tree.live("a") == "another")
+        #expect(try tree.item("y").id == item)
+        try tree.save("y", "new")
+        #expect(try tree.item("y").id == item)
+        #expect(try history(of: "y", tree) == ["new", "text", "old"])
+        #expect(try history(of: "a", tree) == ["another", "text"])
+        #expect(try tree.container.deleted(within: nil, as: my).isEmpty)
+        #expect(try tree.findings() == [])
+    }
+
+    @Test func theNameThatWentFirstIsGivenBackFirst() throws {
+        let (tree, item) = try shared()
+        let first = try tree.item("a").id
+        try link("a", "b", tree)
+        for name in ["a", "b"] { try tree.unlink(name) }
+        _ = try tree.container.undelete(tree.container.deletion(at: path("a"), as: my), as: my)
+        #expect(try tree.item("a").id == first)
+        // The document is at home under that name.
+        try tree.save("b", "another")
+        try tree.save("a", "new")
+        #expect(try history(of: "a", tree) == ["new", "text"] && history(of: "b", tree) == ["another"])
+        #expect(try tree.item("a").id == first && tree.item("y").id == item)
+        #expect(try history(of: "y", tree) == ["text", "old"])
+        #expect(try tree.findings() == [])
+    }
+
+    @Test(arguments: [false, true]) func aNameIsGivenBackToItsOwnDocument(_ isMountedAgain: Bool) throws {
+        var (tree, item) = try shared()
+        // By which name the kernel does not tell: the file's first document has it.
+        try link("a", "b", tree)
+        let first = try tree.item("a").id
+        #expect(try tree.item("b").id == first)
+        try tree.unlink("b")
+        let former = tree
+        if isMountedAgain {
+            tree.close()
+            tree = try BrowsedContainer(at: tree.path, later: 1_000)
+        }
+        // Of the file's names, the kernel knows this one.
+        _ = try tree.node("y")
+        _ = try tree.container.undelete(tree.container.deletion(at: path("b"), as: my), as: my)
+        #expect(try inode("b", tree) == inode("a", tree))
+        #expect(try tree.item("b").id == first && tree.item("y").id == item)
+        #expect(try tree.findings() == [])
+        withExtendedLifetime(former) {}
+    }
+
+    @Test func aNameIsGivenBackToWhatPartedWithItsFile() throws {
+        var tree = try BrowsedContainer()
+        try tree.save("a", "text")
+        try link("a", "b", tree)
+        try link("a", "c", tree)
+        try tree.unlink("c")
+        try tree.save("new", "another")
+        try tree.move("new", to: "a")
+        let former = tree
+        tree.close()
+        tree = try BrowsedContainer(at: tree.path, later: 1_000)
+        _ = try tree.container.undelete(tree.container.deletion(at: path("c"), as: my), as: my)
+        #expect(try inode("c", tree) == inode("b", tree))
+        #expect(try tree.item("c").id == tree.item("b").id && tree.item("a").id != tree.item("b").id)
+        #expect(try tree.findings() == [])
+        withExtendedLifetime(former) {}
+    }
 }
