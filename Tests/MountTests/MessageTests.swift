@@ -62,7 +62,7 @@ import Testing
     func errors() throws {
         try Place.with { place in
             try shell("mkdir c/d; mkdir -m 700 c/closed; echo x > c/closed/f", in: place.path)
-            expectError(try place.ctl("unmount", "c"), Told.notInContainer, "versionsctl mount")
+            expectError(try place.ctl("unmount", "c"), Told.notInContainer, "versionsctl list")
             try place.mount()
             try shell("echo two > c/f", in: place.path)
             expectError(try place.ctl("history", "c/nope"), Told.noSuchFile)

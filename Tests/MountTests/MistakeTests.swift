@@ -41,6 +41,19 @@ import Testing
         }
     }
 
+    @Test("A name that is nowhere has no conflict to resolve, and unmounts nothing")
+    func nowhere() throws {
+        try Place.with { place in
+            try place.mount()
+            try shell("echo 1 > c/f; echo 2 > c/gone; rm c/gone", in: place.path)
+            expectError(try place.ctl("resolve", "c/f", "--newest"), "c/f: no conflict to resolve")
+            expectError(try place.ctl("resolve", "c/nope", "--newest"), "c/nope: no such file", "versionsctl conflicts")
+            expectError(try place.ctl("unmount", "c/nope"), "c/nope: no such file", "versionsctl list")
+            #expect(try place.ctl("status", "c").text.hasPrefix("mounted"))
+            try place.unmount()
+        }
+    }
+
     @Test("A time before the container is answered with one that can be typed as it is printed")
     func earliest() throws {
         try Place.with { place in

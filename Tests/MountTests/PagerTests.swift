@@ -37,12 +37,13 @@ struct PagerTests {
         return path
     }
 
-    @Test("deleted, log, history, query, diff and blame go through PAGER, with colors; not with --no-pager and --json")
+    @Test("Lists, diff and blame go through PAGER, with colors; not with --no-pager and --json")
     func commands() throws {
         try withLists { container in
             let recorder = try recorder(container)
             var problems: [String] = []
-            for line in ["deleted", "log", "history long", "query", "diff short", "blame lines"] {
+            try mustRun(Workplace.control, ["simulate", "conflict", container.path + "/long"])
+            for line in ["deleted", "log", "history long", "query", "diff short", "blame lines", "conflicts"] {
                 for (extra, isPaged) in [("", true), (" --no-pager", false), (" --json", false)] {
                     try? FileManager.default.removeItem(atPath: container.path + "/../read")
                     let terminal = try terminal(container, line + extra, ["PAGER": recorder, "NO_COLOR": ""])

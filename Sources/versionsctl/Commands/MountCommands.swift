@@ -114,7 +114,7 @@ struct UnmountCommand: AsyncParsableCommand {
     @OptionGroup var json: JSONOption
 
     func run() async throws {
-        let place = try ContainerPlace.find(path.path)
+        let place = try found()
         let notMounted = ControlError(
             .notMounted, "not mounted", path: path.path, advice: "`versionsctl mount \(place.root)` mounts it")
         guard place.state != .unmounted else { throw notMounted }
@@ -147,6 +147,18 @@ struct UnmountCommand: AsyncParsableCommand {
 }
 
 extension UnmountCommand {
+    /// The container of the path. A name that is mistyped is none of its paths.
+    private func found() throws(ControlError) -> ContainerPlace {
+        let advice = "`versionsctl list` lists the containers"
+        if !Files.exists(path.path), errno == ENOENT || errno == ENOTDIR {
+            throw ControlError(.notFound, "no such file or directory", path: path.path, advice: advice)
+        }
+        do throws(ControlError) { return try ContainerPlace.find(path.path) } catch {
+            guard error.code == .noContainer else { throw error }
+            throw ControlError(.noContainer, "not in a container", path: path.path, advice: advice)
+        }
+    }
+
     /// How long the daemon may take to write down what it has in hand.
     private static let patience = Duration.seconds(30)
 

@@ -34,6 +34,7 @@ struct ConflictsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "conflicts", abstract: "List unresolved conflicts.")
     @Argument(help: "A document or directory.") var path: TypedPath?
     @Flag(help: "Exit with 1 if there are conflicts, with 2 on failure.") var exitCode = false
+    @OptionGroup var pager: PagerOption
     @OptionGroup var json: JSONOption
     @OptionGroup var container: ContainerOption
 
@@ -45,6 +46,8 @@ struct ConflictsCommand: AsyncParsableCommand {
         if json.json {
             try Printer.json(documents)
         } else {
+            // The status is for a program, not for a reader.
+            if !exitCode { pager.start(besides: json) }
             try Printer.text(session.versionText().conflicts(documents))
         }
         if exitCode, !documents.isEmpty { throw ExitCode(1) }

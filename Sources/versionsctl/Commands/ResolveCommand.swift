@@ -78,9 +78,9 @@ struct ResolveCommand: AsyncParsableCommand {
         } catch {
             if error.code == .invalidValue { return error }
         }
-        return ControlError(
-            .nothingToDo, "no conflict to resolve", path: path.path,
-            advice: "`versionsctl conflicts` lists the documents with conflicts")
+        let advice = "`versionsctl conflicts` lists the documents with conflicts"
+        do throws(ControlError) { try session.requireThere(path, advice: advice) } catch { return error }
+        return ControlError(.nothingToDo, "no conflict to resolve", path: path.path, advice: advice)
     }
 
     /// What the options say; nil if they say nothing.
