@@ -309,6 +309,18 @@ extension Story {
             "2: read f; h=replace f; 1: save n; mv n f; save f; 2: repeat h; close h",
             "f is f", "f: ? d c b ? a", "conflicts f: ?"),
         Story(
+            "what is written from an old version, and replaced before its close, is a rival as well",
+            "1: read f; 2: save f; 1: h=replace f; write h; 3: save n; mv n f; 1: close h",
+            "f: d c b a", "conflicts f: b"),
+        Story(
+            "a close ends what a rename has saved, also for another handle that was open then",
+            "h=replace n; i=replace n; write h; mv n f; close h; write i; close i",
+            "f: c b a"),
+        Story(
+            "what a program leaves beside a document that it knows is nothing that it works from",
+            "123: h=append f; save n; mv n f; write h; close h; 143: save f",
+            "f: d ac b a", "conflicts f:"),
+        Story(
             "a program that renames its file and goes on writing saves once",
             "h=replace t; write h; mv t f; write h; close h",
             "f: bc a"),

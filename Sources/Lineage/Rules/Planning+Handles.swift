@@ -57,7 +57,7 @@ extension Planning {
     /// A program reads a document: it has seen its current version.
     mutating func read(_ actor: ActorNumber, _ place: PlaceNumber) {
         guard let row = facts.occupant(of: place), let current = facts.current(of: row.document) else { return }
-        observe(actor, current, in: row.document)
+        observe(actor, current, in: row.document, isRead: true)
     }
 
     /// A write that the daemon sees. An append overwrites nothing.
@@ -103,6 +103,9 @@ extension Planning {
         if hasWritten, file.isChanged, !(handle.mode == .replace && file.fingerprint.isEmpty) {
             let isReplacing = handle.mode == .replace && (handle.saved == nil || !mayAmend(handle, extendsOnly: false))
             record(file.id, by: handle.actor, through: isSure ? number : nil, isReplacing: isReplacing)
+        } else if !file.isChanged, let saved = handle.saved, saved == file.holds {
+            // A rename has saved it already.
+            disown(saved, exceptBy: number)
         }
         memory[number]?.isClosed = true
         guardUnseenWriters(of: file.id)

@@ -4,9 +4,14 @@ import VersionModel
 
 extension Planning {
     /// A program has seen a version; nil says that it works without one.
-    mutating func observe(_ actor: ActorNumber?, _ version: VersionNumber?, in document: DocumentNumber) {
+    mutating func observe(
+        _ actor: ActorNumber?, _ version: VersionNumber?, in document: DocumentNumber, isRead: Bool = false
+    ) {
         guard let actor else { return }
-        memory.observe(Observation(actor: actor, version: version, document: document, time: now))
+        var observation = Observation(actor: actor, version: version, document: document, time: now)
+        // It only matters to the children of its ancestors.
+        observation.isRead = isRead && !kin.lineage(of: actor).isEmpty
+        memory.observe(observation)
     }
 
     /// How long what a program has read counts for the children of its ancestors.
@@ -18,6 +23,7 @@ extension Planning {
     /// |---|---|
     /// | the program itself, or one in whose lineage it is | counts |
     /// | another one in the lineage of its nearest ancestor | counts for 15 minutes, where nothing else does |
+    /// | the same, where none of them has read the document | does not count: who only writes knows no content |
     /// | any other | does not count |
     public func base(of actor: ActorNumber, in document: DocumentNumber) -> VersionNumber? {
         if memory.observations.isEmpty { return nil }
@@ -30,6 +36,10 @@ extension Planning {
         }
         if let own = latest({ $0.actor == actor || kin.lends($0.actor, to: actor) }) { return own.version }
         for ancestor in kin.lineage(of: actor) {
+            let hasReader = memory.observations.contains {
+                $0.isRead && kin.lends($0.actor, to: ancestor) && $0.version.map(history.contains) ?? false
+            }
+            guard hasReader else { continue }
             let lent = latest {
                 $0.version != nil && kin.lends($0.actor, to: ancestor) && now.since($0.time) <= Self.lentFor
             }

@@ -51,7 +51,10 @@ extension Planning {
                 version.loser = current
                 version.parents = Parents(stale)
             }
-            if let base = version.base, base != current, facts.isConflict(base) {
+            // At another document its author has not settled it.
+            if let base = version.base, base != current, facts.isConflict(base),
+                facts.document(of: base) == row.document
+            {
                 recorded.append(.settle(base))
                 version.parents.add(base)
             }
@@ -103,18 +106,20 @@ extension Planning {
             file.beginsWithHeld = true
         }
         if let handle {
-            // A close disowns all other handles: what they go on to write is no part of this save.
-            for index in memory.handles.indices {
-                if memory.handles[index].number == handle {
-                    memory.handles[index].saved = version
-                    memory.handles[index].isDirty = false
-                } else if memory.handles[index].saved == version {
-                    memory.handles[index].saved = nil
-                }
-            }
+            memory[handle]?.saved = version
+            memory[handle]?.isDirty = false
+            disown(version, exceptBy: handle)
         }
         if let document = facts.document(of: version) { observe(actor, version, in: document) }
         guardUnseenWriters(of: id)
+    }
+
+    /// A close disowns all other handles: what they go on to write is no part of this save.
+    mutating func disown(_ version: VersionNumber, exceptBy handle: HandleNumber) {
+        for index in memory.handles.indices
+        where memory.handles[index].number != handle && memory.handles[index].saved == version {
+            memory.handles[index].saved = nil
+        }
     }
 
     // MARK: The cases of a save
@@ -202,7 +207,9 @@ extension Planning {
         version.parents = Parents(rival ?? file.holds ?? began?.number ?? facts.origin(of: row.document))
         version.beside = rival == nil ? .history : .conflict
         record(.version(version))
-        hold(version.number, in: id, through: handle, by: actor)
+        // A program that knows how the document went on does not work from what it leaves beside it.
+        let knows = rival == nil && actor.flatMap { base(of: $0, in: row.document) } != nil
+        hold(version.number, in: id, through: handle, by: knows ? nil : actor)
     }
 
     /// A version with the content of a file without a name, for whose sake the save is none.

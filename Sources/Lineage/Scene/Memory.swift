@@ -45,8 +45,13 @@ public struct Memory: Hashable, Sendable {
 
     /// The latest observation is the last; one that is made again moves there.
     mutating func observe(_ observation: Observation) {
+        var observation = observation
         observations.removeAll {
-            $0.actor == observation.actor && $0.version == observation.version && $0.document == observation.document
+            guard $0.actor == observation.actor && $0.version == observation.version
+                && $0.document == observation.document
+            else { return false }
+            observation.isRead = observation.isRead || $0.isRead
+            return true
         }
         observations.append(observation)
     }

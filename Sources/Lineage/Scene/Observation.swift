@@ -8,6 +8,8 @@ public struct Observation: Hashable, Sendable {
     /// The document that it was seen as. An observation counts for each document whose history has the version.
     public var document: DocumentNumber
     public var time: Timestamp
+    /// Whether it has read it, and not only saved it.
+    public var isRead = false
 
     public init(actor: ActorNumber, version: VersionNumber?, document: DocumentNumber, time: Timestamp) {
         self.actor = actor
