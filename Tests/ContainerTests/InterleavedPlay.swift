@@ -98,6 +98,11 @@ final class InterleavedPlay {
             if !all.contains(where: { $0 == text || inode.isAppendedTo && $0.hasPrefix(text) }) {
                 problems.append("in no version: \(text), saved by \(step)")
             }
+            if let contents = shadow?.contents,
+                !contents.contains(where: { $0 == text || inode.isAppendedTo && $0.hasPrefix(text) })
+            {
+                problems.append("in no version of Lineage: \(text), saved by \(step)")
+            }
         }
         for text in texts where !held.contains(Array(text.utf8)) { problems.append("no file ever held \(text)") }
         let conflicts = try tree.container.store.allItems().flatMap { try tree.container.store.conflicts(of: $0.id) }

@@ -1,3 +1,4 @@
+import Foundation
 import Support
 
 /// One system call of one program. What cannot be done is passed over, so that any steps can be left out.
@@ -37,6 +38,10 @@ struct InterleavedStep: CustomStringConvertible {
         self.init(
             call: call, person: person, name: rest.first ?? "", other: rest.last ?? "", number: number,
             handle: rest.first.flatMap { Int($0) } ?? 0)
+    }
+
+    static func steps(_ text: String) -> [InterleavedStep] {
+        text.components(separatedBy: "; ").enumerated().compactMap { InterleavedStep($1, number: $0) }
     }
 
     private static let names = ["x", "y", "t"]

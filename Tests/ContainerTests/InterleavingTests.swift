@@ -74,8 +74,8 @@ import Testing
     func foundBefore(steps: String, isPassing: Bool) throws {
         let people = try (0..<3).map { _ in try Child(Child.Start("/bin/sleep", ["3600"])) }
         defer { for person in people { person.kill() } }
-        let steps = steps.components(separatedBy: "; ").enumerated().compactMap { InterleavedStep($1, number: $0) }
-        let problems = try InterleavedPlay(people.map(\.pid), isPassing: isPassing).problems(after: steps)
+        let play = try InterleavedPlay(people.map(\.pid), isPassing: isPassing)
+        let problems = try play.problems(after: InterleavedStep.steps(steps))
         #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
     }
 

@@ -22,7 +22,7 @@ public struct Answer: Equatable, Sendable {
     /// The deleted list: path and contents of the versions, sorted.
     public var deleted: [String] = []
     /// The contents of documents that lost their name to another one and hold what no name shows, sorted.
-    public var superseded: [String] = []
+    public var superseded: [[String]] = []
 
     public init() {}
 
@@ -44,6 +44,9 @@ public struct Difference: Hashable, Sendable, CustomStringConvertible {
     /// What only one of two lists has.
     public var onlyToday: [String] = []
     public var onlyThen: [String] = []
+    /// The same for histories without a name; of a name, both histories.
+    public var historiesToday: [[String]] = []
+    public var historiesThen: [[String]] = []
 
     public var description: String {
         "\(subject)\(name.isEmpty ? "" : " of \(name)"):\n  the container has \(today)\n  Lineage has       \(then)"
@@ -59,7 +62,7 @@ extension Answer {
             found.append(
                 Difference(
                     subject: subject, name: name, today: "\(today)", then: "\(then)",
-                    onlyToday: today.filter { !then.contains($0) }, onlyThen: then.filter { !today.contains($0) }))
+                    onlyToday: today.without(then), onlyThen: then.without(today)))
         }
         compare(.tree, "", today.names.keys.sorted(), then.names.keys.sorted())
         compare(.tree, "", today.directories.sorted(), then.directories.sorted())
@@ -67,10 +70,28 @@ extension Answer {
             guard let then = then.names[name] else { continue }
             compare(.content, name, [now.content], [then.content])
             compare(.history, name, now.history, then.history)
+            if let last = found.indices.last, found[last].subject == .history, found[last].name == name {
+                (found[last].historiesToday, found[last].historiesThen) = ([now.history], [then.history])
+            }
             compare(.conflicts, name, now.conflicts, then.conflicts)
         }
         compare(.deleted, "", today.deleted, then.deleted)
-        compare(.superseded, "", today.superseded, then.superseded)
+        compare(.superseded, "", today.superseded.map(\.description), then.superseded.map(\.description))
+        if let last = found.indices.last, found[last].subject == .superseded {
+            found[last].historiesToday = today.superseded.filter { !then.superseded.contains($0) }
+            found[last].historiesThen = then.superseded.filter { !today.superseded.contains($0) }
+        }
         return found
+    }
+}
+
+extension [String] {
+    /// What is left once each of the others has taken away one that equals it.
+    func without(_ others: [String]) -> [String] {
+        var rest = self
+        for other in others {
+            if let index = rest.firstIndex(of: other) { rest.remove(at: index) }
+        }
+        return rest
     }
 }

@@ -5,14 +5,14 @@ import VersionModel
 
 /// Looks into the facts for what makes a difference one that is meant.
 struct Explanation {
-    private let shadow: Shadow
-    private var facts: Facts { shadow.facts }
+    let shadow: Shadow
+    var facts: Facts { shadow.facts }
 
     init(_ shadow: Shadow) { self.shadow = shadow }
 
     func change(for difference: Difference) -> ListedChange? {
         switch difference.subject {
-        case .conflicts: shadow.place(difference.name).flatMap { conflict(at: $0) ?? staysAway(from: $0, difference) }
+        case .conflicts: shadow.place(difference.name).flatMap { conflict(at: $0, difference) ?? staysAway(from: $0) }
         case .history: shadow.place(difference.name).flatMap { history(at: $0, difference) }
         case .deleted: deleted(difference)
         case .superseded: superseded(difference)
@@ -26,14 +26,37 @@ struct Explanation {
     /// |---|---|
     /// | knows the loser's document from before it had its name | has seen it elsewhere |
     /// | has renamed its file to a name that it had removed | has removed and replaced it |
-    private func conflict(at place: PlaceNumber) -> ListedChange? {
+    /// | has displaced what nobody had saved | that was saved first |
+    private func conflict(at place: PlaceNumber, _ difference: Difference) -> ListedChange? {
         guard let document = facts.occupant(of: place)?.document else { return nil }
-        for winner in facts.versions(of: document).reversed() where winner.loser != nil {
-            if let base = winner.base, facts.document(of: base) != document { return .seenElsewhere }
+        if isOfSavedFirst(difference, in: document) { return .savedFirst }
+        if difference.onlyThen.isEmpty {
+            return cameBack(to: place) ? .cameBack : hasGoneBack(to: place) ? .backFromOver : nil
+        }
+        for winner in facts.versions(of: document).reversed() {
+            guard winner.loser != nil else { continue }
+            if winner.fingerprint.isEmpty, wasPassedOver([""], in: document) { return .notAtEachClose }
+            if let base = winner.base, wasSeen(base, elsewhereThanAs: document) { return .seenElsewhere }
             guard let row = facts[winner.row], row.isContinuing, let before = vacated(before: row) else { continue }
             if before.how.isRemoval { return .removedAndReplaced }
         }
         return nil
+    }
+
+    /// Whether a version is another document's, or was seen as one.
+    private func wasSeen(_ version: VersionNumber, elsewhereThanAs document: DocumentNumber) -> Bool {
+        facts.document(of: version) != document
+            || shadow.memory.observations.contains { $0.version == version && $0.document != document }
+    }
+
+    /// Whether the conflicts are what was saved first, or what that has replaced.
+    private func isOfSavedFirst(_ difference: Difference, in document: DocumentNumber) -> Bool {
+        let first = facts.versions(of: document).filter { shadow.unfinished.contains($0.number) }
+        let texts = first.map { shadow.text($0.number) }
+        let losers = first.compactMap(\.loser).map(shadow.text)
+        let before = first.compactMap(\.parents.first).map(shadow.text)
+        return difference.onlyToday.allSatisfy { texts.contains($0) || before.contains($0) }
+            && difference.onlyThen.allSatisfy { texts.contains($0) || losers.contains($0) }
     }
 
     // MARK: Histories
@@ -43,12 +66,77 @@ struct Explanation {
     /// | less | was left by a rename, and its document had one version | it came back |
     /// | more | is free of a document that is elsewhere, too, or of an unsaved copy | that does not come back |
     private func history(at place: PlaceNumber, _ difference: Difference) -> ListedChange? {
-        if difference.onlyToday.isEmpty, isShared(difference.onlyThen) { return .writtenTogether }
-        if difference.onlyToday.isEmpty, let stayed = staying(at: place) { return stayed }
-        let hasArrived = facts.occupant(of: place).map { $0.isContinuing && $0.how == .moved } ?? false
-        if difference.onlyToday.isEmpty || hasArrived, cameBack(to: place) { return .cameBack }
-        if difference.onlyThen.isEmpty, hasGoneBack(to: place) { return .backFromOver }
-        return staysAway(from: place, difference)
+        guard let row = facts.occupant(of: place) else { return nil }
+        let (today, then) = (difference.onlyToday, difference.onlyThen)
+        if today.isEmpty, then.isEmpty {
+            return otherOrder(row.document, difference)
+        }
+        if today.isEmpty, let change = versionsMore(row.document, then) { return change }
+        if then.isEmpty, let change = versionsLess(row.document, today) { return change }
+        if today.isEmpty, let stayed = staying(at: place) { return stayed }
+        let hasArrived = row.isContinuing && row.how == .moved
+        if today.isEmpty || hasArrived, cameBack(to: place) { return .cameBack }
+        if then.isEmpty, hasGoneBack(to: place) { return .backFromOver }
+        return staysAway(from: place)
+    }
+
+    /// The same versions, and some earlier or later than today: those that were saved first, or without a name.
+    private func otherOrder(_ document: DocumentNumber, _ difference: Difference) -> ListedChange? {
+        guard let today = difference.historiesToday.first, let then = difference.historiesThen.first else { return nil }
+        func isSame(without isOther: (VersionRow) -> Bool) -> Bool {
+            let others = facts.versions(of: document).filter(isOther).map { shadow.text($0.number) }
+            return !others.isEmpty && today.without(others) == then.without(others)
+        }
+        if isSame(without: { shadow.unfinished.contains($0.number) }) { return .savedFirst }
+        return isSame { $0.beside != .no } ? .savedWithoutName : nil
+    }
+
+    /// What a document has that it does not have today.
+    ///
+    /// | its versions | |
+    /// |---|---|
+    /// | of a close in place, while others had the file open | a version at each close |
+    /// | of what was not saved when a call took it away | saved first |
+    /// | that it began with | the history of a copy goes on |
+    private func versionsMore(_ document: DocumentNumber, _ contents: [String]) -> ListedChange? {
+        let own = facts.versions(of: document)
+        func all(_ isMeant: (VersionRow) -> Bool) -> Bool {
+            let meant = own.filter(isMeant).map { shadow.text($0.number) }
+            return contents.allSatisfy(meant.contains)
+        }
+        if all({ shadow.shared.contains($0.number) }) { return .writtenTogether }
+        let first = shadow.unfinished
+        if all({ first.contains($0.number) || $0.loser.map(first.contains) ?? false }) { return .savedFirst }
+        if all({ $0.beside != .no }) { return .savedWithoutName }
+        let isOrigin = facts.origin(of: document).map { contents == [shadow.text($0)] } ?? false
+        return isOrigin && facts.firstRow(of: document)?.isParted ?? false ? .isBehindOrigin : nil
+    }
+
+    /// What a document does not have that it has today.
+    ///
+    /// | the content | |
+    /// |---|---|
+    /// | was written to the file of a copy after that had parted | the version is not amended |
+    /// | was there when a handle went that had not written it | that saves nothing |
+    /// | was a version that was amended | its handle goes on with it |
+    private func versionsLess(_ document: DocumentNumber, _ contents: [String]) -> ListedChange? {
+        let copies = facts.rows.filter { row in
+            row.isParted && row.origin.flatMap { facts.document(of: $0) } == document
+        }
+        let later = copies.flatMap { copy in
+            facts.versions(of: copy.document).filter { $0.file == copy.file }.map { shadow.text($0.number) }
+        }
+        if contents.allSatisfy(later.contains) { return .endsWithParting }
+        if wasPassedOver(contents, in: document) { return .notAtEachClose }
+        let former = facts.versions(of: document).flatMap { shadow.formerly[$0.number] ?? [] }.map(shadow.texts.text)
+        return contents.allSatisfy(former.contains) ? .amendsArrival : nil
+    }
+
+    /// Whether files of a document held these contents when a handle went that saved nothing.
+    func wasPassedOver(_ contents: [String], in document: DocumentNumber) -> Bool {
+        let files = facts.rows(of: document).compactMap(\.file)
+        let texts = files.flatMap { shadow.passedOver[$0] ?? [] }.map(shadow.texts.text)
+        return contents.allSatisfy(texts.contains)
     }
 
     /// Whether the document of a place had one version when a rename took it from a name that it came back to.
@@ -60,23 +148,19 @@ struct Explanation {
         }
     }
 
-    /// Whether a file was renamed over another, and then back.
-    private func hasGoneBack(to place: PlaceNumber) -> Bool {
+    private func hasGoneBack(to place: PlaceNumber) -> Bool { goneBack(to: place) != nil }
+
+    /// The document of the name that a file was renamed over, before it was renamed back.
+    func goneBack(to place: PlaceNumber) -> DocumentNumber? {
         guard let former = facts.occupant(of: place)?.from.flatMap({ facts[$0] }), former.isContinuing else {
-            return false
+            return nil
         }
-        return former.from.flatMap { facts[$0] }?.place == place
+        return former.from.flatMap { facts[$0] }?.place == place ? former.document : nil
     }
 
-    private func superseded(_ difference: Difference) -> ListedChange? {
-        if difference.onlyThen.isEmpty { return isBehindOrigins(difference.onlyToday) ? .isBehindOrigin : nil }
-        let places = shadow.places.indices.map { PlaceNumber(UInt32($0)) }
-        return places.contains(where: hasGoneBack) ? .backFromOver : nil
-    }
-
-    /// The same for a place that shows less than it does today.
-    private func staysAway(from place: PlaceNumber, _ difference: Difference) -> ListedChange? {
-        guard difference.onlyThen.isEmpty, let row = firstRow(at: place), !row.isContinuing else { return nil }
+    /// The same for a place whose document would have come back to it today.
+    private func staysAway(from place: PlaceNumber) -> ListedChange? {
+        guard let row = firstRow(at: place), !row.isContinuing else { return nil }
         return vacated(before: row).flatMap(staysAway)
     }
 
@@ -92,26 +176,8 @@ struct Explanation {
         return nil
     }
 
-    /// Whether living documents have these histories behind what they began with.
-    private func isBehindOrigins(_ histories: [String]) -> Bool {
-        let living = shadow.places.indices.compactMap { facts.occupant(of: PlaceNumber(UInt32($0))) }
-        var shown = Set(living.flatMap { facts.history(of: $0.document) })
-        shown.formUnion(facts.deleted().flatMap { facts.listing(of: $0.occupant.document) })
-        let contents = Set(shown.compactMap(facts.fingerprint))
-        let all = Set(facts.rows.map(\.document)).filter { document in
-            facts.listing(of: document).allSatisfy { facts.fingerprint($0).map(contents.contains) ?? false }
-        }
-        let texts = all.map { "\(facts.listing(of: $0).map(shadow.text))" }
-        return histories.allSatisfy(texts.contains)
-    }
-
-    private func isShared(_ contents: [String]) -> Bool {
-        let shared = shadow.shared.map(shadow.text)
-        return contents.allSatisfy(shared.contains)
-    }
-
     /// Why the document that a place had does not come back to it.
-    private func staysAway(_ vacated: NameRow) -> ListedChange? {
+    func staysAway(_ vacated: NameRow) -> ListedChange? {
         guard let last = facts.lastOccupant(of: vacated.place, before: vacated.number) else { return nil }
         if isUnsavedCopy(last.document, before: vacated) { return .isUnsavedCopy }
         let isElsewhere = facts.rows(of: last.document).contains { row in
@@ -123,9 +189,24 @@ struct Explanation {
         let former = facts.rows(of: last.document)
         let hasReturned = former.contains { row in
             guard row.number > vacated.number, row.number < next else { return false }
-            return row.how == .undeleted || former.contains { $0.place == row.place && $0.number < vacated.number }
+            return row.how == .undeleted || isOnWay(row.place, to: last)
+                || former.contains { $0.place == row.place && $0.number < vacated.number }
         }
-        return hasReturned ? .hasReturned : nil
+        if hasReturned { return .hasReturned }
+        let isAtHome = facts.versions(of: last.document).contains {
+            $0.isAtHome && $0.row > vacated.number && $0.row < next && shadow.savedUnseen.contains($0.number)
+        }
+        return isAtHome ? .settledUnseen : nil
+    }
+
+    /// Whether a file had this place before it came to that row.
+    private func isOnWay(_ place: PlaceNumber, to row: NameRow) -> Bool {
+        var former = row.from.flatMap { facts[$0] }
+        while let stop = former {
+            if stop.place == place { return true }
+            former = stop.from.flatMap { facts[$0] }
+        }
+        return false
     }
 
     private func isUnsavedCopy(_ document: DocumentNumber, before row: NameRow) -> Bool {
@@ -136,8 +217,19 @@ struct Explanation {
     // MARK: The deleted list
 
     private func deleted(_ difference: Difference) -> ListedChange? {
-        let today = difference.onlyToday.map { entry in departures(of: entry).lazy.compactMap(missing).first }
-        let then = difference.onlyThen.map { entry in departures(of: entry).lazy.compactMap(added).first }
+        var (missed, more) = (difference.onlyToday, difference.onlyThen)
+        var changes: [ListedChange] = []
+        for entry in more {
+            for departure in departures(of: entry) {
+                guard let change = saved(departure, entry, &missed) else { continue }
+                changes.append(change)
+                more = more.without([entry])
+                break
+            }
+        }
+        if let change = changes.first, missed.isEmpty, more.isEmpty { return change }
+        let today = missed.map { entry in departures(of: entry).lazy.compactMap(missing).first }
+        let then = more.map { entry in departures(of: entry).lazy.compactMap(added).first }
         let all = today + then
         return all.contains(nil) ? nil : all.first ?? nil
     }
@@ -157,6 +249,25 @@ struct Explanation {
             return facts.departure(of: row).map { $0.number > departure.number } ?? true
         }
         return departure.how == .removed && hadOthers ? .oneOfSeveral : nil
+    }
+
+    /// Whether an entry is one of today's, with what was saved first, or without a name.
+    private func saved(_ departure: NameRow, _ entry: String, _ today: inout [String]) -> ListedChange? {
+        guard let last = facts.lastOccupant(of: departure.place, before: departure.number),
+            let path = shadow.departures[departure.number],
+            entry == Answer.deleted(path, shadow.listing(last.document))
+        else { return nil }
+        let listing = facts.listing(of: last.document)
+        func isTodays(without isMore: (VersionNumber) -> Bool) -> Bool {
+            let others = listing.filter { !isMore($0) }
+            guard others.count < listing.count,
+                let index = today.firstIndex(of: Answer.deleted(path, others.map(shadow.text)))
+            else { return false }
+            today.remove(at: index)
+            return true
+        }
+        if isTodays(without: shadow.unfinished.contains) { return .savedFirst }
+        return isTodays { $0.number > departure.number.number } ? .savedWithoutName : nil
     }
 
     private func added(_ departure: NameRow) -> ListedChange? {
@@ -179,7 +290,7 @@ struct Explanation {
     }
 
     /// The row before another at its place, if that had left it free.
-    private func vacated(before row: NameRow) -> NameRow? {
+    func vacated(before row: NameRow) -> NameRow? {
         facts.rows.last { $0.place == row.place && $0.number < row.number }.flatMap { $0.file == nil ? $0 : nil }
     }
 }

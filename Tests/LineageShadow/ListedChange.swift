@@ -13,6 +13,13 @@ public enum ListedChange: String, CaseIterable, Sendable {
     case removedAndReplaced = "8: rm f, mv tmp f from stale content: a conflict"
     case appendedByEach = "8: appends of several programs within a minute: one version for each"
 
+    case savedWithoutName = "3: what a file without a name is closed with is a version, also if it is empty"
+    case amendsArrival = "3: a handle in the middle of writing goes on with the version that a rename has made"
+    case endsWithParting = "3: a save is no longer amended once its document goes on with another file"
+    case notAtEachClose = "3: a close saves what its own handle has written, and an empty file is saved by the last"
+    case settledUnseen = "2: a document that may have been saved at its present name, unseen, does not come back"
+    case unsavedOccupant = "2: a rename over a file that nobody has saved is a save of that document, too"
+    case savedFirst = "4: what is not saved yet becomes a version before a call that takes it away"
     case writtenTogether = "4: writers in place that share a file: a version at each close"
     case hasOtherName = "2: a document with a name elsewhere does not come back"
     case hasReturned = "2: a document that was undeleted since, or has gone back along its way, does not come back"
@@ -27,11 +34,7 @@ public enum ListedChange: String, CaseIterable, Sendable {
 
     /// The change by which both sides differ; nil if any difference is by none.
     public static func explaining(_ differences: [Difference], after shadow: Shadow) -> ListedChange? {
-        var explanations = differences.map { Explanation(shadow).change(for: $0) }
-        // A file that goes on with another document leaves its own behind.
-        if explanations.contains(.cameBack) {
-            explanations = zip(differences, explanations).map { $0.subject == .superseded ? .cameBack : $1 }
-        }
+        let explanations = differences.map { Explanation(shadow).change(for: $0) }
         return explanations.contains(nil) ? nil : explanations.first ?? nil
     }
 }

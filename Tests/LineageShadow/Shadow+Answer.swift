@@ -24,9 +24,12 @@ extension Shadow {
                 departures[entry.departure.number] ?? "?",
                 entry.occupant.isDirectory ? [] : listing(entry.occupant.document))
         }.sorted()
-        answer.superseded = facts.superseded().map { "\(listing($0))" }.sorted()
+        answer.superseded = facts.superseded().map(listing).sorted { "\($0)" < "\($1)" }
         return answer
     }
+
+    /// Contents of all versions that the rules have led to.
+    public var contents: Set<String> { Set(facts.versions.filter { !$0.isForgotten }.map { text($0.number) }) }
 
     /// What the container says otherwise, and moments at which the tree by the facts is not what it was then.
     public func differences(from today: Answer) -> [Difference] {
@@ -42,7 +45,7 @@ extension Shadow {
         places.indices.map { PlaceNumber(UInt32($0)) }.first { self.path(of: $0) == path }
     }
 
-    private func listing(_ document: DocumentNumber) -> [String] { facts.listing(of: document).map(text) }
+    func listing(_ document: DocumentNumber) -> [String] { facts.listing(of: document).map(text) }
 
     func text(_ version: VersionNumber) -> String { facts.fingerprint(version).map(texts.text) ?? "?" }
 

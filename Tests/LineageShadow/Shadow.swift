@@ -23,6 +23,14 @@ public final class Shadow {
     var departures: [RowNumber: String] = [:]
     /// Versions of closes in place, while others had the file open.
     var shared: Set<VersionNumber> = []
+    /// Versions of what no close has saved, made before a call that could take it away.
+    var unfinished: Set<VersionNumber> = []
+    /// Versions of closes by handles whose writes come unseen, so that they may have written.
+    var savedUnseen: Set<VersionNumber> = []
+    /// What files held when a handle went that saved nothing.
+    var passedOver: [FileID: Set<Fingerprint>] = [:]
+    /// What versions were before they were amended.
+    var formerly: [VersionNumber: Set<Fingerprint>] = [:]
     var texts = Texts()
     var places: [Place] = []
     var actors: [ActorRef] = []
@@ -71,14 +79,33 @@ public final class Shadow {
         story.append(event)
         let scene = Scene(facts: facts, memory: memory, now: now(), nextNumber: nextNumber, kin: kin)
         let plan = Planning.plan(event, in: scene)
+        note(event, plan)
         let isShared = isSharedClose(event)
+        let changed = Set(memory.files.filter(\.isChanged).map(\.id))
         for fact in plan.facts {
+            if case .amend(let version) = fact, let former = facts.fingerprint(version.number) {
+                formerly[version.number, default: []].insert(former)
+            }
             facts.apply(fact)
             if case .row(let row) = fact, row.file == nil { departures[row.number] = path(of: row.place) }
-            if case .version(let version) = fact, isShared { shared.insert(version.number) }
+            guard case .version(let version) = fact else { continue }
+            if isShared { shared.insert(version.number) }
+            if case .close(let number) = event, memory[number].map({ $0.isUnseen && !$0.isDirty }) ?? false {
+                savedUnseen.insert(version.number)
+            }
+            if event.takesAway, changed.contains(version.file) { unfinished.insert(version.number) }
         }
         nextNumber = max(nextNumber, facts.lastNumber + 1)
         memory = plan.memory
+    }
+
+    private func note(_ event: Event, _ plan: Plan) {
+        switch event {
+        case .close(let number), .release(let number):
+            guard let file = memory[number].flatMap({ memory[$0.file] }), plan.facts.isEmpty else { return }
+            passedOver[file.id, default: []].insert(file.fingerprint)
+        default: return
+        }
     }
 
     /// Whether a handle is closed that has written inside its file, while others have that open for writing.
@@ -137,5 +164,15 @@ public final class Shadow {
         let modified = Timestamp(
             nanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
         return (Array(bytes.prefix(max(0, count))), modified)
+    }
+}
+
+extension Event {
+    /// Whether it may take away what a file holds, or the file its name.
+    fileprivate var takesAway: Bool {
+        switch self {
+        case .rename, .exchange, .unlink, .truncate, .open, .empty: true
+        default: false
+        }
     }
 }

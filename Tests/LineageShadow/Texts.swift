@@ -1,7 +1,7 @@
 import Lineage
 
 /// The contents that files had, each with the fingerprint by which the rules know it.
-public struct Texts {
+public struct Texts: Sendable {
     private var texts: [Fingerprint: [UInt8]] = [:]
 
     public init() {}

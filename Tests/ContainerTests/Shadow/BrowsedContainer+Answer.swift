@@ -33,12 +33,18 @@ extension BrowsedContainer {
         }
     }
 
-    /// The histories without a name and without a deletion, as far as no name shows the same.
-    private func superseded(_ deleted: Set<ItemID>) throws -> [String] {
+    /// The histories without a name and without a deletion, as far as no name shows the same. Of several that hold the
+    /// same, the longest stands for all.
+    private func superseded(_ deleted: Set<ItemID>) throws -> [[String]] {
         let items = try container.store.allItems()
-        let shown = Set(try items.filter { !$0.places.isEmpty }.flatMap { try texts(of: $0.id) })
-        return try items.filter { $0.places.isEmpty && !deleted.contains($0.id) }.map { try texts(of: $0.id) }
-            .filter { !shown.isSuperset(of: $0) }.map { "\($0)" }.sorted()
+        var shown = Set(try items.filter { !$0.places.isEmpty }.flatMap { try texts(of: $0.id) })
+        let others = try items.filter { $0.places.isEmpty && !deleted.contains($0.id) }.map { try texts(of: $0.id) }
+        let superseded = others.sorted { $1.count < $0.count }.filter { other in
+            let isNew = !shown.isSuperset(of: other)
+            shown.formUnion(other)
+            return isNew
+        }
+        return superseded.sorted { "\($0)" < "\($1)" }
     }
 
     private func answer(_ name: String) throws -> Answer.Name {

@@ -34,9 +34,9 @@ struct ListedCase: CustomStringConvertible {
         switch question {
         case .history(let name): answer.names[name]?.history ?? []
         case .conflicts(let name): answer.names[name]?.conflicts ?? []
-        case .superseded: answer.superseded
+        case .superseded: answer.superseded.map(\.description)
         // No reader shows an item without a name today.
-        case .deleted: answer.deleted + (isToday ? [] : answer.superseded)
+        case .deleted: answer.deleted + (isToday ? [] : answer.superseded.map(\.description))
         }
     }
 }
@@ -98,18 +98,56 @@ struct ListedCase: CustomStringConvertible {
         }
     }
 
-    @Test("writers in place that share a file: a version at each close")
-    func writtenTogether() throws {
+    /// The same for orders of `InterleavedStep`.
+    static let interleaved = [
+        ListedCase(
+            .writtenTogether, "0 openInPlace x; 1 openInPlace x; 0 writeAtStart; 0 close; 1 writeAtStart; 1 close",
+            .history("x"), today: ["1.4;fore;", "x before;"], then: ["1.4;fore;", "0.2;fore;", "x before;"]),
+        ListedCase(.savedWithoutName, "0 createNew t; 0 unlink t", .deleted, today: ["t: []"], then: [#"t: [""]"#]),
+        ListedCase(
+            .notAtEachClose, "0 createNew t; 0 openToAppend t; 0 close 0; 0 write 0", .history("t"),
+            today: ["0.3;", ""], then: ["0.3;"]),
+        ListedCase(
+            .savedFirst, "0 openForBoth x; 0 write; 0 rename x y", .superseded,
+            today: [#"["x before;"]"#], then: [#"["0.1;fore;", "x before;"]"#]),
+        ListedCase(
+            .unsavedOccupant, "0 openTruncating t; 2 rename y t; 0 rename t x", .superseded,
+            today: [#"[""]"#], then: [#"["", "y before;"]"#]),
+        ListedCase(
+            .amendsArrival, "2 openTruncating t; 0 exchange t x; 2 openInPlace x; 2 write 1", .history("x"),
+            today: ["2.3;", "", "x before;"], then: ["2.3;", "x before;"]),
+    ]
+
+    @Test("both answers, of programs that have files open beside each other", arguments: interleaved, [true, false])
+    func bothInterleaved(_ listed: ListedCase, isPassing: Bool) throws {
         try withPeople { people in
-            let order = "0 openInPlace x; 1 openInPlace x; 0 writeAtStart; 0 close; 1 writeAtStart; 1 close"
-            let steps = order.components(separatedBy: "; ").enumerated().compactMap { InterleavedStep($1, number: $0) }
-            let play = try InterleavedPlay(people, isPassing: false, isShadowed: true)
-            #expect(try play.problems(after: steps).isEmpty)
-            #expect(try play.tree.answer.names["x"]?.history == ["1.4;fore;", "x before;"])
-            #expect(play.shadow?.answer.names["x"]?.history == ["1.4;fore;", "0.2;fore;", "x before;"])
+            let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
+            #expect(try play.problems(after: InterleavedStep.steps(listed.steps)).isEmpty)
+            let today = listed.answer(try play.tree.answer, isToday: true)
+            let then = listed.answer(try #require(play.shadow).answer, isToday: false)
+            #expect(today == listed.today)
+            #expect(then == listed.then)
         }
     }
 
+    @Test("a save goes on unseen after its document has parted from the file, or may have been made under another name")
+    func unseen() throws {
+        let settled = ListedCase(
+            .settledUnseen,
+            "1 openTruncating y; 1 rename y t; 2 openForBoth t; 2 close 0; 2 openTruncating y", .history("y"),
+            today: ["", "y before;"], then: [""])
+        try bothInterleaved(settled, isPassing: true)
+        let listed = ListedCase(
+            .endsWithParting,
+            "0 openTruncating x; 0 openTruncating x; 0 rename x y; 0 rename y t; 0 write 1; 0 createNew y",
+            .history("y"), today: ["", "0.4;", "y before;"], then: ["", "y before;"])
+        try bothInterleaved(listed, isPassing: true)
+    }
+
+    private static let unseen: [ListedChange] = [.endsWithParting, .settledUnseen]
+
     @Test("all changes that Lineage has a rule for")
-    func all() { #expect(Set(Self.cases.map(\.change) + [.writtenTogether]) == Set(ListedChange.allCases)) }
+    func all() {
+        #expect(Set((Self.cases + Self.interleaved).map(\.change) + Self.unseen) == Set(ListedChange.allCases))
+    }
 }

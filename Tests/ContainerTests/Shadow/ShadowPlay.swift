@@ -73,6 +73,23 @@ final class ShadowPlay: OperationTesting {
             try rename(person, name, name + "~")
             try save(person, name, text)
             if step.verb == .renameAwayAndCreate { try unlink(person, name + "~") }
+        case .closeAfterRename, .closeAfterLoad:
+            let (node, handle) = try open(person, name, O_WRONLY | O_TRUNC)
+            try put(person, node, handle, text, at: 0)
+            if step.verb == .closeAfterLoad {
+                try load(step.second, name)
+            } else {
+                let temporary = Self.beside(name, ".goutputstream-AB\(1000 + step.number)")
+                try save(step.second, temporary, "\(step.second).\(step.number)'")
+                try rename(step.second, temporary, name)
+            }
+            close(person, node, handle)
+        case .changeMode, .touch:
+            var edit = AttributeEdit()
+            if step.verb == .changeMode { edit.mode = step.number % 2 == 0 ? 0o600 : 0o644 }
+            if step.verb == .touch { edit.modified = timespec(tv_sec: 1_000_000_000 + step.number, tv_nsec: 0) }
+            let node = try existing(person, name)
+            _ = try following { try tree.container.setAttributes(callers[person], node: node, handle: nil, edit) }
         case .delete: try unlink(person, name)
         case .move: try rename(person, name, step.other)
         case .exchange: try rename(person, name, step.other, linux_RENAME_EXCHANGE)
@@ -133,15 +150,28 @@ final class ShadowPlay: OperationTesting {
     }
 
     private func change(_ person: Int, _ name: String, _ flags: Int32, _ text: String) throws {
-        let node = try existing(person, name)
-        let reply = try following { try tree.container.open(callers[person], node: node, flags: flags) }
-        let handle = try #require(reply).handle
+        let (node, handle) = try open(person, name, flags)
         let size = try tree.container.attributes(callers[person], node: node, handle: handle).stat.st_size
         try write(person, node, handle, text, at: flags & O_APPEND != 0 ? size : 0)
     }
 
-    /// One write, and the close.
+    private func open(_ person: Int, _ name: String, _ flags: Int32) throws -> (node: UInt64, handle: UInt64) {
+        let node = try existing(person, name)
+        let reply = try following { try tree.container.open(callers[person], node: node, flags: flags) }
+        return (node, try #require(reply).handle)
+    }
+
     private func write(_ person: Int, _ node: UInt64, _ handle: UInt64, _ text: String, at offset: off_t) throws {
+        try put(person, node, handle, text, at: offset)
+        close(person, node, handle)
+    }
+
+    private func close(_ person: Int, _ node: UInt64, _ handle: UInt64) {
+        following { tree.container.flush(callers[person], handle: handle) }
+        following { tree.container.release(node: node, handle: handle) }
+    }
+
+    private func put(_ person: Int, _ node: UInt64, _ handle: UInt64, _ text: String, at offset: off_t) throws {
         let opened = try #require(tree.container.serving.files[handle])
         if opened.state.withLock(\.isMediated) {
             _ = try following {
@@ -152,8 +182,6 @@ final class ShadowPlay: OperationTesting {
         } else {
             #expect(pwrite(opened.descriptor.raw, text, text.utf8.count, offset) == text.utf8.count)
         }
-        following { tree.container.flush(callers[person], handle: handle) }
-        following { tree.container.release(node: node, handle: handle) }
     }
 
     private func truncate(_ person: Int, _ name: String) throws {

@@ -6,20 +6,24 @@ import Support
 struct ShadowStep: CustomStringConvertible {
     enum Verb: String, CaseIterable {
         case load, save, saveByRename, saveByOrdinaryRename, append, overwrite, truncate, unlinkAndCreate
-        case renameAwayAndCreate, renameAwayAndKeep, delete, move, exchange, link, undelete, restore, wait
-        case makeDirectory, removeDirectory
+        case renameAwayAndCreate, renameAwayAndKeep, closeAfterRename, closeAfterLoad, delete, move, exchange, link
+        case undelete, restore, wait
+        case makeDirectory, removeDirectory, changeMode, touch
     }
 
     var verb: Verb
     var person: Int
     var name: String
     var other: String
+    /// The process that does something in between.
+    var second = 0
     /// Tells texts apart.
     var number: Int
 
     var description: String {
         switch verb {
         case .move, .exchange, .link: "\(person) \(verb) \(name) \(other)"
+        case .closeAfterRename, .closeAfterLoad: "\(person) \(verb) \(name) \(second)"
         case .wait: "\(person) \(verb)"
         default: "\(person) \(verb) \(name)"
         }
@@ -35,6 +39,7 @@ struct ShadowStep: CustomStringConvertible {
         guard words.count > 1, let person = Int(words[0]), let verb = Verb(rawValue: words[1]) else { return nil }
         self.init(
             verb: verb, person: person, name: words.dropFirst(2).first ?? "", other: words.last ?? "", number: number)
+        second = words.last.flatMap { Int($0) } ?? 0
     }
 
     static func steps(_ text: String) -> [ShadowStep] {
@@ -45,8 +50,34 @@ struct ShadowStep: CustomStringConvertible {
         .load: 12, .save: 12, .saveByRename: 8, .saveByOrdinaryRename: 6, .append: 6, .overwrite: 3, .truncate: 2,
         .unlinkAndCreate: 3, .renameAwayAndCreate: 4, .renameAwayAndKeep: 3, .delete: 5, .move: 5, .exchange: 2,
         .link: 3, .undelete: 3, .restore: 2, .wait: 4, .makeDirectory: 2, .removeDirectory: 2,
+        .closeAfterRename: 3, .closeAfterLoad: 3, .changeMode: 1, .touch: 1,
+    ]
+    /// The shares of `RandomRules`.
+    private static let rules: [Verb: Int] = [
+        .load: 22, .save: 12, .saveByRename: 10, .saveByOrdinaryRename: 8, .append: 8, .overwrite: 4, .truncate: 2,
+        .unlinkAndCreate: 3, .renameAwayAndCreate: 5, .renameAwayAndKeep: 2, .delete: 3,
+        .move: 4, .exchange: 1, .changeMode: 1, .touch: 1, .closeAfterRename: 3, .closeAfterLoad: 3,
     ]
     private static let names = ["x", "y", "t", "d/x", "d/y"]
+
+    /// As `RandomRules` draws them.
+    static func drawByRules(people: Int, using dice: inout SeededGenerator) -> [ShadowStep] {
+        // By the one in the middle both differ, as is meant, and an order ends with that.
+        let isWhole = Int.random(in: 0..<3, using: &dice) > 0
+        let verbs = rules.sorted { $0.key.rawValue < $1.key.rawValue }
+            .filter { $0.key != .closeAfterRename || !isWhole }
+            .flatMap { Array(repeating: $0.key, count: $0.value) }
+        return (0..<30).compactMap { number in
+            guard let verb = verbs.randomElement(using: &dice),
+                let name = ["x", "y", "t"].randomElement(using: &dice),
+                let other = ["x", "y", "t"].filter({ $0 != name }).randomElement(using: &dice)
+            else { return nil }
+            var step = ShadowStep(
+                verb: verb, person: Int.random(in: 0..<people, using: &dice), name: name, other: other, number: number)
+            step.second = Int.random(in: 0..<people, using: &dice)
+            return step
+        }
+    }
 
     /// Each time with some of the verbs only: what differs is nearer together.
     static func draw(people: Int, using dice: inout SeededGenerator) -> [ShadowStep] {
@@ -58,8 +89,10 @@ struct ShadowStep: CustomStringConvertible {
             else { return nil }
             if verb == .makeDirectory || verb == .removeDirectory { name = "d" }
             if verb == .move, Int.random(in: 0..<6, using: &dice) == 0 { (name, other) = ("d", "e") }
-            return ShadowStep(
+            var step = ShadowStep(
                 verb: verb, person: Int.random(in: 0..<people, using: &dice), name: name, other: other, number: number)
+            step.second = Int.random(in: 0..<people, using: &dice)
+            return step
         }
     }
 }

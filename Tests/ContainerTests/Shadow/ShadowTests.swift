@@ -38,38 +38,92 @@ import Testing
 
     @Test("random operations of one process, and of four", arguments: [1, 4], [true, false])
     func anyOrder(people count: Int, isPassing: Bool) throws {
-        let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
-        let seed = given ?? (Workplace.isFull ? UInt64.random(in: 0 ... .max) : 20_261_126)
-        let rounds = Workplace.count(300)
-        print("ShadowTests: \(count) processes, passthrough \(isPassing), seed \(seed), \(rounds) times")
+        print("ShadowTests: \(count) processes")
         try withPeople { people in
-            var listed: [ListedChange: Int] = [:]
-            for round in 0..<rounds {
-                var dice = SeededGenerator(seed: seed &+ UInt64(round))
-                let steps = ShadowStep.draw(people: count, using: &dice)
-                let play = { (steps: [ShadowStep]) throws in
-                    try ShadowPlay(people, isPassing: isPassing).outcome(of: steps)
-                }
-                switch try play(steps) {
-                case .same: continue
-                case .listed(let change): listed[change, default: 0] += 1
-                case .different:
-                    let steps = try shortest(steps) { try play($0).isDifferent }
-                    guard case .different(let differences, _) = try play(steps) else { continue }
-                    Issue.record(
-                        """
-                        seed \(seed), round \(round), passthrough \(isPassing):
-                        \(steps.map { "\($0)" }.joined(separator: "; "))
-                        \(differences.map { "\($0)" }.joined(separator: "\n"))
-                        """)
-                    if ProcessInfo.processInfo.environment["VERSIONSFS_GOES_ON"] == nil { return }
-                }
-            }
-            for (change, times) in listed.sorted(by: { $0.value > $1.value }) {
-                print("ShadowTests: \(times) times by facts.md \(change.rawValue)")
-            }
+            try run(people, isPassing) { ShadowStep.draw(people: count, using: &$0) }
         }
     }
+
+    @Test("the operations of RandomRules, by five process trees", arguments: [true, false])
+    func rules(isPassing: Bool) throws {
+        print("ShadowTests: RandomRules")
+        try withTrees { people in
+            try run(people, isPassing) { ShadowStep.drawByRules(people: people.count, using: &$0) }
+        }
+    }
+
+    private func run(
+        _ people: [pid_t], _ isPassing: Bool, _ draw: (inout SeededGenerator) -> [ShadowStep]
+    ) throws {
+        let seed = Self.seed
+        let rounds = Workplace.count(300)
+        print("ShadowTests: passthrough \(isPassing), seed \(seed), \(rounds) times")
+        var listed: [ListedChange: Int] = [:]
+        for round in 0..<rounds {
+            var dice = SeededGenerator(seed: seed &+ UInt64(round))
+            let steps = draw(&dice)
+            let play = { (steps: [ShadowStep]) throws in
+                try ShadowPlay(people, isPassing: isPassing).outcome(of: steps)
+            }
+            switch try play(steps) {
+            case .same: continue
+            case .listed(let change): listed[change, default: 0] += 1
+            case .different:
+                let steps = try shortest(steps) { try play($0).isDifferent }
+                guard case .different(let differences, _) = try play(steps) else { continue }
+                Issue.record(
+                    """
+                    seed \(seed), round \(round), passthrough \(isPassing):
+                    \(steps.map { "\($0)" }.joined(separator: "; "))
+                    \(differences.map { "\($0)" }.joined(separator: "\n"))
+                    """)
+                if !Self.goesOn { return }
+            }
+        }
+        Self.report(listed)
+    }
+
+    static var seed: UInt64 {
+        let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
+        return given ?? (Workplace.isFull ? UInt64.random(in: 0 ... .max) : 20_261_126)
+    }
+
+    /// Whether all differences of a run are wanted, instead of the first.
+    static let goesOn = ProcessInfo.processInfo.environment["VERSIONSFS_GOES_ON"] != nil
+
+    static func report(_ listed: [ListedChange: Int]) {
+        for (change, times) in listed.sorted(by: { $0.value > $1.value }) {
+            print("ShadowTests: \(times) times by facts.md \(change.rawValue)")
+        }
+    }
+}
+
+/// Five programs that have a child each, which has one, too.
+func withTrees(_ body: ([pid_t]) throws -> Void) throws {
+    let script = "import os, time\nfor _ in range(2):\n  if os.fork(): break\nos.write(1, b'.')\ntime.sleep(3600)\n"
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    defer { for end in ends { close(end) } }
+    var trees: [Child] = []
+    var people: [pid_t] = []
+    defer {
+        for person in people { _ = kill(person, SIGKILL) }
+        for tree in trees { tree.kill() }
+    }
+    for _ in 0..<5 {
+        var start = Child.Start("/usr/bin/python3", ["-c", script])
+        start.descriptors = [0, ends[1], 2]
+        trees.append(try Child(start))
+        var byte: UInt8 = 0
+        for _ in 0..<3 { #expect(read(ends[0], &byte, 1) == 1) }
+        var next = trees.last?.pid
+        while let person = next {
+            people.append(person)
+            let children = try String(contentsOfFile: "/proc/\(person)/task/\(person)/children", encoding: .utf8)
+            next = children.split(separator: " ").first.flatMap { pid_t($0) }
+        }
+    }
+    try body(people)
 }
 
 /// Three processes of one program, and one of another.

@@ -1,0 +1,105 @@
+// `Lineage` in the shadow of a container whose programs have files open beside each other: one system call at a time in
+// random order. Both are compared once all is closed.
+
+import Foundation
+import LineageShadow
+import Support
+import Testing
+
+@testable import Container
+
+@Suite(.serialized) struct InterleavedShadowTests {
+    /// What an order of steps has come to.
+    private enum Outcome {
+        case same
+        case listed(ListedChange)
+        case different([String])
+    }
+
+    @Test("what random orders have found", arguments: InterleavingTests.found, [true, false])
+    func foundBefore(steps: String, isPassing: Bool) throws {
+        try withPeople { people in
+            let outcome = try outcome(of: InterleavedStep.steps(steps), people, isPassing)
+            if case .different(let texts) = outcome { Issue.record("\(texts.joined(separator: "\n"))") }
+        }
+    }
+
+    @Test("one system call at a time of one to three programs", arguments: [true, false])
+    func anyOrder(isPassing: Bool) throws {
+        let seed = ShadowTests.seed
+        let rounds = Workplace.count(300)
+        print("ShadowTests: interleaved, passthrough \(isPassing), seed \(seed), \(rounds) times")
+        try withPeople { people in
+            var listed: [ListedChange: Int] = [:]
+            for round in 0..<rounds {
+                var dice = SeededGenerator(seed: seed &+ UInt64(round))
+                let steps = InterleavedStep.draw(using: &dice)
+                switch try outcome(of: steps, people, isPassing) {
+                case .same: continue
+                case .listed(let change): listed[change, default: 0] += 1
+                case .different(let all):
+                    let (steps, texts) = ShadowTests.goesOn ? (steps, all) : try shortest(steps, people, isPassing)
+                    Issue.record(
+                        """
+                        seed \(seed), round \(round), passthrough \(isPassing):
+                        \(steps.map { "\($0)" }.joined(separator: "; "))
+                        \(texts.joined(separator: "\n"))
+                        """)
+                    if !ShadowTests.goesOn { return }
+                }
+            }
+            ShadowTests.report(listed)
+        }
+    }
+
+    /// Compares after the steps, and if both differ then, finds the first step behind which they do: what follows would
+    /// only follow from that.
+    private func outcome(of steps: [InterleavedStep], _ people: [pid_t], _ isPassing: Bool) throws -> Outcome {
+        let last = try compare(steps, people, isPassing)
+        if case .same = last { return .same }
+        for count in 0..<steps.count {
+            let outcome = try compare(Array(steps.prefix(count)), people, isPassing)
+            switch outcome {
+            case .same: continue
+            case .listed: return outcome
+            case .different(let texts): return .different(["behind \(count) steps:"] + texts)
+            }
+        }
+        return last
+    }
+
+    private func compare(_ steps: [InterleavedStep], _ people: [pid_t], _ isPassing: Bool) throws -> Outcome {
+        let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
+        let problems = try play.problems(after: steps)
+        if !problems.isEmpty { return .different(problems) }
+        let shadow = try #require(play.shadow)
+        let differences = shadow.differences(from: try play.tree.answer)
+        if differences.isEmpty { return .same }
+        if let change = ListedChange.explaining(differences, after: shadow) { return .listed(change) }
+        return .different(differences.map { "\($0)" })
+    }
+
+    /// What can be left out is, as long as both differ behind the last step and not before it.
+    private func shortest(
+        _ steps: [InterleavedStep], _ people: [pid_t], _ isPassing: Bool
+    ) throws -> ([InterleavedStep], [String]) {
+        func difference(after steps: [InterleavedStep]) throws -> [String]? {
+            guard case .different(let texts) = try compare(steps, people, isPassing),
+                case .same = try compare(Array(steps.dropLast()), people, isPassing)
+            else { return nil }
+            return texts
+        }
+        for count in 1...max(1, steps.count) {
+            var rest = Array(steps.prefix(count))
+            guard var found = try difference(after: rest) else { continue }
+            var index = 0
+            while index < rest.count {
+                var fewer = rest
+                fewer.remove(at: index)
+                if let texts = try difference(after: fewer) { (rest, found) = (fewer, texts) } else { index += 1 }
+            }
+            return (rest, found)
+        }
+        return (steps, ["both differ before the first step"])
+    }
+}
