@@ -33,6 +33,12 @@ extension Driver: Session {
         within { _ = fuse_lowlevel_notify_inval_inode($0, node, data ? 0 : -1, 0) }
     }
 
+    func awaitNames(of directory: NodeID) {
+        // The kernel takes the directory's lock before it looks for the name. No entry has this name, so nothing else
+        // happens.
+        invalidate(entry: Array("/no entry".utf8), in: directory)
+    }
+
     func deleted(entry name: [UInt8], of node: NodeID, in parent: NodeID) {
         within { session in
             name.withUnsafeBytes {

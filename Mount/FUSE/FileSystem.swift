@@ -230,6 +230,9 @@ public protocol Session: AnyObject, Sendable {
     func invalidate(entry name: [UInt8], in parent: NodeID)
     /// Drops the kernel's cached attributes, and with `data` the cached content.
     func invalidate(node: NodeID, data: Bool)
+    /// Waits until no system call holds a directory's names, so that those that were answered have shown their effect.
+    /// A system call that waits for an answer may hold them: never wait without a limit for this.
+    func awaitNames(of directory: NodeID)
     /// Reports that a name is gone, so that watchers get an event.
     func deleted(entry name: [UInt8], of node: NodeID, in parent: NodeID)
 }

@@ -180,4 +180,5 @@ final class PassingKernel: KernelSide {
     func unregister(backing: Int32) {}
     func invalidate(entry name: [UInt8], in directory: UInt64) {}
     func invalidate(node: UInt64, data: Bool) {}
+    func awaitNames(of directory: UInt64) {}
 }

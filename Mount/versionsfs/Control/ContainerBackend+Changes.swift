@@ -19,13 +19,16 @@ extension ContainerBackend {
             let (within, item) = try scope(target, peer)
             var known = KnownDirectories()
             var page = ChangePage(events: [], upTo: sequence)
+            var told: [Change] = []
             for (number, change) in rows {
                 page.upTo = number
                 guard matches(change, within, depth, item) else { continue }
                 if container.mayKnow(change, as: peer.principal, &known) {
                     page.events.append(WatchEvent(sequence: number, change))
+                    told.append(change)
                 }
             }
+            container.awaitSight(of: told)
             return page
         }
     }

@@ -97,6 +97,7 @@ extension ContainerBackend {
             var known = KnownDirectories()
             let packages = container.coordinator.packages
             var page = PresentedPage(changes: [], upTo: sequence, item: item)
+            var told: [Change] = []
             for (number, change) in rows {
                 page.upTo = number
                 let before = page.item.path
@@ -108,7 +109,9 @@ extension ContainerBackend {
                 page.changes.append(PresentedChange(
                     event: WatchEvent(sequence: number, change), relation: PresentedChange.Relation(relation),
                     place: Path(place)))
+                told.append(change)
             }
+            container.awaitSight(of: told)
             return page
         }
     }

@@ -97,6 +97,7 @@ final class ContainerQuery: RunningQuery {
         let rows = try backend.store.changes(after: state.reached, limit: Self.nameCount)
         guard let last = rows.last else { return QueryPage(isAtEnd: true) }
         state.reached = last.sequence
+        backend.container.awaitSight(of: rows.lazy.map(\.1))
         var touched = TouchedPaths(within: scope)
         var known = KnownDirectories()
         for row in rows {

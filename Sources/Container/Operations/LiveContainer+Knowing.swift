@@ -16,6 +16,22 @@ extension LiveContainer {
         return change.from.map { mayKnow($0, in: change.fromDirectory, as: principal, &known) } ?? true
     }
 
+    /// Waits a moment until programs see changes that readers of the feed are about to be told of. The caller holds no
+    /// lock.
+    public func awaitSight(of changes: some Sequence<Change>) {
+        var directories: Set<TreePath> = []
+        for change in changes {
+            directories.insert(change.path.parent ?? .root)
+            if let former = change.from { directories.insert(former.parent ?? .root) }
+        }
+        // A directory that the kernel has not looked up has no names there.
+        serving.shownNames.wait(for: directories.compactMap { path in
+            guard !path.bytes.isEmpty else { return nodes.root.id }
+            let stat = try? Backing.statIfPresent(path.bytes, in: root.raw)
+            return stat.flatMap { nodes.node($0.key)?.id }
+        })
+    }
+
     /// Whether a caller may know a name that a change is about.
     /// - Parameter directory: what it was in; nil in rows of former releases, which give the path alone.
     public func mayKnow(

@@ -11,6 +11,8 @@ public protocol KernelSide: AnyObject, Sendable {
     func unregister(backing: Int32)
     func invalidate(entry name: [UInt8], in directory: UInt64)
     func invalidate(node: UInt64, data: Bool)
+    /// Waits until no system call holds a directory's names.
+    func awaitNames(of directory: UInt64)
 }
 
 /// Holds the kernel side once there is one. Lock order: last.

@@ -19,18 +19,27 @@ final class Serving: Sendable {
     /// Opens that have waited go on here.
     private let resumed = Scheduler()
     private let stale = StaleOpens()
+    let shownNames: ShownNames
 
     init(nodes: NodeTable, observers: Observers, policy: Policy, timers: Scheduler, logger: Logger) {
         let settings = policy.settings
         (self.observers, self.policy) = (observers, policy)
         passthrough = Passthrough(nodes: nodes, timers: timers, logger: logger)
+        shownNames = ShownNames(kernel: passthrough.kernel)
         arbiter = WriterArbiter(replaceWait: settings.replaceWaitNanoseconds, scheduler: timers, opens: resumed)
         coordinator = Coordinator(
             packages: Packages(extensions: settings.packageExtensions), scheduler: timers, opens: resumed)
     }
 
-    func start() { resumed.start() }
-    func end() { resumed.end() }
+    func start() {
+        resumed.start()
+        shownNames.start()
+    }
+
+    func end() {
+        shownNames.end()
+        resumed.end()
+    }
 
     /// Takes over what the settings say.
     func set(_ settings: Settings) {
