@@ -137,7 +137,7 @@ extension LiveContainer {
                 return result
             }
             if state.isUnannounced {
-                if state.isKept { try? store.contents.remove(current.content) }
+                if state.isKept { custodian.drop(current.content) }
                 return result
             }
             if isScaffolding(state, of: target, move, requester) {
@@ -239,15 +239,13 @@ extension LiveContainer {
             return other.item != target && other.item != state.item && rename(other, to: content)
         }
         for index in others.indices { others[index].content = content }
-        if var labels = try? store.contents.labels(of: content), !labels.isEmpty {
-            labels += others.map { label(of: $0) }
-            if !isForgotten {
-                // It leaves its name.
-                var own = current
-                (own.content, own.kind) = (content, .history)
-                labels.append(namelessLabel(of: own))
-            }
-            try? store.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
+        custodian.addLabels(to: content) {
+            let labels = others.map { custodian.label(of: $0) }
+            guard !isForgotten else { return labels }
+            // It leaves its name.
+            var own = current
+            (own.content, own.kind) = (content, .history)
+            return labels + [custodian.namelessLabel(of: own)]
         }
         // Only where it is: what else is recorded of them may have changed by now.
         return others.map { .content($0.id, content) }

@@ -130,7 +130,7 @@ extension LiveContainer {
         else { return [] }
         current.attributes = attributes
         state.current = current
-        if state.isKept { relabel(current) }
+        if state.isKept { custodian.relabel(current) }
         return state.isRecorded ? [.version(current)] : []
     }
 

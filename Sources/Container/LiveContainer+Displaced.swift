@@ -157,9 +157,8 @@ extension LiveContainer {
         let labels = try store.contents.labels(of: content)
         guard let first = labels.first else { throw Errno(rawValue: ESTALE) }
         try retryingWhenFull(wanted: store.contents.canReflink ? 0 : size) { () throws(Errno) in
-            _ = try store.contents.keep(
-                copying: FileDescriptor(rawValue: file.raw), as: content, first, also: Array(labels.dropFirst()),
-                isDurable: true)
+            try custodian.keep(
+                copying: file.raw, as: content, first, also: Array(labels.dropFirst()), isDurable: true)
         }
         nodes.letGo(node, held)
     }

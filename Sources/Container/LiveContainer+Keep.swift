@@ -27,12 +27,12 @@ extension LiveContainer {
             state.current?.flags.insert(.contentLost)
             return
         }
-        let labels = labels(of: current, state, node, from: descriptor)
+        let labels = custodian.labels(of: current, state, node, from: descriptor)
         let isDurable = isDurable || store.contents.mayBeOvertaken && isSynchronized(current, descriptor)
         let wanted = store.contents.canReflink ? 0 : current.size
         try retryingWhenFull(wanted: wanted, isRecord: wanted <= Self.copiedOnFull) { () throws(Errno) in
-            _ = try store.contents.keep(
-                copying: FileDescriptor(rawValue: descriptor), as: current.content, labels.first, also: labels.others,
+            try custodian.keep(
+                copying: descriptor, as: current.content, labels.first, also: labels.others,
                 isDurable: isDurable, upTo: state.isAppendedTo && !state.sharesContent ? current.size : .max)
         }
         // A mapping, or a descriptor that synchronizes each write, makes the next content durable without asking us.
@@ -42,7 +42,7 @@ extension LiveContainer {
         // the version too: it is what was kept of it.
         guard node.mayChange, let kept = asKept(current, size: current.size), kept != current else { return }
         state.current = kept
-        relabel(kept)
+        custodian.relabel(kept)
         if state.isRecorded { store.commit([.version(kept)]) }
     }
 
@@ -80,13 +80,12 @@ extension LiveContainer {
         guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return false }
         let live = state.hasGrownSinceLabeled ? try? Backing.openQuietly(name.bytes, in: directory.raw, stat.key) : nil
         defer { if let live { Glibc.close(live) } }
-        let labels = labels(of: current, state, node, from: live ?? -1)
+        let labels = custodian.labels(of: current, state, node, from: live ?? -1)
         if !node.hasWriters, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
                 try retryingWhenFull(isRecord: true) { () throws(Errno) in
-                    try store.contents.keep(
-                        linking: name, in: FileDescriptor(rawValue: directory.raw), as: current.content, labels.first,
-                        also: labels.others)
+                    try custodian.keep(
+                        linking: name, in: directory, as: current.content, labels.first, also: labels.others)
                 }
                 state.isKept = true
                 return true
@@ -129,55 +128,6 @@ extension LiveContainer {
     private func needsKeeping(_ state: Document.State) -> Bool {
         !state.isKept && !state.isReturning && !state.isUnversioned
     }
-
-    /// What a kept content says of itself: every version that it is the content of.
-    private func labels(
-        of version: Version, _ state: Document.State, _ node: Node, from file: Int32
-    ) -> (first: ContentStore.Label, others: [ContentStore.Label]) {
-        let own = label(of: version, state, node)
-        let beginning = state.hasGrownSinceLabeled ? synchronized(version, own, file) : []
-        guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else {
-            return (own, beginning)
-        }
-        return (own, beginning + sharing.filter { $0.id != version.id }.map { label(of: $0) })
-    }
-
-    /// What a kept content says of a version of any item, which has a name only if the catalog says so.
-    func label(of version: Version) -> ContentStore.Label {
-        var version = version
-        if version.kind == .current { version.kind = .history }
-        guard let item = try? store.item(version.item), let place = item.places.first,
-            let path = try? store.path(of: item)
-        else { return namelessLabel(of: version) }
-        return ContentStore.Label(version: version, path: path, place: place)
-    }
-
-    func namelessLabel(of version: Version) -> ContentStore.Label {
-        ContentStore.Label(version: version, path: .root, place: Place(directory: .root, name: Self.nameless))
-    }
-
-    /// What of a version was synchronized before more was appended to it: if
-    /// the rest does not reach the disk, it is that.
-    private func synchronized(_ version: Version, _ own: ContentStore.Label, _ file: Int32) -> [ContentStore.Label] {
-        store.contents.labels(live: FileDescriptor(rawValue: file)).filter {
-            $0.version.id == version.id && $0.version.content == version.content && $0.version.size < version.size
-        }.prefix(1).map { label in
-            var earlier = own
-            earlier.version = label.version
-            earlier.version.kind = own.version.kind
-            return earlier
-        }
-    }
-
-    /// What a kept content says of itself: the version as history, which it will be unless told otherwise.
-    func label(of version: Version, _ state: Document.State, _ node: Node) -> ContentStore.Label {
-        var version = version
-        if version.kind == .current { version.kind = .history }
-        let place = state.places.first ?? Place(directory: .root, name: node.name?.name ?? Self.nameless)
-        return ContentStore.Label(version: version, path: nodes.path(node) ?? .root, place: place)
-    }
-
-    static let nameless = FileName(placeholder: ())
 
     /// Whether a mapping from before may still write to a file that no handle has open for writing: while anyone does,
     /// a read lease is refused.

@@ -170,7 +170,7 @@ extension LiveContainer {
     private func dropUnneededCopy(_ orphan: Orphan) {
         orphan.document.state.withLock { state in
             guard state.isKept, !state.isRecorded, let current = state.current else { return }
-            try? store.contents.remove(current.content)
+            custodian.drop(current.content)
             state.isKept = false
         }
     }
@@ -193,14 +193,13 @@ extension LiveContainer {
         // A file that had come back and was not saved yet is not what the version was: that is kept elsewhere.
         let isElsewhere = state.isKept || state.isReturning
         guard isElsewhere || isChanged || orphans.hold(document) else {
-            try store.deletedArea.moveToContents(deletion, as: content, label)
-            return nodes.relocate(deletion, to: content)
+            return try custodian.keep(deletion, as: content, label)
         }
         if !isElsewhere {
             let file = try Backing.openQuietly(path, in: entry.directory.rawValue, nil)
             defer { Glibc.close(file) }
             try retryingWhenFull(wanted: store.contents.canReflink ? 0 : label.version.size) { () throws(Errno) in
-                _ = try store.contents.keep(copying: FileDescriptor(rawValue: file), as: content, label)
+                try custodian.keep(copying: file, as: content, label)
             }
             state.isKept = true
             // A program that has it open may have written to it since it was saved: behind it, or over it, and then
@@ -210,7 +209,7 @@ extension LiveContainer {
                 kept != current
             {
                 state.current = kept
-                relabel(kept.id, in: content) { ($0.size, $0.hash) = (kept.size, kept.hash) }
+                custodian.relabel(kept.id, in: content) { ($0.size, $0.hash) = (kept.size, kept.hash) }
                 if state.isRecorded { store.commit([.version(kept)]) }
             }
         }
@@ -286,16 +285,15 @@ extension LiveContainer {
             let path = nodes.path(orphan.parent).map { $0.appending(place.name) } ?? .root
             let label = ContentStore.Label(version: version, path: path, place: place)
             try retryingWhenFull(wanted: store.contents.canReflink ? 0 : stat.size) { () throws(Errno) in
-                _ = try store.contents.keep(
-                    copying: FileDescriptor(rawValue: file.descriptor.raw), as: version.content, label)
+                try custodian.keep(copying: file.descriptor.raw, as: version.content, label)
             }
             if let kept = asKept(version, size: nil), kept != version {
                 if kept.size == 0, stat.size > 0 {
                     // A program has emptied it while it was copied.
-                    return try store.contents.remove(version.content)
+                    return try custodian.remove(version.content)
                 }
                 version = kept
-                relabel(kept)
+                custodian.relabel(kept)
             }
             state.mayHaveBranches = true
             state.siblings.add(version)

@@ -186,7 +186,7 @@ extension LiveContainer {
             if state.isRecorded {
                 forget(state)
             } else if state.isKept, let current = state.current {
-                try? store.contents.remove(current.content)
+                custodian.drop(current.content)
             }
         }
     }
@@ -214,7 +214,7 @@ extension LiveContainer {
     func remove(_ contents: Set<ContentID>, of state: Document.State) {
         for content in contents {
             if mayShare(state), (try? store.versions(sharing: content).isEmpty) != true { continue }
-            try? store.contents.remove(content)
+            custodian.drop(content)
         }
     }
 

@@ -320,7 +320,7 @@ extension LiveContainer {
                 undoParting(parted, of: &state, as: found)
                 // The file stays where it is: it must not share its inode with an object.
                 if isLinked, let content = state.current?.content {
-                    try? store.contents.remove(content)
+                    custodian.drop(content)
                     state.isKept = false
                 }
                 throw error

@@ -245,7 +245,7 @@ extension LiveContainer {
         }
         let version = version(
             state.item, stat, hash, sharing, parents: parents, base: base == current.id ? nil : base)
-        if loser.kind == .conflict { relabel(loser) }
+        if loser.kind == .conflict { custodian.relabel(loser) }
         state.siblings.add(loser)
         if loser.flags.contains(.contentLost) {
             events.append(.change(change(.versionLost, in: parent, name, item: state.item, version: loser.id, by: nil)))
@@ -353,23 +353,6 @@ extension LiveContainer {
         }
         defer { try? kept.close() }
         return ContentHash.sha256(of: kept.rawValue, size: current.size)
-    }
-
-    /// Brings a version's label on its kept content up to date. A content that is not kept yet gets its label then.
-    func relabel(_ version: Version) {
-        relabel(version.id, in: version.content) { $0 = version }
-    }
-
-    func relabel(_ version: VersionID, in content: ContentID, _ change: (inout Version) -> Void) {
-        guard var labels = try? store.contents.labels(of: content),
-            let index = labels.firstIndex(where: { $0.version.id == version })
-        else { return }
-        change(&labels[index].version)
-        do {
-            try store.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
-        } catch {
-            logger.warning("a content could not be labeled: \(error)", metadata: ["version": "\(version)"])
-        }
     }
 
     /// Says that the current version will not be amended any more.

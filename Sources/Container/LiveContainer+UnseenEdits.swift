@@ -59,11 +59,7 @@ extension LiveContainer {
             return version
         }
         version.content = equal.content
-        if let labels = try? store.contents.labels(of: equal.content), let first = labels.first {
-            // For the day the catalog is lost; until then the rows say it.
-            let others = Array(labels.dropFirst()) + [label(of: version)]
-            try? store.contents.relabel(equal.content, first, also: others)
-        }
+        custodian.addLabels(to: equal.content) { [custodian.label(of: version)] }
         return version
     }
 

@@ -75,6 +75,7 @@ public final class LiveContainer: Sendable {
     /// For what may take long: hashing, thinning.
     let chores = Scheduler(isPatient: true)
     let serving: Serving
+    let custodian: Custodian
     let databases: Databases
     let past: Past
     let mappedFiles: MappedFiles
@@ -85,8 +86,6 @@ public final class LiveContainer: Sendable {
     let newlyOpened = RankedMutex<[UInt64]>([])
     /// The documents that callers are resolving now.
     let resolving = RankedMutex<Set<ItemID>>([])
-    /// Held during the removal of a content without versions, and during its cut to the remaining versions.
-    let lettingGo = RankedMutex((), .contents)
     private let socket = RankedMutex<String?>(nil)
 
     /// Serves the tree below `root`, which stays the caller's to close after ``close()``.
@@ -116,6 +115,7 @@ public final class LiveContainer: Sendable {
         policy = Policy(options.settings)
         serving = Serving(
             nodes: nodes, observers: observers, policy: policy, timers: timers, logger: options.logger)
+        custodian = Custodian(store: store, nodes: nodes, logger: options.logger)
         databases = Databases(
             images: DatabaseImages(store: store, policy: policy), nodes: nodes, directories: directories,
             documents: documents, serving: serving, chores: chores, clock: options.clock, logger: options.logger)

@@ -47,25 +47,11 @@ extension Browser {
     ) throws(Errno) -> [VersionStore.Mutation] {
         guard let version = try query({ store throws(StoreError) in try store.version(id) }), version.kind == .conflict
         else { throw .noSuchFileOrDirectory }
-        relabel(version)
+        container.custodian.relabelAsHistory(version)
         return [
             .kind(id, .history),
             .change(container.change(.resolved, in: directory, name, item: item, version: id, by: requester)),
         ]
-    }
-
-    /// Lets the object say that the version is history, for the day the catalog is lost.
-    private func relabel(_ version: Version) {
-        do throws(Errno) {
-            var labels = try store.contents.labels(of: version.content)
-            for index in labels.indices where labels[index].version.id == version.id {
-                labels[index].version.kind = .history
-            }
-            guard let first = labels.first else { return }
-            try store.contents.relabel(version.content, first, also: Array(labels.dropFirst()))
-        } catch {
-            container.logger.warning("a resolved version could not be labeled: \(error)")
-        }
     }
 
     // MARK: Choosing

@@ -41,10 +41,9 @@ extension LiveContainer: DatabaseSaver {
     /// Makes the image the kept content of the current version.
     private func keep(_ image: StagedFile, _ state: inout Document.State, _ node: Node) throws(Errno) {
         guard !state.isKept, let current = state.current, let name = FileName(bytes: image.name) else { return }
-        let directory = FileDescriptor(rawValue: image.directory.raw)
-        let label = label(of: current, state, node)
+        let label = custodian.label(of: current, state, node)
         try retryingWhenFull(isRecord: true) { () throws(Errno) in
-            try store.contents.keep(moving: name, in: directory, as: current.content, label)
+            try custodian.keep(moving: name, in: image.directory, as: current.content, label)
         }
         state.isKept = true
     }

@@ -105,7 +105,7 @@ extension LiveContainer {
         // It may have been merged or resolved since: the catalog decides.
         guard mayBeConflict, let found = try? store.version(version), found.item == state.item, found.kind == .conflict
         else { return nil }
-        relabel(version, in: found.content) { $0.kind = .history }
+        custodian.relabel(version, in: found.content) { $0.kind = .history }
         return .kind(version, .history)
     }
 }

@@ -13,7 +13,7 @@ enum LockRank: Int, Comparable {
     case index
     /// `NodeTable.state`
     case nodes
-    /// `LiveContainer.lettingGo`
+    /// `Custodian.removal`
     case contents
     /// `WriterArbiter.state` and `Coordinator.state`, neither of them under the other.
     case claims

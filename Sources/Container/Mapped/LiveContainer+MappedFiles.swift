@@ -36,7 +36,7 @@ extension LiveContainer: MappedFileKeeper {
         guard !node.mayChange, state.isKept, !state.isRecorded, let current = state.current,
             let stat = try? statLocked(node), !state.contentDiffers(from: stat)
         else { return }
-        try? store.contents.remove(current.content)
+        custodian.drop(current.content)
         state.isKept = false
     }
 

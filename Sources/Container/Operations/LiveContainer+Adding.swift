@@ -64,8 +64,7 @@ extension LiveContainer {
             attributes: current.attributes, flags: [.sealed, .beside])
         let live = try spot.open(flags: O_RDONLY)
         try staged.dress(like: live.raw)
-        _ = try store.contents.keep(
-            copying: FileDescriptor(rawValue: staged.file.raw), as: added.content, label(of: added, state, node))
+        try custodian.keep(copying: staged.file.raw, as: added.content, custodian.label(of: added, state, node))
         current.parents.append(added.id)
         state.current = current
         state.isRecorded = true

@@ -126,22 +126,8 @@ extension LiveContainer {
         store.commit(versions.map { .removeVersion($0.id) } + rows(versions) + events)
         for heir in heirs { tellParents(of: heir.id, mayWait: mayWait) }
         return try Set(versions.map(\.content)).reduce(into: 0) { bytes, content in
-            bytes.addCapped(try lettingGo.withLock { _ in try letGo(content, of: gone) })
+            bytes.addCapped(try custodian.remove(content, unlessNamedBeside: gone))
         }
-    }
-
-    /// Deletes a content that no version names any more.
-    /// - Returns: the freed bytes.
-    private func letGo(_ content: ContentID, of gone: Set<VersionID>) throws -> UInt64 {
-        let others = try store.versions(sharing: content).filter { !gone.contains($0.id) }
-        guard others.isEmpty else {
-            hand(content, to: others)
-            return 0
-        }
-        let place = store.contents.place(of: content)
-        guard let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) else { return 0 }
-        // Another thread may be deleting it at the same time.
-        return (try? store.contents.remove(content)) == nil ? 0 : stat.size
     }
 
     /// Rows of the change feed for versions that go for good.
@@ -157,23 +143,6 @@ extension LiveContainer {
                 Change(
                     event: .versionLost, path: known.path, item: version.item, version: version.id, time: now,
                     author: requester?.author, directory: known.directory))
-        }
-    }
-
-    /// A content that outlives a version says whose it is now, and nothing of the one that is gone: a lost catalog
-    /// would be made anew with that.
-    private func hand(_ content: ContentID, to heirs: [Version]) {
-        guard let labels = try? store.contents.labels(of: content), !labels.isEmpty, let heir = heirs.first else {
-            return
-        }
-        let remaining = Set(heirs.map(\.id))
-        var kept = labels.filter { remaining.contains($0.version.id) }
-        guard kept.count < labels.count else { return }
-        if kept.isEmpty { kept = [label(of: heir)] }
-        do {
-            try store.contents.relabel(content, kept[0], also: Array(kept.dropFirst()))
-        } catch {
-            logger.warning("a content could not be labeled: \(error)", metadata: ["content": "\(content)"])
         }
     }
 
@@ -259,8 +228,7 @@ extension LiveContainer {
                 // An older version of another item is in this file and nowhere else.
                 let label = ContentStore.Label(
                     version: try heir(of: current) ?? current, path: deletion.path, place: deletion.place)
-                try store.deletedArea.moveToContents(deletion.id, as: current.content, label)
-                nodes.relocate(deletion.id, to: current.content)
+                try custodian.keep(deletion.id, as: current.content, label)
             }
             rows.append(.forgetItem(id))
         }

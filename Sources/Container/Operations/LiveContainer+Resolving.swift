@@ -147,7 +147,7 @@ extension LiveContainer {
                 return current.id
             }
         }
-        for loser in losers { relabelAsHistory(loser) }
+        for loser in losers { custodian.relabelAsHistory(loser) }
         return ResolutionOutcome(path: document.path, current: resolved, resolved: losers.map(\.id))
     }
 
@@ -163,7 +163,7 @@ extension LiveContainer {
             self.settled(losers, parent, name, requester)
         }
         let version = try replace(document.path, with: replacement, as: principal)
-        for loser in losers { relabelAsHistory(loser) }
+        for loser in losers { custodian.relabelAsHistory(loser) }
         return ResolutionOutcome(path: document.path, current: version.id, resolved: losers.map(\.id))
     }
 
@@ -174,22 +174,6 @@ extension LiveContainer {
         losers.flatMap { loser -> [VersionStore.Mutation] in
             let event = change(.resolved, in: parent, name, item: loser.item, version: loser.id, by: requester)
             return [.kind(loser.id, .history), .change(event)]
-        }
-    }
-
-    /// So that a catalog made anew from labels does not know the conflict again.
-    private func relabelAsHistory(_ version: Version) {
-        guard let labels = try? store.contents.labels(of: version.content) else { return }
-        let settled = labels.map { label in
-            var label = label
-            if label.version.id == version.id { label.version.kind = .history }
-            return label
-        }
-        guard let first = settled.first else { return }
-        do {
-            try store.contents.relabel(version.content, first, also: Array(settled.dropFirst()))
-        } catch {
-            logger.warning("a resolved version's content could not be labeled: \(error)")
         }
     }
 
@@ -279,8 +263,8 @@ extension LiveContainer {
             author: requester.author, parents: [base], base: base,
             hash: made.size <= Self.hashedAtOnce ? ContentHash.sha256(of: staged.file.raw, size: made.size) : nil,
             attributes: current.attributes, flags: [.sealed, .beside])
-        _ = try store.contents.keep(
-            copying: FileDescriptor(rawValue: staged.file.raw), as: loser.content, label(of: loser, state, node))
+        try custodian.keep(
+            copying: staged.file.raw, as: loser.content, custodian.label(of: loser, state, node))
         state.isRecorded = true
         state.mayHaveBranches = true
         state.siblings.add(loser)
@@ -302,8 +286,8 @@ extension LiveContainer {
         beginning.saved = current.saved.before
         beginning.time = HybridTime(wall: current.time.wall.before, logical: 0)
         beginning.flags = [.sealed, .beside]
-        _ = try store.contents.keep(
-            copying: FileDescriptor(rawValue: live.raw), as: beginning.content, label(of: beginning, state, node))
+        try custodian.keep(
+            copying: live.raw, as: beginning.content, custodian.label(of: beginning, state, node))
         state.siblings.add(beginning)
         return beginning
     }

@@ -36,6 +36,6 @@ extension LiveContainer {
     }
 
     private func relabelParents(_ version: Version) {
-        relabel(version.id, in: version.content) { $0.parents = version.parents }
+        custodian.relabel(version.id, in: version.content) { $0.parents = version.parents }
     }
 }

@@ -204,7 +204,7 @@ extension CrashRecovery {
                 gone.contains { $0.id == version.id }
             })
         {
-            try store.contents.remove(current.content)
+            try custodian.remove(current.content)
         }
         return gone.map { .removeVersion($0.id) } + left.map { .version($0) }
     }
@@ -238,7 +238,7 @@ extension CrashRecovery {
         SaveMark.remove(from: live.file.raw)
         let label = ContentStore.Label(version: torn, path: live.path, place: live.place)
         if live.stat.links == 1, try link(live, as: torn.content, label) { return torn }
-        _ = try store.contents.keep(copying: FileDescriptor(rawValue: live.file.raw), as: torn.content, label)
+        try custodian.keep(copying: live.file.raw, as: torn.content, label)
         return torn
     }
 }

@@ -26,6 +26,7 @@ struct CrashRecovery {
 
     let container: LiveContainer
     var store: VersionStore { container.store }
+    var custodian: Custodian { container.custodian }
 
     init(_ container: LiveContainer) { self.container = container }
 
@@ -80,7 +81,7 @@ struct CrashRecovery {
         switch try judge(item, current, live) {
         case .current(let isSameFile):
             // A copy that has not reached the disk was made before any change of the file.
-            if !isWhole, isHere { try store.contents.remove(current.content) }
+            if !isWhole, isHere { try custodian.remove(current.content) }
             if !isSameFile { store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))]) }
             return isWhole ? nil : "copy not arrived"
         case .gone: return nil
@@ -98,7 +99,7 @@ struct CrashRecovery {
             if try goBack(item, current, live) { return "not arrived" }
             if let beginning = try beginning(of: current, item, live) {
                 // The copy has not arrived, so the file has had only appends.
-                if isHere { try store.contents.remove(current.content) }
+                if isHere { try custodian.remove(current.content) }
                 return try settleAppended(item, current, beginning, live)
             }
             var lost = try store.cutShort(current)
@@ -122,7 +123,7 @@ struct CrashRecovery {
     /// A file that was to be replaced was linked to the objects, and the end came before the rename. It is still the
     /// live file, and a write to it must not change an object.
     private func settleLinked(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
-        try store.contents.remove(current.content)
+        try custodian.remove(current.content)
         var live = live
         live.stat = try Backing.stat(live.file.raw)
         guard case .current(let isSameFile) = try judge(item, current, live) else {
@@ -337,15 +338,14 @@ struct CrashRecovery {
         let label = ContentStore.Label(version: version, path: live.path, place: live.place)
         SaveMark.remove(from: live.file.raw)
         if mayLink, live.stat.links == 1, try link(live, as: version.content, label) { return version }
-        _ = try store.contents.keep(copying: file, as: version.content, label)
+        try custodian.keep(copying: file.rawValue, as: version.content, label)
         return version
     }
 
     /// - Returns: false on a file system without links.
     func link(_ live: Live, as content: ContentID, _ label: ContentStore.Label) throws(Errno) -> Bool {
-        let directory = FileDescriptor(rawValue: live.directory.raw)
         do throws(Errno) {
-            try store.contents.keep(linking: live.place.name, in: directory, as: content, label)
+            try custodian.keep(linking: live.place.name, in: live.directory, as: content, label)
             return true
         } catch {
             if error == .notPermitted { return false }
