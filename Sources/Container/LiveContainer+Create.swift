@@ -19,7 +19,7 @@ extension LiveContainer {
             || nodes.location(parent).name.map { TemporaryNames.mayBeEphemeral($0.name) } ?? false
         let requester = requester(caller, isOpening: !mayBeEphemeral)
         // Made room for, if need be, without the lock.
-        let made = try retryingWhenFull(mayWait: true) { () throws(Errno) in
+        let made = try space.retryingWhenFull(mayWait: true) { () throws(Errno) in
             try makeFile(caller, parent, name, mode, flags, requester, mayBeEphemeral)
         }
         guard let (made, file) = made else {
@@ -32,7 +32,8 @@ extension LiveContainer {
             return Creation(found: found, reply: reply)
         }
         serving.hasOpened(caller)
-        let reply = serve(writer: file, isMediated: isNearlyFull || mode & S_ISUID != 0 || mode & S_ISGID != 0)
+        let isMediated = space.trimming.isNearlyFull || mode & S_ISUID != 0 || mode & S_ISGID != 0
+        let reply = serve(writer: file, isMediated: isMediated)
         if !file.node.isForeign, !isLive(file.node) { adoptWriter(of: file.node, hasChanged: true) }
         var found = made
         // The kernel does not know the file yet, so it cannot be told later.

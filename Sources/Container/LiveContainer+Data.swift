@@ -80,7 +80,7 @@ extension LiveContainer {
         defer { file.state.withLock { $0.changes -= 1 } }
         try willChange(file, appends: appends, isStored: isStored)
         hear(.writing(handle: file.id, appends: appends))
-        return try retryingWhenFull(wanted: UInt64(max(0, count)), mayWait: true, mustSucceed: mustSucceed, body)
+        return try space.retryingWhenFull(wanted: UInt64(max(0, count)), mayWait: true, mustSucceed: mustSucceed, body)
     }
 
     /// Keeps the current content before the first byte of it is overwritten through a handle.
@@ -219,7 +219,7 @@ extension LiveContainer {
 
     /// - Parameter closer: the process that closes it just now; it may run another program than at the opening.
     private func save(_ file: OpenFile, _ requester: Requester, isLast: Bool, by closer: ActorRef? = nil) {
-        defer { catchUp() }
+        defer { space.trimming.catchUp() }
         if let document = knownDocument(of: file.node) { learnSiblings(of: document, for: requester) }
         var hasSaved = false
         do {

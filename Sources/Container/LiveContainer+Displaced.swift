@@ -156,7 +156,7 @@ extension LiveContainer {
         guard store.contents.canReflink || size <= settings.maxFile else { throw Errno(rawValue: ESTALE) }
         let labels = try store.contents.labels(of: content)
         guard let first = labels.first else { throw Errno(rawValue: ESTALE) }
-        try retryingWhenFull(wanted: store.contents.canReflink ? 0 : size) { () throws(Errno) in
+        try space.retryingWhenFull(wanted: store.contents.canReflink ? 0 : size) { () throws(Errno) in
             try custodian.keep(
                 copying: file.raw, as: content, first, also: Array(labels.dropFirst()), isDurable: true)
         }

@@ -25,7 +25,7 @@ extension LiveContainer {
             deletion.type = .link
             deletion.size = 0
             do throws(Errno) {
-                try retryingWhenFull(isRecord: true) { () throws(Errno) in try store.deletedArea.note(deletion) }
+                try space.retryingWhenFull(isRecord: true) { () throws(Errno) in try store.deletedArea.note(deletion) }
                 note = deletion
             } catch {
                 // The file stays, under its other names: on a full file system only the note goes missing.
@@ -169,23 +169,11 @@ extension LiveContainer {
         (file.type, file.size) = (.file, holder.size)
         (note.type, note.size) = (.link, 0)
         // A tombstone says that its entry is the file.
-        _ = takeTombstone(of: holder)
+        _ = tombstones.take(of: holder, now: now)
         try store.deletedArea.hand(holder.id, to: file)
         try store.deletedArea.note(note)
         store.commit([.deletion(file), .deletion(note)])
         return file
-    }
-
-    /// Before a file of the deleted area goes for good: if another deleted name of it is noted, that gets the file.
-    func handToOtherName(_ deletion: Deletion) throws -> Bool {
-        guard deletion.type == .file, let item = deletion.item,
-            let other = try store.deletions(of: item).first(where: { $0.type == .link && $0.file == deletion.file })
-        else { return false }
-        var file = other
-        (file.type, file.size) = (.file, deletion.size)
-        try store.deletedArea.hand(deletion.id, to: file)
-        store.commit([.removeDeletion(deletion.id), .deletion(file)])
-        return true
     }
 
     /// The document of a name that was given back has it again.

@@ -30,7 +30,7 @@ extension LiveContainer {
         let labels = custodian.labels(of: current, state, node, from: descriptor)
         let isDurable = isDurable || store.contents.mayBeOvertaken && isSynchronized(current, descriptor)
         let wanted = store.contents.canReflink ? 0 : current.size
-        try retryingWhenFull(wanted: wanted, isRecord: wanted <= Self.copiedOnFull) { () throws(Errno) in
+        try space.retryingWhenFull(wanted: wanted, isRecord: wanted <= Self.copiedOnFull) { () throws(Errno) in
             try custodian.keep(
                 copying: descriptor, as: current.content, labels.first, also: labels.others,
                 isDurable: isDurable, upTo: state.isAppendedTo && !state.sharesContent ? current.size : .max)
@@ -83,7 +83,7 @@ extension LiveContainer {
         let labels = custodian.labels(of: current, state, node, from: live ?? -1)
         if !node.hasWriters, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
-                try retryingWhenFull(isRecord: true) { () throws(Errno) in
+                try space.retryingWhenFull(isRecord: true) { () throws(Errno) in
                     try custodian.keep(
                         linking: name, in: directory, as: current.content, labels.first, also: labels.others)
                 }

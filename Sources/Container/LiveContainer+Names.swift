@@ -35,7 +35,9 @@ extension LiveContainer {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
         learn(caller)
-        return try retryingWhenFull(mayWait: true) { () throws(Errno) in try make(caller, parent, name, mode, body) }
+        return try space.retryingWhenFull(mayWait: true) { () throws(Errno) in
+            try make(caller, parent, name, mode, body)
+        }
     }
 
     private func make(

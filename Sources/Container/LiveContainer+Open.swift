@@ -166,7 +166,7 @@ extension LiveContainer {
         serving.hasOpened(writing.caller)
         // msync(2) of a mapping, and writes with O_SYNC, make the file durable without asking us.
         if flags & O_ACCMODE == O_RDWR || flags & O_DSYNC != 0 { store.contents.settleUnseen() }
-        let reply = serve(writer: file, isMediated: isMediated || isNearlyFull)
+        let reply = serve(writer: file, isMediated: isMediated || space.trimming.isNearlyFull)
         // The name may have gone meanwhile, and the last of the others have settled the file.
         if !isLive(node) { adoptWriter(of: node, hasChanged: true) }
         return reply

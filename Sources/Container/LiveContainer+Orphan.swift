@@ -198,7 +198,7 @@ extension LiveContainer {
         if !isElsewhere {
             let file = try Backing.openQuietly(path, in: entry.directory.rawValue, nil)
             defer { Glibc.close(file) }
-            try retryingWhenFull(wanted: store.contents.canReflink ? 0 : label.version.size) { () throws(Errno) in
+            try space.retryingWhenFull(wanted: store.contents.canReflink ? 0 : label.version.size) { () throws(Errno) in
                 try custodian.keep(copying: file, as: content, label)
             }
             state.isKept = true
@@ -284,7 +284,7 @@ extension LiveContainer {
                 attributes: Attributes(stat), flags: [.sealed, .beside])
             let path = nodes.path(orphan.parent).map { $0.appending(place.name) } ?? .root
             let label = ContentStore.Label(version: version, path: path, place: place)
-            try retryingWhenFull(wanted: store.contents.canReflink ? 0 : stat.size) { () throws(Errno) in
+            try space.retryingWhenFull(wanted: store.contents.canReflink ? 0 : stat.size) { () throws(Errno) in
                 try custodian.keep(copying: file.descriptor.raw, as: version.content, label)
             }
             if let kept = asKept(version, size: nil), kept != version {

@@ -154,7 +154,7 @@ extension LiveContainer {
             if case .deletion = mutation { grows = true }
             history += mutation.historyBytes
         }
-        if grows || history > 0 { noteGrowth(history: history) }
+        if grows || history > 0 { space.trimming.noteGrowth(history: history) }
     }
 
     /// Has the catalog know a directory and those above it; most often it does.

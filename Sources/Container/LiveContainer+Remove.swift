@@ -242,7 +242,7 @@ extension LiveContainer {
         let deletion = try deletion(of: entry, document, requester)
         if let node = entry.node, node.openings.state.withLock({ $0.count > 0 }) { hold(entry) }
         do throws(Errno) {
-            try retryingWhenFull(isRecord: true) { () throws(Errno) in
+            try space.retryingWhenFull(isRecord: true) { () throws(Errno) in
                 try store.deletedArea.moveIn(entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
             }
         } catch {

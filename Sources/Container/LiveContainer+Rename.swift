@@ -41,7 +41,7 @@ extension LiveContainer {
                 return []
             }
         }
-        catchUp()
+        space.trimming.catchUp()
         noteIgnoreFile(name, in: parent)
         noteIgnoreFile(newName, in: newParent)
         if let saved { mergeIfConflicting(saved.document, saved.node, saved: saved.version, by: requester) }

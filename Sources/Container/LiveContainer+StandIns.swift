@@ -30,7 +30,7 @@ extension LiveContainer {
         let staging = SharedDescriptor(
             try Backing.open(path: "staging", in: store.state.rawValue, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
         do throws(Errno) {
-            try retryingWhenFull(isRecord: true) { () throws(Errno) in
+            try space.retryingWhenFull(isRecord: true) { () throws(Errno) in
                 // An attempt before this one may have left a file.
                 try? Backing.unlink(name.bytes, in: staging.raw)
                 try makeStandIn(for: entry, name, in: staging)

@@ -67,8 +67,6 @@ public final class LiveContainer: Sendable {
     let time: ContainerClock
     let recordedDirectories: RecordedDirectories
     let deletionGroups = DeletionGroups()
-    let retention: Retention
-    let roomState = RoomState()
     let policy: Policy
     /// For what is due soon and quickly done.
     let timers = Scheduler()
@@ -76,6 +74,7 @@ public final class LiveContainer: Sendable {
     let chores = Scheduler(isPatient: true)
     let serving: Serving
     let custodian: Custodian
+    let space: Space
     let databases: Databases
     let past: Past
     let mappedFiles: MappedFiles
@@ -109,15 +108,19 @@ public final class LiveContainer: Sendable {
         documents = DocumentIndex(
             store: store, nodes: nodes, names: names, recorded: try store.recordedDirectories())
         time = ContainerClock(wall: options.clock, last: try store.setting(Self.clockKey))
-        retention = Retention(store: store, wall: options.clock)
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
         policy = Policy(options.settings)
         serving = Serving(
             nodes: nodes, observers: observers, policy: policy, timers: timers, logger: options.logger)
         custodian = Custodian(store: store, nodes: nodes, logger: options.logger)
+        let around = Space.Surroundings(
+            store: store, root: self.root, policy: policy, names: names, nodes: nodes, documents: documents,
+            tombstones: tombstones, observers: observers, pendingHashes: pendingHashes, chores: chores,
+            clock: options.clock, logger: options.logger, isReadOnly: options.isReadOnly)
+        space = Space(around, custodian: custodian, passthrough: serving.passthrough)
         databases = Databases(
-            images: DatabaseImages(store: store, policy: policy), nodes: nodes, directories: directories,
+            images: DatabaseImages(store: store, policy: policy, space: space), nodes: nodes, directories: directories,
             documents: documents, serving: serving, chores: chores, clock: options.clock, logger: options.logger)
         past = Past(store: store, documents: documents, clock: options.clock)
         mappedFiles = MappedFiles(
@@ -145,7 +148,7 @@ public final class LiveContainer: Sendable {
         documents.whenCrowded { [weak self] in
             self?.chores.after(0) { [weak self] in self?.letDocumentsGo() }
         }
-        if !options.isReadOnly { beginUpkeep() }
+        if !options.isReadOnly { space.upkeep.begin() }
         if let name = Self.ignoreFileName { noteIgnoreFile(name, in: nodes.root) }
     }
 

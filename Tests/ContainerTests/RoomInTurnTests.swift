@@ -13,13 +13,13 @@ import Testing
     func givenUpByAnother() throws {
         let tree = try BrowsedContainer()
         let container = tree.container
-        #expect(container.roomState.givingUp.begin(mayWait: true))
-        #expect(!container.canHave(4096, mayWait: false, mustSucceed: false) { 0 })
+        #expect(container.space.state.givingUp.begin(mayWait: true))
+        #expect(!container.space.making.canHave(4096, mayWait: false, mustSucceed: false) { 0 })
         let (asked, answered) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let isFree = Atomic<Bool>(false)
         let canHave = Atomic<Bool>(false)
         Thread.detachNewThread { [container] in
-            let answer = container.canHave(4096, mayWait: true, mustSucceed: false) {
+            let answer = container.space.making.canHave(4096, mayWait: true, mustSucceed: false) {
                 defer { asked.signal() }
                 return isFree.exchange(true, ordering: .sequentiallyConsistent) ? 8192 : 0
             }
@@ -27,7 +27,7 @@ import Testing
             answered.signal()
         }
         asked.wait()
-        container.roomState.givingUp.end()
+        container.space.state.givingUp.end()
         answered.wait()
         let isHad = canHave.load(ordering: .sequentiallyConsistent)
         #expect(isHad)

@@ -23,7 +23,7 @@ import VersionStore
         try tree.addConflict("a", "loser", base: tree.item("a").current)
         for name in ["a", "b"] { try tree.unlink(name) }
         tree.container.store.flush()
-        tree.container.trim()
+        tree.container.space.trimming.trim()
         tree.container.store.flush()
         let left = try tree.container.store.deletions(within: nil)
         #expect(left.map { "\($0.path)" } == ["a"])
@@ -36,20 +36,20 @@ import VersionStore
         let container = tree.container
         container.store.flush()
         let megabyte = UInt64(Self.megabyte)
-        #expect(container.canReclaim(3 * megabyte, free: 0, mustSucceed: true))
+        #expect(container.space.purgeables.canReclaim(3 * megabyte, free: 0, mustSucceed: true))
         for version in try container.store.versions(of: tree.item("a").id) where version.kind == .history {
             let document = try container.document(at: path("a"), as: my)
             _ = try container.pin(version, of: document, true, as: my)
         }
         container.store.flush()
-        let before = container.roomState.walks.load(ordering: .relaxed)
+        let before = container.space.purgeables.walks.load(ordering: .relaxed)
         for _ in 1...100 {
-            #expect(!container.canReclaim(2 * megabyte, free: 0, mustSucceed: false))
-            #expect(!container.makeRoom(wanted: .max / 2, mayWait: true))
+            #expect(!container.space.purgeables.canReclaim(2 * megabyte, free: 0, mustSucceed: false))
+            #expect(!container.space.making.makeRoom(wanted: .max / 2, mayWait: true))
         }
-        #expect(container.roomState.walks.load(ordering: .relaxed) == before + 1)
+        #expect(container.space.purgeables.walks.load(ordering: .relaxed) == before + 1)
         #expect(try container.store.versions(of: tree.item("a").id).count == 4)
-        #expect(container.canReclaim(2 * megabyte, free: 2 * megabyte, mustSucceed: true))
+        #expect(container.space.purgeables.canReclaim(2 * megabyte, free: 2 * megabyte, mustSucceed: true))
     }
 
     @Test("a document, a directory and the container count disk usage alike, and add up")
@@ -142,7 +142,7 @@ import VersionStore
         try tree.unlink("b")
         tree.clock.set(aheadBy: 366 * 86_400)
         #expect(throws: OperationError.self) { try tree.container.thin(dryRun: false, as: my) }
-        tree.container.trim()
+        tree.container.space.trimming.trim()
         #expect(tree.container.isThinningPaused)
         #expect(try tree.container.document(at: path("a"), as: my).versions.count == 10)
         #expect(try tree.container.deleted(within: nil, as: my).count == 1)
@@ -181,7 +181,7 @@ import VersionStore
             try tree.unlink("f\(number)")
             tree.clock.advance(seconds: 60)
         }
-        tree.container.trim()
+        tree.container.space.trimming.trim()
         var left = try tree.container.deleted(within: nil, as: my).map { "\($0.path)" }
         #expect(left == ["f9", "f8", "f7", "f6"])
         tree.clock.advance(seconds: 29 * 86_400)
@@ -196,7 +196,7 @@ import VersionStore
 
     @Test(arguments: [(300, 30), (5 << 10, 512), (20 << 10, 1 << 10), (1000 << 10, 20 << 10)])
     func theReserveIsTwoPercentAtLeastAGibibyteAtMostATenth(_ megabytes: UInt64, _ reserve: UInt64) {
-        #expect(LiveContainer.reserve(of: megabytes << 20) == reserve << 20)
+        #expect(FreeSpace.reserve(of: megabytes << 20) == reserve << 20)
     }
 
     @Test func sharesAreParsed() throws {
@@ -222,7 +222,7 @@ import VersionStore
         try tree.unlink("b")
         // As fallocate(2) may ask for, whatever its size.
         let attempt = { () throws(Errno) in
-            try tree.container.retryingWhenFull(wanted: 1 << 62, mayWait: true) { () throws(Errno) in
+            try tree.container.space.retryingWhenFull(wanted: 1 << 62, mayWait: true) { () throws(Errno) in
                 throw Errno.noSpace
             }
         }

@@ -43,7 +43,7 @@ extension LiveContainer {
     private func lookAt(_ file: OpenFile) {
         guard serving.files[file.id] === file else { return }
         // Writes with passthrough fill the file system unseen.
-        _ = isNearlyFull
+        _ = space.trimming.isNearlyFull
         lookAgain(at: file, in: sealIfQuiet(file) ?? Self.calmNanoseconds)
     }
 

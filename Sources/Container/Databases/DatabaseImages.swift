@@ -19,10 +19,11 @@ struct DatabaseImages: Sendable {
 
     let store: VersionStore
     let policy: Policy
+    let space: Space
 
     /// The state of a database, if the file alone does not have it or may soon change; nil if the file is enough.
     func image(
-        of database: FoundDatabase, _ node: Node, _ saver: some DatabaseSaver, mayWait: Bool = false
+        of database: FoundDatabase, _ node: Node, mayWait: Bool = false
     ) throws(Errno) -> DatabaseImage? {
         guard store.contents.canReflink || database.stat.size <= policy.settings.maxFile else { return nil }
         // Pages beyond the database's end are in the log, so both together limit the size.
@@ -33,8 +34,7 @@ struct DatabaseImages: Sendable {
         guard log != nil || node.hasWriters else { return nil }
         let staged = try StagedFile(in: store.state)
         let wanted = store.contents.canReflink ? 0 : database.stat.size
-        try saver.retryingWhenFull(wanted: wanted, mayWait: mayWait, isRecord: false, mustSucceed: false) {
-            () throws(Errno) in
+        try space.retryingWhenFull(wanted: wanted, mayWait: mayWait) { () throws(Errno) in
             try fill(staged, database, log)
         }
         let stat = try Backing.stat(staged.file.raw)

@@ -11,9 +11,4 @@ protocol DatabaseSaver: AnyObject, Sendable {
         _ database: FoundDatabase, _ image: DatabaseImage?, _ state: inout Document.State, _ node: Node,
         _ name: Node.Name, _ requester: Requester
     ) throws(Errno)
-
-    /// Makes room and repeats a call that failed for lack of space.
-    func retryingWhenFull<Result>(
-        wanted: UInt64, mayWait: Bool, isRecord: Bool, mustSucceed: Bool, _ body: () throws(Errno) -> Result
-    ) throws(Errno) -> Result
 }

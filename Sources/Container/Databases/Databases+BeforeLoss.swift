@@ -88,7 +88,7 @@ extension Databases {
                 let path = nodes.path(node) ?? .root
                 return logger.notice("a database goes as it was captured last", metadata: ["file": "\(path)"])
             }
-            let image = try images.image(of: database, node, saver)
+            let image = try images.image(of: database, node)
             guard try look(at: name).isSame(as: database) else { return }
             try record(database, image, &state, node, name, author(of: node), by: saver)
         } catch {

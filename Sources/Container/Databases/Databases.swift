@@ -94,7 +94,7 @@ final class Databases: Sendable {
             case .captured: return nil
             case .later(let time): return time
             case .due(let database):
-                let image = try images.image(of: database, node, saver, mayWait: true)
+                let image = try images.image(of: database, node, mayWait: true)
                 let isDone = try documents.withLive(of: node) { (state, _, name) throws(Errno) in
                     guard try self.look(at: name).isSame(as: database) else { return false }
                     try record(database, image, &state, node, name, requester, by: saver)

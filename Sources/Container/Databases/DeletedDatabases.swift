@@ -23,6 +23,7 @@ struct DeletedDatabases {
     let nodes: NodeTable
     let passthrough: Passthrough
     let identity: FileIdentity
+    let space: Space
     let logger: Logger
 
     /// Gives the file of a deleted database what its log had, if it is still as it was when its current version was
@@ -31,12 +32,11 @@ struct DeletedDatabases {
     ///
     /// - Returns: the deletion as it is then.
     /// - Throws: that there is no room; what else goes wrong leaves the file as it is.
-    func complete(_ deletion: Deletion, _ saver: some DatabaseSaver) throws(Errno) -> Deletion {
+    func complete(_ deletion: Deletion) throws(Errno) -> Deletion {
         guard let database = incomplete(deletion) else { return deletion }
         do throws(Errno) {
             let staged = try StagedFile(in: store.state)
-            let wanted = store.contents.canReflink ? 0 : database.content.size
-            try saver.retryingWhenFull(wanted: wanted, mayWait: true, isRecord: false, mustSucceed: false) {
+            try space.retryingWhenFull(wanted: store.contents.canReflink ? 0 : database.content.size, mayWait: true) {
                 () throws(Errno) in try staged.fill(from: database.content)
             }
             try staged.dress(like: database.file.raw)

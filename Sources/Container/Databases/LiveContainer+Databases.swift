@@ -42,7 +42,7 @@ extension LiveContainer: DatabaseSaver {
     private func keep(_ image: StagedFile, _ state: inout Document.State, _ node: Node) throws(Errno) {
         guard !state.isKept, let current = state.current, let name = FileName(bytes: image.name) else { return }
         let label = custodian.label(of: current, state, node)
-        try retryingWhenFull(isRecord: true) { () throws(Errno) in
+        try space.retryingWhenFull(isRecord: true) { () throws(Errno) in
             try custodian.keep(moving: name, in: image.directory, as: current.content, label)
         }
         state.isKept = true
@@ -51,7 +51,7 @@ extension LiveContainer: DatabaseSaver {
     var deletedDatabases: DeletedDatabases {
         DeletedDatabases(
             store: store, names: names, nodes: nodes, passthrough: serving.passthrough, identity: identity,
-            logger: logger)
+            space: space, logger: logger)
     }
 
     /// Whether a current version differs from the document's file: a database with the commits of its log.

@@ -77,6 +77,14 @@ final class Tombstones: Sendable {
         return now.since(tombstone.time) <= Self.lifetimeNanoseconds || isOpen(tombstone) ? tombstone : nil
     }
 
+    /// The tombstone that a deletion left, if it is still there.
+    func take(of deletion: Deletion, now: Timestamp) -> Tombstone? {
+        guard let tombstone = take(at: deletion.place, now: now, isOpen: { _ in true }) else { return nil }
+        if tombstone.deletion == deletion.id { return tombstone }
+        leave(tombstone, at: deletion.place)
+        return nil
+    }
+
     /// The deletion of a document, at any place. Its tombstone stays until the document is back (``forget(_:)``).
     func deletion(of document: Document) -> DeletionID? {
         state.withLock { $0.tombstones(of: document).lazy.compactMap(\.tombstone.deletion).first }

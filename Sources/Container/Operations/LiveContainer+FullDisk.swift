@@ -13,37 +13,6 @@ extension Errno {
 }
 
 extension LiveContainer {
-    /// Makes room and repeats a call that failed for lack of space.
-    ///
-    /// - Parameters:
-    ///   - wanted: the free bytes that the call needs.
-    ///   - mayWait: whether the caller holds no lock.
-    ///   - isRecord: whether the call writes the record of a removal or replacement, without which no room could be
-    ///     made: it may use the ballast.
-    ///   - mustSucceed: whether to delete only if that frees enough bytes.
-    func retryingWhenFull<Result>(
-        wanted: UInt64 = 0, mayWait: Bool = false, isRecord: Bool = false, mustSucceed: Bool = false,
-        _ body: () throws(Errno) -> Result
-    ) throws(Errno) -> Result {
-        var failure: Errno
-        do throws(Errno) { return try body() } catch { failure = error }
-        guard failure.isFull else { throw failure }
-        if makeRoom(wanted: wanted, mayWait: mayWait, mustSucceed: mustSucceed) {
-            do throws(Errno) { return try body() } catch { failure = error }
-            guard failure.isFull else { throw failure }
-            // What was given up may be room only once the file system has written down that it is gone.
-            if mayWait, linux_synchronize_all(store.state.rawValue) == 0 {
-                do throws(Errno) { return try body() } catch { failure = error }
-            }
-        }
-        guard isRecord, store.ballast.release() else { throw failure }
-        defer {
-            store.ballast.take()
-            scheduleTrim(isUrgent: true)
-        }
-        return try body()
-    }
-
     /// On a full file system, a truncation discards a content that cannot be copied, as the newest one that may go:
     /// otherwise no program could make room by a truncation. Pinned versions, and versions that may have to stay as
     /// losers of a conflict, are not discarded.
@@ -59,8 +28,7 @@ extension LiveContainer {
             throw failure
         }
         state.current?.flags.insert(.contentLost)
-        noteShortage((1, current.size), isExhausted: true)
-        scheduleTrim(isUrgent: true)
+        space.noteLoss(bytes: current.size)
     }
 
     /// Removes what a name stands for without the deleted area, where that has no room even for the record: there it
@@ -80,9 +48,8 @@ extension LiveContainer {
             entry.name.bytes, in: entry.directory.raw, flags: entry.stat.isDirectory ? AT_REMOVEDIR : 0)
         leave(entry, now: .gone)
         // A descriptor of our own would keep its room.
-        letGoOfRemoved()
-        noteShortage((1, UInt64(entry.stat.raw.blocks) * 512), isExhausted: true)
-        scheduleTrim(isUrgent: true)
+        space.making.letGoOfRemoved()
+        space.noteLoss(bytes: UInt64(entry.stat.raw.blocks) * 512)
         var rows: [VersionStore.Mutation] = []
         if let document {
             try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
@@ -107,5 +74,40 @@ extension LiveContainer {
     private func isUnprotected(_ item: ItemID) -> Bool {
         guard let versions = try? store.versions(of: item) else { return false }
         return versions.allSatisfy { $0.kind != .conflict && !$0.flags.contains(.pinned) }
+    }
+
+    // MARK: fallocate(2)
+
+    /// Makes room for an allocation, or refuses one that cannot succeed.
+    /// - Returns: the bytes that it needs beyond what the file has.
+    func requireRoom(_ file: OpenFile, mode: Int32, offset: off_t, length: off_t) throws(Errno) -> UInt64 {
+        let lacking = Self.lacking(file.descriptor.raw, mode: mode, offset: offset, length: length)
+        // Of another file system nothing is ours.
+        guard lacking > 0, !file.node.isForeign else { return lacking }
+        try space.requireRoom(lacking, sizeToKeep: sizeToKeep(file))
+        return lacking
+    }
+
+    /// The size of the content that is copied before the file changes.
+    private func sizeToKeep(_ file: OpenFile) -> UInt64 {
+        guard !store.contents.canReflink, let document = knownDocument(of: file.node) else { return 0 }
+        return document.state.withLock { state in
+            guard !state.isKept, !state.isReturning, !state.isUnversioned, let size = state.current?.size,
+                size <= settings.maxFile
+            else { return 0 }
+            return size
+        }
+    }
+
+    /// The bytes of a range that have no blocks yet. Where the file system does not tell, as few as may be: those
+    /// behind the end of the file.
+    private static func lacking(_ file: Int32, mode: Int32, offset: off_t, length: off_t) -> UInt64 {
+        guard offset >= 0, length > 0, mode & ~linux_FALLOC_FL_KEEP_SIZE == 0 else { return 0 }
+        let (end, isBeyond) = offset.addingReportingOverflow(length)
+        guard !isBeyond else { return 0 }
+        let present = linux_allocated(file, offset, length, 0)
+        if present >= 0 { return UInt64(max(0, length - off_t(present))) }
+        guard let stat = try? Backing.stat(file) else { return 0 }
+        return UInt64(max(0, end - max(offset, off_t(clamping: stat.size))))
     }
 }

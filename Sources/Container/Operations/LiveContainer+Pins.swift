@@ -1,15 +1,8 @@
-// Pinning versions, and the deleted entries that stay because of pinned versions.
+// Pinning versions.
 
 import Synchronization
 import VersionModel
 import VersionStore
-
-/// The entries of the deleted area that pinned versions hold.
-struct PinnedEntries {
-    var entries: Set<DeletionID> = []
-    /// How many pinned versions hold them.
-    var versions = 0
-}
 
 extension LiveContainer {
     /// Keeps a version from being thinned, or lets it go again; the version as it is then.
@@ -18,7 +11,7 @@ extension LiveContainer {
     ) throws(OperationError) -> Version {
         try operation {
             try requireWrite(document, principal)
-            defer { roomState.state.withLock { ($0.addedUp, $0.reclaimable) = (nil, nil) } }
+            defer { space.forgetCounts() }
             var version = version
             if isPinned { version.flags.insert(.pinned) } else { version.flags.remove(.pinned) }
             if version.kind == .current, document.deletion == nil {
@@ -41,35 +34,5 @@ extension LiveContainer {
                 return current
             }
         }
-    }
-
-    /// The entries among these that pinned versions hold: those of documents that are nowhere else, and the directories
-    /// that they were in, into which they are brought back.
-    func heldByPins(_ deletions: [Deletion]) throws -> PinnedEntries {
-        var held = PinnedEntries()
-        var pinned: [ItemID: Int] = [:]
-        var directories: Set<FileID> = []
-        for deletion in deletions {
-            guard let item = deletion.item else { continue }
-            let count = try pinned[item] ?? pinnedVersions(ofDeleted: item)
-            if pinned[item] == nil { held.versions += count }
-            pinned[item] = count
-            guard count > 0 else { continue }
-            held.entries.insert(deletion.id)
-            directories.insert(deletion.place.directory)
-        }
-        let deepestFirst = deletions.filter { $0.type == .directory }
-            .sorted { $0.path.names.count > $1.path.names.count }
-        for deletion in deepestFirst where directories.contains(deletion.file) {
-            held.entries.insert(deletion.id)
-            directories.insert(deletion.place.directory)
-        }
-        return held
-    }
-
-    /// How many pinned versions a document has that would go with its last deletion; none while it has a name.
-    private func pinnedVersions(ofDeleted item: ItemID) throws -> Int {
-        guard try store.item(item)?.places.isEmpty == true else { return 0 }
-        return try store.versions(of: item).count { $0.flags.contains(.pinned) }
     }
 }

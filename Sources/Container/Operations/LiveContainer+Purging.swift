@@ -41,10 +41,13 @@ extension LiveContainer {
             let (going, pinned) = try version.map { (try [leaving($0, document, force: force)], 0) }
                 ?? others(of: document, force: force)
             let versions = going.map { (version: $0, path: document.path) }
-            if dryRun { return RemovalOutcome(versions: versions, pinned: pinned, bytes: try wouldFree(going)) }
+            if dryRun {
+                return RemovalOutcome(
+                    versions: versions, pinned: pinned, bytes: try space.versions.freed(by: going))
+            }
             let requester = requester(principal)
-            let bytes = try cutting(going) {
-                try giveUp(going, at: document.path, by: requester) { removed in
+            let bytes = try space.cutting(going) {
+                try space.versions.remove(going, at: document.path, by: requester) { removed in
                     resolvedByRemoval(removed, of: document, requester) + parted(document, from: removed)
                 }
             }
@@ -83,18 +86,13 @@ extension LiveContainer {
     private func resolvedByRemoval(
         _ removed: [Version], of document: DocumentRecord, _ requester: Requester
     ) -> [VersionStore.Mutation] {
-        let directory = removed.isEmpty ? nil : directory(of: document.item)
+        let directory = removed.isEmpty ? nil : space.versions.directory(of: document.item)
         return removed.filter { $0.kind == .conflict }.map { loser in
             .change(
                 Change(
                     event: .resolved, path: document.path, item: loser.item, version: loser.id, time: now,
                     author: requester.author, directory: directory))
         }
-    }
-
-    /// The directory that a document is in, or was in when it was deleted.
-    private func directory(of item: ItemID) -> FileID? {
-        (try? store.item(item))?.places.first?.directory ?? (try? store.deletions(of: item))?.first?.place.directory
     }
 
     /// Losers whose common ancestor goes have none any more.
@@ -104,45 +102,6 @@ extension LiveContainer {
             var loser = loser
             loser.base = nil
             return .version(loser)
-        }
-    }
-
-    /// Deletes versions, and contents that no other version names. The rows go first: an object that remains after a
-    /// crash gets its record back from its label, but a row without its content would be a loss.
-    ///
-    /// - Parameters:
-    ///   - path: the last path of their document, if it has no place any more.
-    ///   - requester: the process that asked for it; nil for the container itself.
-    ///   - mayWait: whether the caller holds no document's lock.
-    ///   - rows: more rows for the same transaction, made of the deleted versions.
-    /// - Returns: the freed bytes.
-    func giveUp(
-        _ versions: [Version], at path: TreePath? = nil, by requester: Requester? = nil, mayWait: Bool = true,
-        rows: ([Version]) -> [VersionStore.Mutation] = { _ in [] }
-    ) throws -> UInt64 {
-        let gone = Set(versions.map(\.id))
-        let events = lost(versions, at: path, by: requester)
-        let heirs = try store.heirs(of: versions)
-        store.commit(versions.map { .removeVersion($0.id) } + rows(versions) + events)
-        for heir in heirs { tellParents(of: heir.id, mayWait: mayWait) }
-        return try Set(versions.map(\.content)).reduce(into: 0) { bytes, content in
-            bytes.addCapped(try custodian.remove(content, unlessNamedBeside: gone))
-        }
-    }
-
-    /// Rows of the change feed for versions that go for good.
-    private func lost(_ versions: [Version], at path: TreePath?, by requester: Requester?) -> [VersionStore.Mutation] {
-        var places: [ItemID: (path: TreePath, directory: FileID?)] = [:]
-        return versions.map { version in
-            let known = places[version.item] ?? (
-                path ?? (try? store.item(version.item)).flatMap { try? store.path(of: $0) } ?? .root,
-                directory(of: version.item)
-            )
-            places[version.item] = known
-            return .change(
-                Change(
-                    event: .versionLost, path: known.path, item: version.item, version: version.id, time: now,
-                    author: requester?.author, directory: known.directory))
         }
     }
 
@@ -174,19 +133,19 @@ extension LiveContainer {
         return try operation {
             let all = removable(try store.deletions(within: path), before: before, principal)
                 .filter { entry == nil || $0.id == entry }
-            let held = force ? PinnedEntries() : try heldByPins(all)
+            let held = force ? PinnedEntries() : try space.deleted.heldByPins(all)
             let going = Self.contentsFirst(all.filter { !held.entries.contains($0.id) })
-            var outcome = dryRun ? try wouldRemove(going) : RemovalOutcome()
+            var outcome = dryRun ? try space.deleted.wouldRemove(going) : RemovalOutcome()
             outcome.pinned = held.versions
             guard !dryRun else { return outcome }
             for (done, deletion) in going.enumerated() {
                 try report(done, going.count)
                 let removed = try names.writing { (names) throws -> (versions: [Version], bytes: UInt64) in
-                    try remove(names, deletion)
+                    try space.deleted.remove(names, deletion)
                 }
                 outcome.deleted += 1
                 outcome.bytes.addCapped(removed.bytes)
-                outcome.bytes.addCapped(try cut(Set(removed.versions.map(\.content))))
+                outcome.bytes.addCapped(try space.cut(Set(removed.versions.map(\.content))))
                 outcome.versions += removed.versions.map { ($0, deletion.path) }
             }
             return outcome
@@ -208,48 +167,5 @@ extension LiveContainer {
             if mayTake(deletion, principal, &known) { result.append(deletion) }
         }
         return result
-    }
-
-    /// One entry of the deleted area goes. The names are held, so that it does not come back meanwhile.
-    func remove(
-        _ names: borrowing NamesHeldAlone, _ deletion: Deletion
-    ) throws -> (versions: [Version], bytes: UInt64) {
-        guard let deletion = try store.deletion(deletion.id) else { return ([], 0) }
-        // A name that comes back now is a new document.
-        _ = takeTombstone(of: deletion)
-        if try handToOtherName(deletion) { return ([], 0) }
-        var rows: [VersionStore.Mutation] = [.removeDeletion(deletion.id)]
-        var versions: [Version] = []
-        if let id = deletion.item, let item = try store.item(id), item.places.isEmpty,
-            try store.deletions(of: id).allSatisfy({ $0.id == deletion.id })
-        {
-            versions = try store.versions(of: id)
-            if let current = versions.first(where: { $0.id == item.current }), try hasHeir(current) {
-                // An older version of another item is in this file and nowhere else.
-                let label = ContentStore.Label(
-                    version: try heir(of: current) ?? current, path: deletion.path, place: deletion.place)
-                try custodian.keep(deletion.id, as: current.content, label)
-            }
-            rows.append(.forgetItem(id))
-        }
-        store.commit(rows)
-        // Of the current one there may be a copy too, from when it was open for writing.
-        var bytes = try versions.isEmpty ? 0 : giveUp(versions, at: deletion.path)
-        let place = store.deletedArea.place(of: deletion.id)
-        if let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) {
-            // The kernel may have the file open for reading by itself, and would keep its blocks.
-            if let node = nodes.node(deletion.id) { serving.passthrough.drop(node) }
-            try store.deletedArea.remove(deletion.id)
-            bytes += deletion.type == .file ? min(stat.size, .max - bytes) : 0
-        }
-        return (versions, bytes)
-    }
-
-    private func heir(of version: Version) throws -> Version? {
-        try store.versions(sharing: version.content).first { $0.item != version.item }
-    }
-
-    private func hasHeir(_ version: Version) throws -> Bool {
-        try !store.contents.contains(version.content) && heir(of: version) != nil
     }
 }

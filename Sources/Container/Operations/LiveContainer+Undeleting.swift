@@ -318,7 +318,7 @@ extension LiveContainer {
     func moveOut(
         _ deletion: Deletion, to path: TreePath, as principal: Principal, by requester: Requester, tells: Bool = true
     ) throws {
-        let deletion = try deletedDatabases.complete(deletion, self)
+        let deletion = try deletedDatabases.complete(deletion)
         try changing(as: principal) { walk, changed, names in
             let spot = try walk.spot(path)
             guard spot.stat == nil else { throw taken(path) }
@@ -362,22 +362,11 @@ extension LiveContainer {
         }
     }
 
-    /// The tombstone that a deletion left, if it is still there.
-    func takeTombstone(of deletion: Deletion) -> Tombstone? {
-        guard let tombstone = tombstones.take(at: deletion.place, now: now, isOpen: { _ in true }) else { return nil }
-        switch tombstone.destination {
-        case .deleted(let id) where id == deletion.id: return tombstone
-        default:
-            tombstones.leave(tombstone, at: deletion.place)
-            return nil
-        }
-    }
-
     /// The document of a deleted file goes on under its name. One that was never recorded is found by its file again.
     private func revive(
         _ deletion: Deletion, _ spot: Spot, _ node: Node, _ stat: FileStat, _ record: ([VersionStore.Mutation]) -> Void
     ) throws {
-        var known = takeTombstone(of: deletion)?.document ?? documentWithoutName(of: deletion)
+        var known = tombstones.take(of: deletion, now: now)?.document ?? documentWithoutName(of: deletion)
         if let orphan = orphans.take(node) { known = orphan.document }
         if known == nil, let id = deletion.item, let item = try store.item(id),
             let current = try store.version(item.current)

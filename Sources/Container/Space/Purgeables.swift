@@ -1,4 +1,5 @@
-// How much room could be made: asked before anything is given up, so that nothing goes for a call that cannot succeed.
+// The versions and deleted things that may be given up, and how much room that would make: asked before anything is
+// given up, so that nothing goes for a call that cannot succeed.
 
 import CLinux
 import Glibc
@@ -7,6 +8,19 @@ import Synchronization
 import SystemPackage
 import VersionModel
 import VersionStore
+
+/// Something that may be given up.
+struct Purgeable {
+    enum Kind {
+        case history(Version)
+        case deleted(Deletion)
+    }
+    var kind: Kind
+    /// When it was saved or deleted, in time seen.
+    var time: Int64
+    /// The same by the wall clock, for what is newer than the last look at the time.
+    var wall: Timestamp
+}
 
 /// The bytes that could be given up on a full file system.
 struct Reclaimable {
@@ -21,8 +35,65 @@ struct Reclaimable {
     var end: Int64
 }
 
-extension LiveContainer {
+/// Finds and counts what may be given up. Lock order: last; the catalog is read outside of it.
+final class Purgeables: Sendable {
     private static let countNanoseconds: Int64 = 10_000_000_000
+
+    private let store: VersionStore
+    private let retention: Retention
+    private let observers: Observers
+    private let clock: any WallClock
+    private let logger: Logger
+    private let state: SpaceState
+    /// Bytes of history that may not be given up, when it was last added up.
+    private let protected = RankedMutex<UInt64>(0)
+    /// How often the catalog was walked for contents that may be given up.
+    let walks = Atomic<Int>(0)
+
+    init(
+        store: VersionStore, retention: Retention, observers: Observers, clock: any WallClock, logger: Logger,
+        state: SpaceState
+    ) {
+        (self.store, self.retention, self.observers) = (store, retention, observers)
+        (self.clock, self.logger, self.state) = (clock, logger, state)
+    }
+
+    var protectedBytes: UInt64 { protected.withLock { $0 } }
+
+    /// Oldest first.
+    func all(history: Bool, deleted: Bool) throws -> [Purgeable] {
+        walks.add(1, ordering: .relaxed)
+        let clock = retention.clock
+        var result: [Purgeable] = []
+        let all = try store.allVersions()
+        if history {
+            let kept = Thinning.protected(all, bases: observers.bases)
+            var protected: [ContentID: UInt64] = [:]
+            for version in all where version.kind != .current {
+                if kept.contains(version.id) {
+                    protected[version.content] = version.size
+                } else {
+                    result.append(
+                        Purgeable(kind: .history(version), time: clock.seenTime(of: version.saved), wall: version.saved)
+                    )
+                }
+            }
+            let bytes = protected.values.cappedSum
+            self.protected.withLock { $0 = bytes }
+        }
+        if deleted {
+            // What hangs on a deleted document, too: pinned versions and conflicts stay.
+            let held = Set(all.filter { $0.kind == .conflict || $0.flags.contains(.pinned) }.map(\.item))
+            for deletion in try store.deletions(within: nil) where deletion.item.map({ !held.contains($0) }) ?? true {
+                result.append(
+                    Purgeable(
+                        kind: .deleted(deletion), time: clock.seenTime(of: deletion.deleted), wall: deletion.deleted))
+            }
+        }
+        return result.sorted { ($0.time, $0.wall) < ($1.time, $1.wall) }
+    }
+
+    // MARK: Counting
 
     /// Whether so many bytes can be had, all that may go being given up.
     ///
@@ -35,22 +106,11 @@ extension LiveContainer {
         return wanted - free <= (mustSucceed ? known.certain ?? 0 : known.possible)
     }
 
-    /// The same once another thread has given up what it is about to: until then that is neither counted nor free.
-    ///
-    /// - Parameter mayWait: whether the caller holds no lock.
-    /// - Parameter free: asks for the free bytes, again after the wait.
-    func canHave(_ wanted: UInt64, mayWait: Bool, mustSucceed: Bool, free: () -> UInt64) -> Bool {
-        if canReclaim(wanted, free: free(), mustSucceed: mustSucceed) { return true }
-        guard mayWait, roomState.givingUp.begin(mayWait: true) else { return false }
-        roomState.givingUp.end()
-        return canReclaim(wanted, free: free(), mustSucceed: mustSucceed)
-    }
-
     /// Counted at most every ten seconds while nothing changes: a program that goes on writing to a full disk costs no
     /// walk through the catalog each time.
     func reclaimable(certainly: Bool) -> Reclaimable {
-        let (space, time) = (store.space, options.clock.uptime())
-        let (known, news) = roomState.state.withLock { ($0.reclaimable, $0.news) }
+        let (space, time) = (store.space, clock.uptime())
+        let (known, news) = state.counted
         if let known, known.history == space.history, known.deleted == space.deleted, time < known.end,
             !certainly || known.certain != nil
         {
@@ -61,15 +121,14 @@ extension LiveContainer {
             logger.warning("what may be given up cannot be counted: \(error)")
         }
         // A count that takes long holds for longer, or each failing call would count again.
-        let now = options.clock.uptime()
+        let now = clock.uptime()
         result.end = now + max(Self.countNanoseconds, 10 * (now - time))
-        // What has come since may not be counted.
-        roomState.state.withLock { if $0.news == news { $0.reclaimable = result } }
+        state.set(counted: result, since: news)
         return result
     }
 
     private func count(_ result: inout Reclaimable, certainly: Bool) throws {
-        let candidates = try purgeable(history: true, deleted: true)
+        let candidates = try all(history: true, deleted: true)
         let going = Set(candidates.compactMap { candidate -> VersionID? in
             if case .history(let version) = candidate.kind { version.id } else { nil }
         })
@@ -109,52 +168,5 @@ extension LiveContainer {
         }
         let own = linux_allocated(file, 0, off_t(clamping: stat.size), 1)
         return own < 0 ? 0 : UInt64(own)
-    }
-
-    // MARK: fallocate(2)
-
-    /// Refuses an allocation that cannot succeed, before anything is kept or given up for it, and makes room for one
-    /// that can: an allocation that fails halfway would have taken the room that is left.
-    /// - Returns: the bytes that it needs beyond what the file has.
-    func requireRoom(_ file: OpenFile, mode: Int32, offset: off_t, length: off_t) throws(Errno) -> UInt64 {
-        let lacking = Self.lacking(file.descriptor.raw, mode: mode, offset: offset, length: length)
-        guard lacking > 0 else { return 0 }
-        var system = statvfs()
-        try Backing.check { fstatvfs(root.raw, &system) }
-        // Of another file system nothing is ours.
-        guard !file.node.isForeign else { return lacking }
-        let (wanted, isBeyond) = lacking.addingReportingOverflow(sizeToKeep(file))
-        let canBeHad = !isBeyond && canHave(wanted, mayWait: true, mustSucceed: true) {
-            fstatvfs(root.raw, &system)
-            return UInt64(geteuid() == 0 ? system.f_bfree : system.f_bavail) &* UInt64(system.f_frsize)
-        }
-        guard canBeHad else { throw .noSpace }
-        if wanted > UInt64(system.f_bavail) &* UInt64(system.f_frsize) {
-            _ = makeRoom(wanted: wanted, mayWait: true, mustSucceed: true)
-        }
-        return lacking
-    }
-
-    /// The size of the content that is copied before the file changes.
-    private func sizeToKeep(_ file: OpenFile) -> UInt64 {
-        guard !store.contents.canReflink, let document = knownDocument(of: file.node) else { return 0 }
-        return document.state.withLock { state in
-            guard !state.isKept, !state.isReturning, !state.isUnversioned, let size = state.current?.size,
-                size <= settings.maxFile
-            else { return 0 }
-            return size
-        }
-    }
-
-    /// The bytes of a range that have no blocks yet. Where the file system does not tell, as few as may be: those
-    /// behind the end of the file.
-    private static func lacking(_ file: Int32, mode: Int32, offset: off_t, length: off_t) -> UInt64 {
-        guard offset >= 0, length > 0, mode & ~linux_FALLOC_FL_KEEP_SIZE == 0 else { return 0 }
-        let (end, isBeyond) = offset.addingReportingOverflow(length)
-        guard !isBeyond else { return 0 }
-        let present = linux_allocated(file, offset, length, 0)
-        if present >= 0 { return UInt64(max(0, length - off_t(present))) }
-        guard let stat = try? Backing.stat(file) else { return 0 }
-        return UInt64(max(0, end - max(offset, off_t(clamping: stat.size))))
     }
 }

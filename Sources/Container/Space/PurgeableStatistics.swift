@@ -7,15 +7,46 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-extension LiveContainer {
+/// Adds up what may not be given up, now and then. Lock order: last.
+final class PurgeableStatistics: Sendable {
+    private struct State {
+        /// Bytes of contents that are kept already while they are current, when they were last added up.
+        var ahead: UInt64 = 0
+        /// Bytes of contents that may be given up, but stay all the same, then: a clone shares them.
+        var shared: UInt64 = 0
+        /// Which was the last change then (nil: it could not be done), and how long it took; nil: to be added up anew.
+        var addedUp: (sequence: UInt64?, nanoseconds: Int64)?
+        /// It is going to be added up.
+        var isAddingUp = false
+    }
+
+    private let store: VersionStore
+    private let free: FreeSpace
+    private let purgeables: Purgeables
+    private let documents: DocumentIndex
+    private let chores: Scheduler
+    private let logger: Logger
+    private let isReadOnly: Bool
+    private let state = RankedMutex(State())
+
+    init(
+        store: VersionStore, free: FreeSpace, purgeables: Purgeables, documents: DocumentIndex, chores: Scheduler,
+        logger: Logger, isReadOnly: Bool
+    ) {
+        (self.store, self.free, self.purgeables, self.documents) = (store, free, purgeables, documents)
+        (self.chores, self.logger, self.isReadOnly) = (chores, logger, isReadOnly)
+    }
+
+    /// What was added up does not hold any more.
+    func forget() { state.withLock { $0.addedUp = nil } }
+
     /// What the file system says of itself, with what we would give up counted as free above the reserve.
-    public func statistics() throws(Errno) -> statvfs {
-        var result = statvfs()
-        try Backing.check { fstatvfs(root.raw, &result) }
+    func statistics() throws(Errno) -> statvfs {
+        var result = try free.statistics()
         let block = UInt64(result.f_frsize)
-        guard block > 0, !options.isReadOnly else { return result }
+        guard block > 0, !isReadOnly else { return result }
         let free = UInt64(result.f_bavail) &* block
-        let reserve = Self.reserve(of: UInt64(result.f_blocks) &* block)
+        let reserve = FreeSpace.reserve(of: UInt64(result.f_blocks) &* block)
         let space = store.space
         let kept = UInt64(max(0, space.history)) + UInt64(max(0, space.deleted))
         let protected = protectedBytes
@@ -29,23 +60,23 @@ extension LiveContainer {
     /// The bytes of history that must stay. Computed at the first call; each later call schedules a new computation a
     /// second later, for the next caller, because a read of all versions takes long and waits for the queue.
     private var protectedBytes: UInt64 {
-        if let known = roomState.state.withLock({ $0.addedUp }) {
+        if let known = state.withLock({ $0.addedUp }) {
             addUpLater(known.nanoseconds)
         } else {
             addUp(isFirst: true)
         }
-        return roomState.state.withLock { $0.protected + $0.ahead + $0.shared }
+        return purgeables.protectedBytes + state.withLock { $0.ahead + $0.shared }
     }
 
     private func addUp(isFirst: Bool) {
-        let (last, begun) = (roomState.state.withLock(\.addedUp), Scheduler.now)
+        let (last, begun) = (state.withLock(\.addedUp), Scheduler.now)
         var sequence: UInt64?
         do {
             let latest = try store.changeRange()?.upperBound ?? 0
             if latest != last?.sequence {
                 let ahead = bytesKeptAhead
-                _ = try purgeable(history: true, deleted: false)
-                roomState.state.withLock { $0.ahead = ahead }
+                _ = try purgeables.all(history: true, deleted: false)
+                state.withLock { $0.ahead = ahead }
                 addUpShared()
             }
             sequence = latest
@@ -54,7 +85,7 @@ extension LiveContainer {
             logger.warning("what may not be given up could not be added up: \(error)")
         }
         let took = Scheduler.now - begun
-        roomState.state.withLock { state in
+        state.withLock { state in
             // Something else than a change has made it void meanwhile.
             if isFirst || state.addedUp != nil { state.addedUp = (sequence, took) }
             if !isFirst { state.isAddingUp = false }
@@ -64,17 +95,18 @@ extension LiveContainer {
     /// Where contents share blocks with others, giving them up makes less room than they take.
     private func addUpShared() {
         guard store.contents.canReflink else { return }
-        let certain = reclaimable(certainly: true).certain ?? 0
+        let certain = purgeables.reclaimable(certainly: true).certain ?? 0
         let space = store.space
         let kept = UInt64(max(0, space.history)) + UInt64(max(0, space.deleted))
-        roomState.state.withLock { state in
-            let stays = state.protected + state.ahead + certain
+        let protected = purgeables.protectedBytes
+        state.withLock { state in
+            let stays = protected + state.ahead + certain
             state.shared = kept - min(kept, stays)
         }
     }
 
     private func addUpLater(_ took: Int64) {
-        let isDue = roomState.state.withLock { state in
+        let isDue = state.withLock { state in
             defer { state.isAddingUp = true }
             return !state.isAddingUp
         }

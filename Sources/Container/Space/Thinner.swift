@@ -1,31 +1,34 @@
 // Thinning: history by its schedule and within its share, the deleted area by its age and share (DESIGN 7).
 
-import Glibc
 import Synchronization
-import SystemPackage
 import VersionModel
 import VersionStore
 
-extension LiveContainer {
-    /// Notes the time, which thinning uses. The background work calls it every few minutes.
-    @discardableResult
-    public func noteTime() -> RetentionClock {
-        let (clock, row) = retention.advance()
-        store.commit([row])
-        return clock
+/// Gives up history that is too dense for its age, and what has been in the deleted area for too long.
+final class Thinner: Sendable {
+    private let store: VersionStore
+    private let free: FreeSpace
+    private let retention: Retention
+    private let observers: Observers
+    private let versions: VersionRemoval
+    private let deleted: DeletedRemoval
+    private let names: ReadWriteLock
+
+    init(
+        store: VersionStore, free: FreeSpace, retention: Retention, observers: Observers, versions: VersionRemoval,
+        deleted: DeletedRemoval, names: ReadWriteLock
+    ) {
+        (self.store, self.free, self.retention, self.observers) = (store, free, retention, observers)
+        (self.versions, self.deleted, self.names) = (versions, deleted, names)
     }
 
-    /// Gives up history that is too dense for its age, or too much for its share.
-    ///
     /// - Parameter dryRun: only say what would go.
-    /// - Throws: `denied` for anyone but root and the daemon's own user; `busy` while the clock is not to be trusted.
-    public func thin(
-        dryRun: Bool, as principal: Principal,
-        report: (_ done: Int, _ of: Int) throws -> Void = { _, _ in }
+    /// - Throws: `busy` while the clock is not to be trusted.
+    func thin(
+        dryRun: Bool, report: (_ done: Int, _ of: Int) throws -> Void
     ) throws(OperationError) -> RemovalOutcome {
         try operation {
-            guard knowsAll(principal) else { throw OperationError.denied(nil) }
-            let clock = noteTime()
+            let clock = retention.note()
             guard !clock.isPaused else {
                 throw OperationError(
                     .busy, "the system clock jumped by more than a day",
@@ -40,13 +43,13 @@ extension LiveContainer {
             }
             var bytes: UInt64 = 0
             // In pieces, so that one that fails or is cancelled has done its part.
-            for start in stride(from: 0, to: going.count, by: Self.mostAtOnce) {
+            for start in stride(from: 0, to: going.count, by: OldestFirst.mostAtOnce) {
                 try report(start, going.count)
-                let piece = Array(going[start..<min(start + Self.mostAtOnce, going.count)])
-                bytes.addCapped(try giveUp(piece.filter { isStillHistory($0) }))
+                let piece = Array(going[start..<min(start + OldestFirst.mostAtOnce, going.count)])
+                bytes.addCapped(try versions.remove(piece.filter { versions.isStillHistory($0) }))
             }
             for deletion in deletions {
-                bytes.addCapped(try names.writing { names throws in try remove(names, deletion).bytes })
+                bytes.addCapped(try names.writing { names throws in try deleted.remove(names, deletion).bytes })
             }
             return try outcome(going, deleted: deletions.count, bytes: bytes)
         }
@@ -61,8 +64,7 @@ extension LiveContainer {
         }
         let surplus = Thinning.surplus(candidates, now: clock.seen)
         let gone = Set(surplus.map(\.version))
-        let excess = Thinning.excess(
-            candidates.filter { !gone.contains($0.version) }, limit: bound(settings.historyShare))
+        let excess = Thinning.excess(candidates.filter { !gone.contains($0.version) }, limit: free.historyLimit)
         let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         return (surplus + excess).compactMap { byID[$0.version] }
     }
@@ -71,19 +73,14 @@ extension LiveContainer {
     /// versions hold are not among them.
     private func outlived(_ clock: RetentionClock) throws -> [Deletion] {
         let newestFirst = try store.deletions(within: nil).sorted { $0.deleted > $1.deleted }
-        let limit = bound(settings.deletedShare)
+        let (limit, keep) = (free.deletedLimit, free.keepDeletedNanoseconds)
         var total: UInt64 = 0
         let outlived = newestFirst.filter { deletion in
             total += min(deletion.size, .max - total)
-            return total > limit || clock.age(of: deletion.deleted) > settings.keepDeletedNanoseconds
+            return total > limit || clock.age(of: deletion.deleted) > keep
         }
-        let held = try heldByPins(outlived).entries
+        let held = try deleted.heldByPins(outlived).entries
         return outlived.filter { !held.contains($0.id) }.reversed()
-    }
-
-    func isStillHistory(_ version: Version) -> Bool {
-        guard let found = try? store.version(version.id) else { return false }
-        return found.kind == .history && !found.flags.contains(.pinned)
     }
 
     private func outcome(_ versions: [Version], deleted: Int, bytes: UInt64) throws -> RemovalOutcome {
@@ -95,7 +92,4 @@ extension LiveContainer {
         }
         return RemovalOutcome(versions: versions.map { ($0, paths[$0.item] ?? .root) }, deleted: deleted, bytes: bytes)
     }
-
-    /// Why nothing is thinned at present; nil if it is.
-    public var isThinningPaused: Bool { retention.isPaused }
 }

@@ -13,26 +13,28 @@ final class Retention: Sendable {
         var seen: Int64?
     }
 
+    private let store: VersionStore
     private let state: RankedMutex<State>
     private let wall: any WallClock
 
     /// Goes on from what an earlier mount has stored.
     init(store: VersionStore, wall: any WallClock) {
-        self.wall = wall
+        (self.store, self.wall) = (store, wall)
         let stored = (try? store.setting(Self.key)).flatMap { Self.decode($0) }
         state = RankedMutex(State(clock: stored ?? RetentionClock(wall: wall.now())))
     }
 
     /// Takes note of the time; to be called now and then, at least once an hour while mounted.
-    /// - Returns: the clock, and the row that stores it.
-    func advance() -> (RetentionClock, VersionStore.Mutation) {
+    @discardableResult
+    func note() -> RetentionClock {
         let (now, uptime) = (wall.now(), wall.uptime())
         let clock = state.withLock { state in
             state.clock.advance(to: now, elapsed: state.seen.map { uptime - $0 })
             state.seen = uptime
             return state.clock
         }
-        return (clock, .setting(key: Self.key, value: Self.encode(clock)))
+        store.commit([.setting(key: Self.key, value: Self.encode(clock))])
+        return clock
     }
 
     /// As it was at the last look.

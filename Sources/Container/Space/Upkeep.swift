@@ -1,0 +1,53 @@
+// Keeps the container within its limits: history is thinned by its schedule, deleted entries go when they are old
+// (DESIGN 7).
+
+import Logging
+import VersionModel
+import VersionStore
+
+/// The rounds of upkeep.
+final class Upkeep: Sendable {
+    private static let firstNanoseconds: Int64 = 60_000_000_000
+    private static let roundNanoseconds: Int64 = 900_000_000_000
+
+    private let store: VersionStore
+    let thinner: Thinner
+    private let making: RoomMaking
+    private let retention: Retention
+    private let chores: Scheduler
+    private let logger: Logger
+
+    init(
+        store: VersionStore, thinner: Thinner, making: RoomMaking, retention: Retention, chores: Scheduler,
+        logger: Logger
+    ) {
+        (self.store, self.thinner, self.making) = (store, thinner, making)
+        (self.retention, self.chores, self.logger) = (retention, chores, logger)
+    }
+
+    func begin() {
+        retention.note()
+        chores.after(0) { [weak self] in
+            guard let self else { return }
+            do {
+                try self.store.rescanSpace(onlyIfUnknown: true)
+            } catch {
+                self.logger.warning("the space of what is kept could not be added up: \(error)")
+            }
+        }
+        chores.after(Self.firstNanoseconds) { [weak self] in self?.goRound() }
+    }
+
+    private func goRound() {
+        if !retention.note().isPaused {
+            do {
+                _ = try thinner.thin(dryRun: false) { _, _ in }
+            } catch {
+                logger.warning("history could not be thinned: \(error)")
+            }
+        }
+        _ = making.makeRoom(mayWait: true)
+        store.ballast.take()
+        chores.after(Self.roundNanoseconds) { [weak self] in self?.goRound() }
+    }
+}
