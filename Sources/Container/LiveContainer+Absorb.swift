@@ -17,15 +17,15 @@ extension LiveContainer {
         if let marked { move.source.stat = marked.stat }
         let former = try former(move, besides: document)
         try store(throwing: .ioError) { () throws(StoreError) in
-            try documents.remove(at: move.source.place)
-            try documents.insert(document, at: move.newPlace)
+            try documents.remove(names, at: move.source.place)
+            try documents.insert(names, document, at: move.newPlace)
         }
-        moveNode(move)
+        moveNode(names, move)
         let node = move.source.node
             ?? intern(move.source.stat, as: Node.Name(parent: move.newParent, name: move.newName), lookups: 0)
         defer { if move.source.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
-        let (own, isUnfinished) = lookAgain(at: former, &move)
-        let absorbed = absorb(former, into: state.item, move, marked?.hash, requester)
+        let (own, isUnfinished) = lookAgain(names, at: former, &move)
+        let absorbed = absorb(names, former, into: state.item, move, marked?.hash, requester)
         if state.current?.id == absorbed.beginning { state.current?.parents = [] }
         if former == nil { state.places.removeAll { $0 == move.source.place } }
         let file: SharedDescriptor
@@ -37,7 +37,7 @@ extension LiveContainer {
         }
         if let former, !former.state.withLock(\.places.isEmpty) {
             // It goes on under its other names.
-            keepForItself(former, of: node, in: file.raw, move.source.stat)
+            keepForItself(names, former, of: node, in: file.raw, move.source.stat)
         }
         // Whatever the stamp says, this is another file: only its content can show that nothing has changed.
         state.stamp = nil
@@ -49,7 +49,7 @@ extension LiveContainer {
         pending.following = { [self, move] state in handOver(former, absorbed, to: &state, move, requester) }
         let saved = try save(&state, node, in: move.newParent, move.newName, file: file.raw, pending)
         if let forgotten = absorbed.forgotten { remove(forgotten.contents, of: forgotten.state) }
-        if absorbed.isKept, let former { leaveTombstone(of: former, move, requester) }
+        if absorbed.isKept, let former { leaveTombstone(names, of: former, move, requester) }
         // A version that has its content in the same file is not changed by what is still written.
         let isShared = absorbed.content != nil
         let isBeingWritten =
@@ -74,7 +74,9 @@ extension LiveContainer {
     /// and emptied the file: from now on no such open goes on. (The rename itself has changed only the ctime.)
     /// - Returns: the version that was saved before, and whether a program is in the middle of writing another. It goes
     ///   on with this save. If none is, this is a save that only its own writer amends.
-    private func lookAgain(at former: Document?, _ move: inout Move) -> (own: VersionID?, isUnfinished: Bool) {
+    private func lookAgain(
+        _ names: borrowing NamesHeldAlone, at former: Document?, _ move: inout Move
+    ) -> (own: VersionID?, isUnfinished: Bool) {
         guard let former else { return (nil, true) }
         return former.state.withLock { state in
             let known = move.source.stat
@@ -123,7 +125,8 @@ extension LiveContainer {
 
     /// What was made to be renamed here goes without a trace; anything else stays as an item whose name may come back.
     private func absorb(
-        _ former: Document?, into target: ItemID, _ move: Move, _ hash: [UInt8]?, _ requester: Requester
+        _ names: borrowing NamesHeldAlone, _ former: Document?, into target: ItemID, _ move: Move, _ hash: [UInt8]?,
+        _ requester: Requester
     ) -> Absorbed {
         guard let former else { return Absorbed() }
         return former.state.withLock { state in
@@ -321,7 +324,9 @@ extension LiveContainer {
     }
 
     /// If the name of what was renamed comes back, so does its item (DESIGN 5.1).
-    private func leaveTombstone(of former: Document, _ move: Move, _ requester: Requester) {
+    private func leaveTombstone(
+        _ names: borrowing NamesHeldAlone, of former: Document, _ move: Move, _ requester: Requester
+    ) {
         let wasEphemeral = former.state.withLock { $0.current == nil || $0.maker != nil }
         guard let actor = requester.actor, !wasEphemeral else { return }
         tombstones.leave(

@@ -22,7 +22,7 @@ extension LiveContainer {
             guard try bringBack(names, tombstone, to: move.newPlace, in: move.newParent, requester) else { return nil }
         } catch {
             tombstones.leave(tombstone, at: move.newPlace)
-            if isMoved, (try? undo(move, moved)) == nil { return nil }
+            if isMoved, (try? undo(names, move, moved)) == nil { return nil }
             throw error
         }
         return try tombstone.document.state.withLock { state throws(Errno) in
@@ -31,7 +31,9 @@ extension LiveContainer {
     }
 
     /// The file gets its old name again.
-    private func undo(_ move: Move, _ document: Document?) throws(Errno) {
+    private func undo(
+        _ names: borrowing NamesHeldAlone, _ move: Move, _ document: Document?
+    ) throws(Errno) {
         var source = move.source
         (source.name, source.directory) = (move.newName, move.newDirectory)
         let back = Move(
@@ -106,7 +108,7 @@ extension LiveContainer {
         }
         guard isBack else { return false }
         tombstones.forget(document)
-        try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
+        try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(names, document, at: place) }
         if coordinator.isInUse, let path = nodes.path(parent)?.appending(place.name) {
             coordinator.returned(document.item, to: path)
         }

@@ -137,7 +137,7 @@ extension LiveContainer {
         }
         if !state.isUnversioned, state.maker == nil { state.created = now }
         let document = Document(state)
-        try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(document, at: place) }
+        try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(names, document, at: place) }
         return false
     }
 

@@ -109,12 +109,12 @@ extension LiveContainer {
     func reachDisplaced(_ node: Node) throws(Errno) {
         if isLive(node) { throw Errno(rawValue: ESTALE) }
         if orphans.document(of: node) != nil { return }
-        try names.writing { (_) throws(Errno) in
+        try names.writing { (names) throws(Errno) in
             switch nodes.location(node).whereabouts {
             case .live, .gone: break
             // What was deleted does not change.
             case .deleted: throw Errno(rawValue: ESTALE)
-            case .kept(let content): try takeBack(node, content)
+            case .kept(let content): try takeBack(names, node, content)
             }
         }
     }
@@ -146,7 +146,9 @@ extension LiveContainer {
     }
 
     /// What was kept by giving the file to the objects is copied, so that the file may be written to.
-    private func takeBack(_ node: Node, _ content: ContentID) throws(Errno) {
+    private func takeBack(
+        _ names: borrowing NamesHeldAlone, _ node: Node, _ content: ContentID
+    ) throws(Errno) {
         let place = store.contents.place(of: content)
         let path = Array(place.name.utf8)
         let held = SharedDescriptor(

@@ -14,7 +14,7 @@ extension LiveContainer {
         _ names: borrowing NamesHeldAlone, _ move: Move, _ target: Entry, _ requester: Requester
     ) throws(Errno) {
         guard move.source.stat.isRegular, target.stat.isRegular else {
-            return try exchangeOther(move, target, requester)
+            return try exchangeOther(names, move, target, requester)
         }
         let first = try moved(move)
         let second = try moved(
@@ -35,7 +35,7 @@ extension LiveContainer {
                 try parting(names, &one, move.source) { () throws(Errno) in
                     try parting(names, &other, target) { () throws(Errno) in try Backing.rename(move) }
                 }
-                moveNodes(move, target)
+                moveNodes(names, move, target)
                 try savedByExchange(&one, move.source, requester)
                 try savedByExchange(&other, target, requester)
             }
@@ -94,9 +94,11 @@ extension LiveContainer {
         }
     }
 
-    private func exchangeOther(_ move: Move, _ target: Entry, _ requester: Requester) throws(Errno) {
+    private func exchangeOther(
+        _ names: borrowing NamesHeldAlone, _ move: Move, _ target: Entry, _ requester: Requester
+    ) throws(Errno) {
         try Backing.rename(move)
-        moveNodes(move, target)
+        moveNodes(names, move, target)
         var rows: [VersionStore.Mutation] = []
         if move.source.stat.isDirectory {
             rows += recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
@@ -108,7 +110,7 @@ extension LiveContainer {
         var other = change(.created, in: move.source.parent, move.source.name, by: requester)
         (moved.detail.isExchange, other.detail.isExchange) = (true, true)
         let events: [VersionStore.Mutation] = [.change(moved), .change(other)]
-        guard let (document, old, new, stat) = try documentMoved(move, target) else {
+        guard let (document, old, new, stat) = try documentMoved(names, move, target) else {
             return record(move.newParent, rows + events)
         }
         document.state.withLock { state in
@@ -119,28 +121,28 @@ extension LiveContainer {
 
     /// The document among two that change places and are not both documents, at its new place in the index.
     private func documentMoved(
-        _ move: Move, _ target: Entry
+        _ names: borrowing NamesHeldAlone, _ move: Move, _ target: Entry
     ) throws(Errno) -> (document: Document, old: Place, new: Place, stat: FileStat)? {
         try store(throwing: .ioError) { () throws(StoreError) in
             let (source, other) = (move.source.place, target.place)
             let (first, second) = (try documents.document(at: source), try documents.document(at: other))
-            try documents.remove(at: source)
-            try documents.remove(at: other)
+            try documents.remove(names, at: source)
+            try documents.remove(names, at: other)
             if let first {
-                try documents.insert(first, at: other)
+                try documents.insert(names, first, at: other)
                 return (first, source, other, move.source.stat)
             }
             guard let second else { return nil }
-            try documents.insert(second, at: source)
+            try documents.insert(names, second, at: source)
             return (second, other, source, target.stat)
         }
     }
 
-    private func moveNodes(_ move: Move, _ target: Entry) {
-        moveNode(move)
+    private func moveNodes(_ names: borrowing NamesHeldAlone, _ move: Move, _ target: Entry) {
+        moveNode(names, move)
         guard let node = target.node else { return }
         nodes.moveName(
-            target.name, in: target.parent, of: node,
+            names, target.name, in: target.parent, of: node,
             to: Node.Name(parent: move.source.parent, name: move.source.name))
     }
 }

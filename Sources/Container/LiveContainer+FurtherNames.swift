@@ -12,7 +12,7 @@ extension LiveContainer {
     /// One of several names goes: the document lives on under the others. A note of the name stays in the deleted area
     /// unless it is no work to keep, or the name was only passing: link(2) and unlink(2) by one process are a rename.
     func unlinkName(
-        _ entry: Entry, _ document: Document, isWork: Bool, _ requester: Requester
+        _ names: borrowing NamesHeldAlone, _ entry: Entry, _ document: Document, isWork: Bool, _ requester: Requester
     ) throws(Errno) {
         let isPassing = document.state.withLock { state in
             // The last of its own is not, though the file has names of other documents.
@@ -25,7 +25,7 @@ extension LiveContainer {
             deletion.type = .link
             deletion.size = 0
             do throws(Errno) {
-                try space.retryingWhenFull(isRecord: true) { () throws(Errno) in try store.deletedArea.note(deletion) }
+                try space.retryingWhenFull(isRecord: true) { () throws(Errno) in try custodian.note(deletion) }
                 note = deletion
             } catch {
                 // The file stays, under its other names: on a full file system only the note goes missing.
@@ -36,16 +36,18 @@ extension LiveContainer {
             let file = try? Backing.openQuietly(entry.name.bytes, in: entry.directory.raw, entry.stat.key)
         {
             defer { Glibc.close(file) }
-            keepForItself(document, of: node, in: file, entry.stat)
+            keepForItself(names, document, of: node, in: file, entry.stat)
         }
         do throws(Errno) {
-            try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
+            try holding(names, entry) { () throws(Errno) in
+                try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+            }
         } catch {
-            if let note { try? store.deletedArea.remove(note.id) }
+            if let note { custodian.drop(note.id) }
             throw error
         }
-        leave(entry, now: .gone)
-        try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
+        leave(names, entry, now: .gone)
+        try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(names, at: entry.place) }
         // Before the document is unlocked: the next save under another name is recorded behind this.
         document.state.withLock { state in
             // A name that the file was renamed to was told, though it is a backup's; a name that its program has made
@@ -112,15 +114,15 @@ extension LiveContainer {
         if deletion.type == .link {
             if let (_, live) = try liveName(of: deletion) {
                 try Backing.link(live.path, in: live.directory.raw, to: name.bytes, in: directory.raw)
-                try? store.deletedArea.remove(id)
+                custodian.drop(id)
                 return deletion
             }
             guard let holder = try deletedFile(of: deletion) else {
                 return try copyOut(deletion, to: name, in: directory)
             }
-            deletion = try exchangeRoles(deletion, holder)
+            deletion = try exchangeRoles(names, deletion, holder)
         }
-        try store.deletedArea.moveOut(id, to: name, of: FileDescriptor(rawValue: directory.raw))
+        try custodian.moveOut(names, id, to: name, in: directory)
         return deletion
     }
 
@@ -138,7 +140,7 @@ extension LiveContainer {
         try staged.dress(like: content.raw)
         try Backing.check { futimens(staged.file.raw, [version.modified.timespec, version.modified.timespec]) }
         try staged.place(name, in: directory, replacing: false)
-        try? store.deletedArea.remove(deletion.id)
+        custodian.drop(deletion.id)
         var copy = deletion
         copy.type = .file
         // Its document goes on with that, unless it lives on elsewhere.
@@ -164,14 +166,16 @@ extension LiveContainer {
     }
 
     /// The noted name gets the file, and the other one is noted instead; the first as it is then.
-    private func exchangeRoles(_ name: Deletion, _ holder: Deletion) throws(Errno) -> Deletion {
+    private func exchangeRoles(
+        _ names: borrowing NamesHeldAlone, _ name: Deletion, _ holder: Deletion
+    ) throws(Errno) -> Deletion {
         var (file, note) = (name, holder)
         (file.type, file.size) = (.file, holder.size)
         (note.type, note.size) = (.link, 0)
         // A tombstone says that its entry is the file.
         _ = tombstones.take(of: holder, now: now)
-        try store.deletedArea.hand(holder.id, to: file)
-        try store.deletedArea.note(note)
+        try custodian.hand(names, holder.id, to: file)
+        try custodian.note(note)
         store.commit([.deletion(file), .deletion(note)])
         return file
     }
@@ -179,7 +183,7 @@ extension LiveContainer {
     /// The document of a name that was given back has it again.
     /// - Parameter record: commits its rows, with the document locked: the next save is recorded behind them.
     func joinName(
-        _ deletion: Deletion, _ place: Place, _ node: Node, _ stat: FileStat,
+        _ names: borrowing NamesHeldAlone, _ deletion: Deletion, _ place: Place, _ node: Node, _ stat: FileStat,
         _ record: ([VersionStore.Mutation]) -> Void
     ) throws(Errno) {
         try store(throwing: .ioError) { () throws(StoreError) in
@@ -191,7 +195,7 @@ extension LiveContainer {
                 known = try documents.document(at: other)
             }
             guard let document = known else { return record([]) }
-            try documents.insert(document, at: place)
+            try documents.insert(names, document, at: place)
             document.state.withLock { state in
                 if !state.places.contains(place) { state.places.append(place) }
                 // A further name changes the file's ctime, and nothing of its content.

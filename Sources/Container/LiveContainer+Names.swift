@@ -96,7 +96,7 @@ extension LiveContainer {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true)
         learn(caller)
-        return try names.writing { (_) throws(Errno) in
+        return try names.writing { (names) throws(Errno) in
             let directory = try descriptor(of: parent)
             let document = source.isRegular ? knownDocument(of: source) : nil
             let oldName = nodes.location(source).name
@@ -109,7 +109,7 @@ extension LiveContainer {
                 }
             }
             let stat = try Backing.stat(name.bytes, in: directory.raw)
-            nodes.addName(Node.Name(parent: parent, name: name), to: source)
+            nodes.addName(names, Node.Name(parent: parent, name: name), to: source)
             noteIgnoreFile(name, in: parent)
             tell(of: [taking(name, in: parent)], by: caller)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
@@ -117,7 +117,9 @@ extension LiveContainer {
             if !parent.isForeign, source.isRegular {
                 _ = tombstones.take(at: new, now: now) { _ in false }
                 let document = isNameless ? newborn(source, at: new) : try self.document(of: source, stat)
-                try store(throwing: Errno.ioError) { () throws(StoreError) in try documents.insert(document, at: new) }
+                try store(throwing: Errno.ioError) { () throws(StoreError) in
+                    try documents.insert(names, document, at: new)
+                }
                 let requester = requester(caller)
                 document.state.withLock { state in
                     if !isNameless, !state.places.contains(new) { state.places.append(new) }

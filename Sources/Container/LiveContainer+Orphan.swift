@@ -215,7 +215,7 @@ extension LiveContainer {
         }
         let held = try Backing.open(path, in: entry.directory.rawValue, flags: linux_O_PATH | O_NOFOLLOW)
         nodes.letGo(deletion, SharedDescriptor(held))
-        try store.deletedArea.remove(deletion)
+        try custodian.remove(deletion)
     }
 
     /// Whether a file does not begin with a version any more, as far as that can be told.

@@ -65,7 +65,9 @@ extension LiveContainer {
     /// Gives a document that has parted the names that it has now. Called with the old document's lock still held.
     func settle(_ names: borrowing NamesHeldAlone, _ parting: Parting) throws(Errno) {
         for place in parting.places {
-            try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(parting.document, at: place) }
+            try store(throwing: .ioError) { () throws(StoreError) in
+                try documents.insert(names, parting.document, at: place)
+            }
         }
     }
 

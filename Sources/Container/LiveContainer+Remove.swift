@@ -39,15 +39,15 @@ extension LiveContainer {
                 let isUnheard = coordinator.isInUse && observers.isEphemeral(name, requester(caller))
                 let deed = isUnheard ? nil : deed(.forDeleting, at: name, in: parent, entry.node)
                 if parent.isForeign || stat.key.device != rootKey.device {
-                    try holding(entry) { () throws(Errno) in try Backing.unlink(name.bytes, in: directory.raw) }
-                    leave(entry, now: .gone)
+                    try holding(names, entry) { () throws(Errno) in try Backing.unlink(name.bytes, in: directory.raw) }
+                    leave(names, entry, now: .gone)
                 } else if stat.isRegular {
                     let requester = requester(caller)
                     if !isCaptured, let database = databases.capturedAhead(entry, by: requester) { return [database] }
                     try unlinkDocument(names, entry, requester)
                     hear(.unlinked(entry.place, requester))
                 } else {
-                    try unlinkOther(entry, requester(caller))
+                    try unlinkOther(names, entry, requester(caller))
                 }
                 tell(of: [deed], by: caller)
                 return []
@@ -56,13 +56,17 @@ extension LiveContainer {
     }
 
     /// Symlinks go to the deleted area too, but for those that a program uses as locks (`.#f`).
-    private func unlinkOther(_ entry: Entry, _ requester: Requester) throws(Errno) {
+    private func unlinkOther(
+        _ names: borrowing NamesHeldAlone, _ entry: Entry, _ requester: Requester
+    ) throws(Errno) {
         guard isNobodysWork(entry, requester) else {
-            if entry.stat.links > 1 { return try unlinkOneName(entry, requester) }
-            return try moveToDeleted(entry, nil, requester)
+            if entry.stat.links > 1 { return try unlinkOneName(names, entry, requester) }
+            return try moveToDeleted(names, entry, nil, requester)
         }
-        try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
-        leave(entry, now: .gone)
+        try holding(names, entry) { () throws(Errno) in
+            try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+        }
+        leave(names, entry, now: .gone)
         record(entry.parent, vanished(entry, requester))
     }
 
@@ -76,17 +80,17 @@ extension LiveContainer {
         let parent = try node(parent)
         let name = try name(bytes, in: parent, forChange: true, takesAway: true)
         learn(caller)
-        try names.writing { (_) throws(Errno) in
+        try names.writing { (names) throws(Errno) in
             let directory = try descriptor(of: parent)
             let stat = try Backing.stat(name.bytes, in: directory.raw)
             guard stat.isDirectory else { throw .notDirectory }
             let entry = Entry(parent: parent, name: name, directory: directory, stat: stat, node: nodes.node(stat.key))
             if entry.node?.isNested ?? isNested(name, stat, in: directory) { throw .resourceBusy }
             guard !parent.isForeign, stat.key.device == rootKey.device else {
-                try holding(entry) { () throws(Errno) in
+                try holding(names, entry) { () throws(Errno) in
                     try Backing.unlink(name.bytes, in: directory.raw, flags: AT_REMOVEDIR)
                 }
-                return leave(entry, now: .gone)
+                return leave(names, entry, now: .gone)
             }
             let inner = SharedDescriptor(
                 try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
@@ -95,10 +99,10 @@ extension LiveContainer {
             let requester = requester(caller)
             if isNobodysWork(entry, requester) {
                 try Backing.unlink(name.bytes, in: directory.raw, flags: AT_REMOVEDIR)
-                leave(entry, now: .gone)
+                leave(names, entry, now: .gone)
                 record(parent, vanished(entry, requester))
             } else {
-                try moveToDeleted(entry, nil, requester)
+                try moveToDeleted(names, entry, nil, requester)
             }
             if let node = entry.node { directories.drop(node.id) }
             hear(.directoryRemoved(entry.place, requester))
@@ -124,7 +128,8 @@ extension LiveContainer {
         let document = try document(of: node, entry.stat, at: entry.place, in: entry.parent)
         try document.state.withLock { state throws(Errno) in try refuseUnlinkIfRefused(state, requester) }
         guard entry.stat.links == 1 else {
-            return try unlinkName(entry, document, isWork: !vanishes(entry, document, requester), requester)
+            let isWork = !vanishes(entry, document, requester)
+            return try unlinkName(names, entry, document, isWork: isWork, requester)
         }
         databases.captureBeforeLoss(ofJournal: entry, by: requester)
         document.state.withLock { state in
@@ -137,16 +142,18 @@ extension LiveContainer {
                 // An older version of another item is in this file and nowhere else.
                 try keepDisplaced(names, &state, of: node, entry.name, in: entry.directory, entry.stat)
             }
-            try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
-            leave(entry, now: .gone)
+            try holding(names, entry) { () throws(Errno) in
+                try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+            }
+            leave(names, entry, now: .gone)
             let isTold = document.state.withLock(\.isNameTold) && !isIgnored(entry.name, in: entry.parent)
-            try forget(document, at: entry.place)
+            try forget(names, document, at: entry.place)
             // Another program has saved over it, or it had another name: then its name was told.
             guard isTold else { return }
             let event = change(.deleted, in: entry.parent, entry.name, item: document.item, by: requester)
             return record(entry.parent, [.change(event)])
         }
-        try moveToDeleted(entry, document, requester)
+        try moveToDeleted(names, entry, document, requester)
     }
 
     /// Whether an unlinked document is no work to keep: ephemeral in its maker's hands, ignored, or git's own.
@@ -178,8 +185,8 @@ extension LiveContainer {
     }
 
     /// Drops a document without a trace.
-    func forget(_ document: Document, at place: Place) throws(Errno) {
-        try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: place) }
+    func forget(_ names: borrowing NamesHeldAlone, _ document: Document, at place: Place) throws(Errno) {
+        try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(names, at: place) }
         document.state.withLock { state in
             state.places.removeAll { $0 == place }
             guard state.places.isEmpty else { return }
@@ -229,32 +236,34 @@ extension LiveContainer {
             let inner = SharedDescriptor(
                 try Backing.open(entry.name.bytes, in: entry.directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
             guard try Backing.isEmpty(inner.raw) else { throw full(inner.raw, in: entry.directory.raw) }
-            try moveToDeleted(entry, nil, requester)
+            try moveToDeleted(names, entry, nil, requester)
             if let node = entry.node { directories.drop(node.id) }
         case (false, false):
-            guard entry.stat.isRegular else { return try unlinkOther(entry, requester) }
+            guard entry.stat.isRegular else { return try unlinkOther(names, entry, requester) }
             try unlinkDocument(names, entry, requester)
         }
     }
 
     /// Moves what a name stands for to the deleted area.
-    private func moveToDeleted(_ entry: Entry, _ document: Document?, _ requester: Requester) throws(Errno) {
+    private func moveToDeleted(
+        _ names: borrowing NamesHeldAlone, _ entry: Entry, _ document: Document?, _ requester: Requester
+    ) throws(Errno) {
         let deletion = try deletion(of: entry, document, requester)
-        if let node = entry.node, node.openings.state.withLock({ $0.count > 0 }) { hold(entry) }
+        if let node = entry.node, node.openings.state.withLock({ $0.count > 0 }) { hold(names, entry) }
         do throws(Errno) {
             try space.retryingWhenFull(isRecord: true) { () throws(Errno) in
-                try store.deletedArea.moveIn(entry.name, of: FileDescriptor(rawValue: entry.directory.raw), deletion)
+                try custodian.moveIn(names, entry.name, of: entry.directory, deletion)
             }
         } catch {
-            do throws(Errno) { return try removeForGood(entry, document, requester, error) } catch {
-                letGo(entry)
+            do throws(Errno) { return try removeForGood(names, entry, document, requester, error) } catch {
+                letGo(names, entry)
                 throw error
             }
         }
-        leave(entry, now: .deleted(deletion.id))
+        leave(names, entry, now: .deleted(deletion.id))
         var rows: [VersionStore.Mutation] = []
         if let document {
-            try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
+            try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(names, at: entry.place) }
             rows = document.state.withLock { state in
                 state.places.removeAll { $0 == entry.place }
                 // It is brought back to a time at which it was there, and to no other.
@@ -293,21 +302,23 @@ extension LiveContainer {
 
     /// Runs what takes a name away. Its file stays in reach of programs that have it open; if the name stays after all,
     /// nothing is held that would keep the file's room later.
-    func holding<Result>(_ entry: Entry, _ body: () throws(Errno) -> Result) throws(Errno) -> Result {
-        hold(entry)
+    func holding<Result>(
+        _ names: borrowing NamesHeldAlone, _ entry: Entry, _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        hold(names, entry)
         do throws(Errno) { return try body() } catch {
-            letGo(entry)
+            letGo(names, entry)
             throw error
         }
     }
 
     /// What was held for a name that stays after all.
-    func letGo(_ entry: Entry) {
+    func letGo(_ names: borrowing NamesHeldAlone, _ entry: Entry) {
         if let node = entry.node { nodes.hold(node, nil) }
     }
 
     /// Before a name goes for good: its file stays in reach of programs that have it open.
-    func hold(_ entry: Entry) {
+    func hold(_ names: borrowing NamesHeldAlone, _ entry: Entry) {
         guard let node = entry.node, nodes.isLastName(of: node) else { return }
         let flags = linux_O_PATH | O_NOFOLLOW
         guard let file = try? Backing.open(entry.name.bytes, in: entry.directory.raw, flags: flags) else { return }
@@ -315,10 +326,10 @@ extension LiveContainer {
     }
 
     /// The node of a name that is gone loses it.
-    func leave(_ entry: Entry, now whereabouts: Node.Whereabouts) {
+    func leave(_ names: borrowing NamesHeldAlone, _ entry: Entry, now whereabouts: Node.Whereabouts) {
         guard let node = entry.node else { return }
         let document = node.isRegular ? documents.documentInMemory(at: entry.place) : nil
-        nodes.removeName(entry.name, in: entry.parent, of: node, now: whereabouts, document)
+        nodes.removeName(names, entry.name, in: entry.parent, of: node, now: whereabouts, document)
         if case .gone = whereabouts { serving.passthrough.drop(node) }
     }
 }

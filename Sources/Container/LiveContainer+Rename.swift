@@ -107,7 +107,7 @@ extension LiveContainer {
             try requireSameContainer(source.parent, newParent)
             // As a mount point.
             if isNested(source) || target.map(isNested) ?? false { throw .resourceBusy }
-            try movePlainly(move, target)
+            try movePlainly(names, move, target)
             return nil
         }
         if flags & linux_RENAME_EXCHANGE != 0 {
@@ -155,20 +155,22 @@ extension LiveContainer {
         entry.node?.isNested ?? isNested(entry.name, entry.stat, in: entry.directory)
     }
 
-    private func movePlainly(_ move: Move, _ target: Entry?) throws(Errno) {
+    private func movePlainly(
+        _ names: borrowing NamesHeldAlone, _ move: Move, _ target: Entry?
+    ) throws(Errno) {
         guard let target else {
             try Backing.rename(move)
-            return moveNode(move)
+            return moveNode(names, move)
         }
-        try holding(target) { () throws(Errno) in try Backing.rename(move) }
-        leave(target, now: .gone)
-        moveNode(move)
+        try holding(names, target) { () throws(Errno) in try Backing.rename(move) }
+        leave(names, target, now: .gone)
+        moveNode(names, move)
     }
 
-    func moveNode(_ move: Move) {
+    func moveNode(_ names: borrowing NamesHeldAlone, _ move: Move) {
         guard let node = move.source.node else { return }
         nodes.moveName(
-            move.source.name, in: move.source.parent, of: node,
+            names, move.source.name, in: move.source.parent, of: node,
             to: Node.Name(parent: move.newParent, name: move.newName))
     }
 
@@ -197,7 +199,7 @@ extension LiveContainer {
             if let tombstone { tombstones.leave(tombstone, at: move.newPlace) }
             throw error
         }
-        moveNode(move)
+        moveNode(names, move)
         if move.source.stat.isDirectory {
             let rows = recordedDirectories.moved(fileID(move.source.stat), to: move.newPlace)
             record(move.newParent, rows + renamedOther(move, requester))
@@ -208,8 +210,8 @@ extension LiveContainer {
             return nil
         }
         try store(throwing: .ioError) { () throws(StoreError) in
-            try documents.remove(at: old)
-            try documents.insert(document, at: move.newPlace)
+            try documents.remove(names, at: old)
+            try documents.insert(names, document, at: move.newPlace)
         }
         // Before the document is unlocked: the next save is recorded behind this.
         let wasEphemeral = document.state.withLock { state in
@@ -311,12 +313,12 @@ extension LiveContainer {
                     names, &state, of: node, target.name, in: target.directory, target.stat)
             }
             // Also where the file becomes an object: that may be given up while a program has the file open.
-            if !isLinked || node.openings.state.withLock({ $0.count > 0 }) { hold(target) }
+            if !isLinked || node.openings.state.withLock({ $0.count > 0 }) { hold(names, target) }
             let marked = markRenamed(move)
             do throws(Errno) {
                 try renameOver(move, marked, isLinked: isLinked)
             } catch {
-                letGo(target)
+                letGo(names, target)
                 undoParting(parted, of: &state, as: found)
                 // The file stays where it is: it must not share its inode with an object.
                 if isLinked, let content = state.current?.content {
@@ -334,7 +336,7 @@ extension LiveContainer {
                         base: state.current?.id), node)
             }
             let content = state.current?.content
-            leave(target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
+            leave(names, target, now: isLinked ? content.map { .kept($0) } ?? .gone : .gone)
             // Saved where it is, it is at home there: what comes to a name it had before is something else.
             tombstones.forget(document)
             return try takeOver(names, &state, document, move, marked, requester)
@@ -368,11 +370,11 @@ extension LiveContainer {
         try displace(names, target, by: move.source.stat, requester)
         _ = tombstones.take(at: move.newPlace, now: now) { _ in false }
         try preservingStamp(of: document, at: move) { () throws(Errno) in try Backing.rename(move) }
-        moveNode(move)
+        moveNode(names, move)
         if let document {
             try store(throwing: .ioError) { () throws(StoreError) in
-                try documents.remove(at: move.source.place)
-                try documents.insert(document, at: move.newPlace)
+                try documents.remove(names, at: move.source.place)
+                try documents.insert(names, document, at: move.newPlace)
             }
         }
         var rows: [VersionStore.Mutation] = []

@@ -82,7 +82,9 @@ extension LiveContainer {
 
     /// A document shares its file with another one, which may change it, or be all that is left of it: what it holds is
     /// kept for itself.
-    func keepForItself(_ document: Document, of node: Node, in file: Int32, _ stat: FileStat) {
+    func keepForItself(
+        _ names: borrowing NamesHeldAlone, _ document: Document, of node: Node, in file: Int32, _ stat: FileStat
+    ) {
         document.state.withLock { keepForItself(&$0, of: node, in: file, stat) }
     }
 

@@ -9,23 +9,29 @@ import VersionStore
 
 extension LiveContainer {
     /// Removes one of several names of a symlink, FIFO, socket or device.
-    func unlinkOneName(_ entry: Entry, _ requester: Requester) throws(Errno) {
+    func unlinkOneName(
+        _ names: borrowing NamesHeldAlone, _ entry: Entry, _ requester: Requester
+    ) throws(Errno) {
         let deletion = try deletion(of: entry, nil, requester)
-        let isKept = try keepStandIn(for: entry, deletion)
+        let isKept = try keepStandIn(names, for: entry, deletion)
         do throws(Errno) {
-            try holding(entry) { () throws(Errno) in try Backing.unlink(entry.name.bytes, in: entry.directory.raw) }
+            try holding(names, entry) { () throws(Errno) in
+                try Backing.unlink(entry.name.bytes, in: entry.directory.raw)
+            }
         } catch {
-            if isKept { try? store.deletedArea.remove(deletion.id) }
+            if isKept { custodian.drop(deletion.id) }
             throw error
         }
-        leave(entry, now: .gone)
+        leave(names, entry, now: .gone)
         let event = change(.deleted, in: entry.parent, entry.name, by: requester)
         record(entry.parent, (isKept ? [.deletion(deletion)] : []) + [.change(event)])
     }
 
     /// - Returns: false where none can be made, for want of the right to make devices, or of room: the file itself
     /// goes on under its other names.
-    private func keepStandIn(for entry: Entry, _ deletion: Deletion) throws(Errno) -> Bool {
+    private func keepStandIn(
+        _ names: borrowing NamesHeldAlone, for entry: Entry, _ deletion: Deletion
+    ) throws(Errno) -> Bool {
         guard let name = FileName("\(ContentID.random().hex).other") else { return false }
         let staging = SharedDescriptor(
             try Backing.open(path: "staging", in: store.state.rawValue, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
@@ -34,7 +40,7 @@ extension LiveContainer {
                 // An attempt before this one may have left a file.
                 try? Backing.unlink(name.bytes, in: staging.raw)
                 try makeStandIn(for: entry, name, in: staging)
-                try store.deletedArea.moveIn(name, of: FileDescriptor(rawValue: staging.raw), deletion)
+                try custodian.moveIn(names, name, of: staging, deletion)
             }
             return true
         } catch {

@@ -88,7 +88,8 @@ import VersionStore
         while documents.count < DocumentIndex.limit {
             let name = try #require(FileName("\(documents.count)"))
             let place = Place(directory: elsewhere, name: name)
-            try documents.insert(Document(Document.State(item: .random(), places: [place])), at: place)
+            let document = Document(Document.State(item: .random(), places: [place]))
+            try tree.container.names.writing { names throws in try documents.insert(names, document, at: place) }
         }
         // The name is one more, and the index says so, between two steps.
         let calls = Mutex(0)

@@ -19,6 +19,7 @@ struct DeletedDatabases {
     }
 
     let store: VersionStore
+    let custodian: Custodian
     let names: ReadWriteLock
     let nodes: NodeTable
     let passthrough: Passthrough
@@ -89,7 +90,7 @@ struct DeletedDatabases {
         let now = try Backing.stat(staged.file.raw)
         whole.file = identity.id(device: now.key.device, inode: now.key.inode, born: now.born)
         whole.size = now.size
-        try store.deletedArea.replace(whole, moving: name, in: FileDescriptor(rawValue: staged.directory.raw))
+        try custodian.replace(names, whole, moving: name, in: staged.directory)
         // A program that has it open continues to read the former file.
         nodes.letGo(deletion.id, database.file)
         store.commit([.deletion(whole)])

@@ -50,8 +50,8 @@ extension LiveContainer: DatabaseSaver {
 
     var deletedDatabases: DeletedDatabases {
         DeletedDatabases(
-            store: store, names: names, nodes: nodes, passthrough: serving.passthrough, identity: identity,
-            space: space, logger: logger)
+            store: store, custodian: custodian, names: names, nodes: nodes, passthrough: serving.passthrough,
+            identity: identity, space: space, logger: logger)
     }
 
     /// Whether a current version differs from the document's file: a database with the commits of its log.

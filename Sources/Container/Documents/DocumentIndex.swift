@@ -69,7 +69,7 @@ final class DocumentIndex: Sendable {
     /// All documents in memory; one with several names occurs several times.
     var inMemory: [Document] { state.withLock { $0.directories.values.flatMap(\.values) } }
 
-    func insert(_ document: Document, at place: Place) throws(StoreError) {
+    func insert(_ names: borrowing NamesHeldAlone, _ document: Document, at place: Place) throws(StoreError) {
         try read(place.directory)
         let isCrowded = state.withLock { state in
             let old = state.directories[place.directory, default: [:]].updateValue(document, forKey: place.name)
@@ -90,7 +90,7 @@ final class DocumentIndex: Sendable {
         return result
     }
 
-    func remove(at place: Place) throws(StoreError) {
+    func remove(_ names: borrowing NamesHeldAlone, at place: Place) throws(StoreError) {
         try read(place.directory)
         state.withLock { state in
             guard state.directories[place.directory]?.removeValue(forKey: place.name) != nil else { return }

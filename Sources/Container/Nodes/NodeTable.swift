@@ -131,7 +131,7 @@ final class NodeTable: Sendable {
 
     private func changeLayout() { layout.add(1, ordering: .sequentiallyConsistent) }
 
-    func addName(_ name: Node.Name, to node: Node) {
+    func addName(_ names: borrowing NamesHeldAlone, _ name: Node.Name, to node: Node) {
         // Closed outside the lock.
         let held = state.withLock { state in
             if node.add(name), node.isDirectory { changeLayout() }
@@ -160,7 +160,8 @@ final class NodeTable: Sendable {
     /// Removes a name. For the last name, `whereabouts` is the new place of the file, and `document` its former
     /// document.
     func removeName(
-        _ name: FileName, in parent: Node, of node: Node, now whereabouts: Node.Whereabouts, _ document: Document? = nil
+        _ names: borrowing NamesHeldAlone, _ name: FileName, in parent: Node, of node: Node,
+        now whereabouts: Node.Whereabouts, _ document: Document? = nil
     ) {
         state.withLock { state in
             node.remove(name, in: parent)
@@ -175,7 +176,9 @@ final class NodeTable: Sendable {
         }
     }
 
-    func moveName(_ name: FileName, in parent: Node, of node: Node, to new: Node.Name) {
+    func moveName(
+        _ names: borrowing NamesHeldAlone, _ name: FileName, in parent: Node, of node: Node, to new: Node.Name
+    ) {
         state.withLock { _ in
             node.remove(name, in: parent)
             _ = node.add(new)

@@ -34,7 +34,8 @@ extension LiveContainer {
     /// Removes what a name stands for without the deleted area, where that has no room even for the record: there it
     /// would be the first to be given up. With it goes the history of a document that is nowhere else.
     func removeForGood(
-        _ entry: Entry, _ document: Document?, _ requester: Requester, _ failure: Errno
+        _ names: borrowing NamesHeldAlone, _ entry: Entry, _ document: Document?, _ requester: Requester,
+        _ failure: Errno
     ) throws(Errno) {
         guard failure.isFull, requester.isProgram else { throw failure }
         if let document {
@@ -46,13 +47,13 @@ extension LiveContainer {
         }
         try Backing.unlink(
             entry.name.bytes, in: entry.directory.raw, flags: entry.stat.isDirectory ? AT_REMOVEDIR : 0)
-        leave(entry, now: .gone)
+        leave(names, entry, now: .gone)
         // A descriptor of our own would keep its room.
         space.making.letGoOfRemoved()
         space.noteLoss(bytes: UInt64(entry.stat.raw.blocks) * 512)
         var rows: [VersionStore.Mutation] = []
         if let document {
-            try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(at: entry.place) }
+            try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(names, at: entry.place) }
             rows = document.state.withLock { state in
                 state.places.removeAll { $0 == entry.place }
                 return announcement(&state, in: entry.parent, entry.name, by: requester)

@@ -166,7 +166,7 @@ extension LiveContainer {
         }
         let entry = Entry(parent: spot.parent, name: spot.name, directory: spot.directory, stat: stat, node: node)
         let kept = state.isKept && !isShared ? state.current?.content : nil
-        leave(entry, now: kept.map { .kept($0) } ?? .gone)
+        leave(names, entry, now: kept.map { .kept($0) } ?? .gone)
         return try Backing.stat(staged.file.raw)
     }
 
@@ -181,7 +181,7 @@ extension LiveContainer {
         if options.servesOthers { try own(staged.file.raw, principal) }
         try Backing.check { fchmod(staged.file.raw, mode_t(mode & 0o777)) }
         if let modified { try Backing.check { futimens(staged.file.raw, [modified.timespec, modified.timespec]) } }
-        return try changing(as: principal) { walk, changed, _ in
+        return try changing(as: principal) { walk, changed, names in
             let spot = try walk.spot(path)
             guard spot.stat == nil else { throw taken(path) }
             _ = try name(spot.name.bytes, in: spot.parent, forChange: true)
@@ -190,7 +190,7 @@ extension LiveContainer {
                 throw explained(error, at: spot)
             }
             changed.append(spot)
-            return try recordNew(staged, spot, parents, requester, rows)
+            return try recordNew(names, staged, spot, parents, requester, rows)
         }
     }
 
@@ -205,8 +205,8 @@ extension LiveContainer {
     }
 
     private func recordNew(
-        _ staged: StagedFile, _ spot: Spot, _ parents: [VersionID], _ requester: Requester,
-        _ rows: [VersionStore.Mutation]
+        _ names: borrowing NamesHeldAlone, _ staged: StagedFile, _ spot: Spot, _ parents: [VersionID],
+        _ requester: Requester, _ rows: [VersionStore.Mutation]
     ) throws -> Version {
         let stat = try Backing.stat(staged.file.raw)
         _ = tombstones.take(at: spot.place, now: now) { _ in false }
@@ -217,7 +217,9 @@ extension LiveContainer {
         state.stamp = Stamp(stat)
         state.saver = requester.actor
         let item = itemRows(state, stat)
-        try store(throwing: .ioError) { () throws(StoreError) in try documents.insert(Document(state), at: spot.place) }
+        try store(throwing: .ioError) { () throws(StoreError) in
+            try documents.insert(names, Document(state), at: spot.place)
+        }
         observers.saved(version.id, of: version.item, by: requester.actor, now: version.saved)
         let events = [ChangeEvent.created, .saved].map { event -> VersionStore.Mutation in
             .change(

@@ -331,18 +331,18 @@ extension LiveContainer {
             let stat = try Backing.stat(spot.name.bytes, in: spot.directory.raw)
             let node = intern(stat, as: Node.Name(parent: spot.parent, name: spot.name), lookups: 1)
             defer { forget(node.id, lookups: 1) }
-            nodes.addName(Node.Name(parent: spot.parent, name: spot.name), to: node)
+            nodes.addName(names, Node.Name(parent: spot.parent, name: spot.name), to: node)
             hear(.undeleted(from: deletion.place, to: spot.place, node.file, requester))
             var event = change(.undeleted, in: spot.parent, spot.name, item: deletion.item, by: requester)
             let (from, directory) = (deletion.path, deletion.place.directory)
             if event.path != from { (event.from, event.fromDirectory) = (from, directory) }
             let rest = (path != from ? [Self.returned] : []) + [.change(event)]
             let record = { self.record(spot.parent, [.removeDeletion(deletion.id)] + $0 + rest) }
-            if deletion.type == .file { return try revive(deletion, spot, node, stat, record) }
+            if deletion.type == .file { return try revive(names, deletion, spot, node, stat, record) }
             let isDirectory = deletion.type == .directory
             if isDirectory { return record(recordedDirectories.moved(deletion.file, to: spot.place)) }
             guard deletion.type == .link else { return record([]) }
-            try joinName(deletion, spot.place, node, stat, record)
+            try joinName(names, deletion, spot.place, node, stat, record)
             // Its other names have another count of names now.
             serving.passthrough.changed(node, data: false)
         }
@@ -364,7 +364,8 @@ extension LiveContainer {
 
     /// The document of a deleted file goes on under its name. One that was never recorded is found by its file again.
     private func revive(
-        _ deletion: Deletion, _ spot: Spot, _ node: Node, _ stat: FileStat, _ record: ([VersionStore.Mutation]) -> Void
+        _ names: borrowing NamesHeldAlone, _ deletion: Deletion, _ spot: Spot, _ node: Node, _ stat: FileStat,
+        _ record: ([VersionStore.Mutation]) -> Void
     ) throws {
         var known = tombstones.take(of: deletion, now: now)?.document ?? documentWithoutName(of: deletion)
         if let orphan = orphans.take(node) { known = orphan.document }
@@ -375,7 +376,7 @@ extension LiveContainer {
             known = Document(item: item, current: current, sharesContent: shares)
         }
         guard let document = known else { return record([]) }
-        try documents.insert(document, at: spot.place)
+        try documents.insert(names, document, at: spot.place)
         document.state.withLock { state in
             state.places = [spot.place]
             let isUnchanged = state.current.map { $0.size == stat.size && $0.modified == stat.modified } ?? false

@@ -212,7 +212,7 @@ extension CrashRecovery {
     /// The available part of a version among the objects; nil if there is none.
     private func rest(of version: Version) throws -> Version? {
         guard store.contents.contains(version.content) else { return nil }
-        var rest = try store.cutShort(version)
+        var rest = try custodian.cutShort(version)
         if rest.kind == .current { rest.kind = .history }
         return rest.flags.contains(.contentLost) ? nil : rest
     }

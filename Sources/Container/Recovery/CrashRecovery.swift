@@ -51,7 +51,7 @@ struct CrashRecovery {
         }
         // Only now: marked versions get the length and hash of their available part, and lose the values that files are
         // compared with. And the shared content of a restored file is not available any more.
-        let lost = try store.settleContents(of: recent)
+        let lost = try custodian.settle(recent)
         if lost > 0 { counts["contents not arrived"] = lost }
         store.settled()
         guard !counts.isEmpty else { return }
@@ -76,7 +76,7 @@ struct CrashRecovery {
     func settle(_ item: Item, _ current: Version, _ live: Live) throws -> String? {
         if isObject(current.content, live) { return try settleLinked(item, current, live) }
         let isHere = store.contents.contains(current.content)
-        let isWhole = try store.keepWhole(current, path: live.path, place: live.place)
+        let isWhole = try custodian.keepWhole(current, path: live.path, place: live.place)
         guard isHere || isWhole || item.isReturning || hasAnotherFile(item, live) else { return nil }
         switch try judge(item, current, live) {
         case .current(let isSameFile):
@@ -88,7 +88,7 @@ struct CrashRecovery {
         case .beingWritten: return "being written"
         case .saved(let version):
             if version == nil, !isWhole, try goBack(item, current, live) { return "not arrived" }
-            if !isWhole { store.commit([.version(try store.cutShort(current))]) }
+            if !isWhole { store.commit([.version(try custodian.cutShort(current))]) }
             adopt(version, item, current, live)
             return "saved"
         case .unfinished:
@@ -102,7 +102,7 @@ struct CrashRecovery {
                 if isHere { try custodian.remove(current.content) }
                 return try settleAppended(item, current, beginning, live)
             }
-            var lost = try store.cutShort(current)
+            var lost = try custodian.cutShort(current)
             if lost.flags.isDisjoint(with: [.unfinished, .contentLost]) {
                 // Later appends to the synchronized state have not arrived.
                 store.commit([.version(lost)])
@@ -144,8 +144,8 @@ struct CrashRecovery {
     func wholeVersion(of item: Item, before current: Version, _ live: Live) throws -> Version? {
         for version in try store.versions(of: item.id) where version.time < current.time && version.kind == .history {
             guard version.flags.isDisjoint(with: [.unfinished, .contentLost, .beside]) else { continue }
-            if try store.keepWhole(version, path: live.path, place: live.place) { return version }
-            guard let synchronized = try store.cutToSynchronized(version) else { continue }
+            if try custodian.keepWhole(version, path: live.path, place: live.place) { return version }
+            guard let synchronized = try custodian.cutToSynchronized(version) else { continue }
             store.commit([.version(synchronized)])
             return synchronized
         }

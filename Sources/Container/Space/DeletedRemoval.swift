@@ -29,14 +29,14 @@ final class DeletedRemoval: Sendable {
         (self.tombstones, self.passthrough, self.clock) = (tombstones, passthrough, clock)
     }
 
-    /// One entry goes. The names are held, so that it does not come back meanwhile.
+    /// One entry goes. No name comes back meanwhile.
     func remove(
         _ names: borrowing NamesHeldAlone, _ deletion: Deletion
     ) throws -> (versions: [Version], bytes: UInt64) {
         guard let deletion = try store.deletion(deletion.id) else { return ([], 0) }
         // A name that comes back now is a new document.
         _ = tombstones.take(of: deletion, now: clock.now())
-        if try handToOtherName(deletion) { return ([], 0) }
+        if try handToOtherName(names, deletion) { return ([], 0) }
         var rows: [VersionStore.Mutation] = [.removeDeletion(deletion.id)]
         var gone: [Version] = []
         if let id = deletion.item, let item = try store.item(id), item.places.isEmpty,
@@ -58,20 +58,20 @@ final class DeletedRemoval: Sendable {
         if let stat = try? Backing.stat(path: place.name, in: place.directory.rawValue) {
             // The kernel may have the file open for reading by itself, and would keep its blocks.
             if let node = nodes.node(deletion.id) { passthrough.drop(node) }
-            try store.deletedArea.remove(deletion.id)
+            try custodian.remove(deletion.id)
             bytes += deletion.type == .file ? min(stat.size, .max - bytes) : 0
         }
         return (gone, bytes)
     }
 
     /// Before a file of the deleted area goes for good: if another deleted name of it is noted, that gets the file.
-    private func handToOtherName(_ deletion: Deletion) throws -> Bool {
+    private func handToOtherName(_ names: borrowing NamesHeldAlone, _ deletion: Deletion) throws -> Bool {
         guard deletion.type == .file, let item = deletion.item,
             let other = try store.deletions(of: item).first(where: { $0.type == .link && $0.file == deletion.file })
         else { return false }
         var file = other
         (file.type, file.size) = (.file, deletion.size)
-        try store.deletedArea.hand(deletion.id, to: file)
+        try custodian.hand(names, deletion.id, to: file)
         store.commit([.removeDeletion(deletion.id), .deletion(file)])
         return true
     }

@@ -46,9 +46,9 @@ import VersionStore
         _ = try tree.container.pin(version, of: document, true, as: my)
         let entry = try entry("a", tree, unprotected: item)
         let error = failure {
-            try tree.container.names.writing { _ throws in
+            try tree.container.names.writing { names throws in
                 try tree.container.removeForGood(
-                    entry, tree.container.documents.document(at: tree.place("a")),
+                    names, entry, tree.container.documents.document(at: tree.place("a")),
                     tree.container.requester(tree.caller),
                     .noSpace)
             }
