@@ -21,8 +21,15 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func library(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+/// Debug builds check the order of the container's locks (docs/locks.md), and so does the release build of Tests/run.
+let checksLocks: SwiftSetting = .define(
+    "CHECKS_LOCKS",
+    Context.environment["VERSIONSFS_CHECKS_LOCKS"] == "1" ? nil : .when(configuration: .debug))
+
+func library(
+    _ name: String, path: String? = nil, _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings + more)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -58,7 +65,8 @@ let package = Package(
         library("Coordination", ["VersionModel"]),
         library(
             "Container",
-            ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml]),
+            ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml],
+            [checksLocks]),
         library("ControlProtocol", ["VersionModel", "QueryLanguage"]),
         library("LocalState", ["ControlProtocol", "VersionModel", "CLinux"]),
         library("ControlService", ["ControlProtocol", "Coordination", "VersionModel", logging] + nio),

@@ -1,5 +1,7 @@
-// The order of docs/locks.md is checked in debug builds: a lock that is taken out of it ends the process.
+// The order of docs/locks.md is checked in builds for tests: a lock that is taken out of it ends the process.
 
+import Foundation
+import Support
 import Testing
 import VersionModel
 
@@ -13,13 +15,19 @@ import VersionModel
 
     @Test("a lock that is taken under a later one ends the process, and both are named")
     func wrongOrder() async throws {
+        try Data().write(to: URL(filePath: Self.reports))
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            setenv("VERSIONSFS_LOCK_REPORTS", Self.reports, 1)
             Self.lockDocumentLast()
         }
         let report = report(result)
         let place = "taken at ContainerTests/LockOrderTests.swift:\(Self.line)"
         #expect(report.contains("Swift.String (rank document), \(place), is taken under"))
         #expect(report.contains("is taken under Swift.Int (rank nodes), \(place)"))
+        // The file that a run of tests has for it says the same.
+        let line = try String(contentsOfFile: Self.reports, encoding: .utf8)
+        #expect(line.hasSuffix("see docs/locks.md for the order\n"))
+        #expect(report.contains(line))
     }
 
     private static func lockDocumentLast() {
@@ -28,6 +36,7 @@ import VersionModel
         nodes.withLock { _ in document.withLock { _ in } }
     }
     private static let line = #line - 2
+    private static let reports = Workplace.root + "/reports-of-LockOrderTests"
 
     @Test("no thread takes two of the same rank at once")
     func twoTables() async {

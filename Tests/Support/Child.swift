@@ -86,7 +86,10 @@ public final class Child: Sendable {
 
         // Messages in one line each, whatever their length; a terminal has its own width.
         // What programs keep outside of containers is a test's own, too.
-        let ours = ["COLUMNS": "10000", "XDG_STATE_HOME": Workplace.root + "/state"]
+        let ours = [
+            "COLUMNS": "10000", "XDG_STATE_HOME": Workplace.root + "/state",
+            "VERSIONSFS_LOCK_REPORTS": Workplace.lockReports,
+        ]
         var environment = environmentNow().merging(ours) { _, new in new }
         environment.merge(start.environment) { _, new in new }
         var argv = words.map { strdup($0) } + [nil]

@@ -51,6 +51,13 @@ public final class TestContainer: @unchecked Sendable {
         return text.split(separator: "\n", omittingEmptySubsequences: false).suffix(200).joined(separator: "\n")
     }
 
+    /// What a daemon said of locks that it had taken out of their order, which ended it (docs/locks.md). A test that
+    /// ends the daemon itself may not notice.
+    var lockReports: [String] {
+        let text = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").filter { $0.contains("see docs/locks.md for the order") }.map(String.init)
+    }
+
     /// A path of the container.
     public func file(_ name: String) -> String { name.isEmpty ? path : path + "/" + name }
 
@@ -207,6 +214,7 @@ public func withContainer(
     } catch {
         problems.append("\(error)")
     }
+    problems += container.lockReports
     if fuse.hasBlown { problems.append("the test took over \(seconds) s; its mount was aborted") }
     guard problems.isEmpty else {
         let log = container.log.isEmpty ? "" : ", its log:\n" + container.log

@@ -14,6 +14,17 @@ public enum Workplace {
         return path
     }()
 
+    /// Where a daemon reports locks that it has taken out of their order, before it ends (docs/locks.md). Tests/run
+    /// looks there after each target.
+    public static let lockReports: String = {
+        let path = root + "/lock-reports"
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        // Daemons of other users write there, too.
+        fchmod(file, 0o666)
+        close(file)
+        return path
+    }()
+
     /// Whether the random and crash tests run at their full numbers.
     public static let isFull = environmentNow()["VERSIONSFS_FULL"] == "1"
 

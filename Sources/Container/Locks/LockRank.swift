@@ -1,7 +1,7 @@
 // The place of each lock in the order of docs/locks.md.
 
-/// A lock is taken only while those held by the thread have lower ranks. In debug builds every lock of the module
-/// checks that (``HeldLocks``), so each test does.
+/// A lock is taken only while those held by the thread have lower ranks. In builds for tests every lock of the
+/// module checks that (``HeldLocks``).
 enum LockRank: Int, Comparable {
     /// `Enrolment.turn`, taken with nothing held.
     case enrolment

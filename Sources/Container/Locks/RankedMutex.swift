@@ -2,18 +2,18 @@
 
 import Synchronization
 
-/// As `Mutex`, for a lock of docs/locks.md. In debug builds it checks the order (``HeldLocks``); in others it is its
-/// mutex and nothing more.
+/// As `Mutex`, for a lock of docs/locks.md. In builds for tests it checks the order (``HeldLocks``); in others it is
+/// its mutex and nothing more.
 struct RankedMutex<Value>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
-    #if DEBUG
+    #if CHECKS_LOCKS
     private let rank: LockRank
     #endif
 
     @inline(__always)
     init(_ value: consuming sending Value, _ rank: LockRank = .table) {
         mutex = Mutex(value)
-        #if DEBUG
+        #if CHECKS_LOCKS
         self.rank = rank
         #endif
     }
@@ -23,7 +23,7 @@ struct RankedMutex<Value>: ~Copyable, Sendable {
         file: StaticString = #fileID, line: UInt = #line,
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        #if DEBUG
+        #if CHECKS_LOCKS
         let held = take(.checked, file, line)
         defer { held.drop() }
         #endif
@@ -37,7 +37,7 @@ struct RankedMutex<Value>: ~Copyable, Sendable {
         outOfOrder reason: StaticString, file: StaticString = #fileID, line: UInt = #line,
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        #if DEBUG
+        #if CHECKS_LOCKS
         let held = take(.unchecked, file, line)
         defer { held.drop() }
         #endif
@@ -50,14 +50,14 @@ struct RankedMutex<Value>: ~Copyable, Sendable {
         file: StaticString = #fileID, line: UInt = #line,
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
-        #if DEBUG
+        #if CHECKS_LOCKS
         let held = take(.unchecked, file, line)
         defer { held.drop() }
         #endif
         return try mutex.withLockIfAvailable(body)
     }
 
-    #if DEBUG
+    #if CHECKS_LOCKS
     private borrowing func take(_ order: HeldLocks.Order, _ file: StaticString, _ line: UInt) -> HeldLocks {
         let held = HeldLocks.ofThread
         held.take(.init(rank: rank, type: Value.self, isAlone: true, file: file, line: line), order)

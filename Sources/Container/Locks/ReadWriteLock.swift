@@ -29,7 +29,7 @@ final class ReadWriteLock: @unchecked Sendable {
     func reading<Result, Failure: Error>(
         file: StaticString = #fileID, line: UInt = #line, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        #if DEBUG
+        #if CHECKS_LOCKS
         let held = take(isAlone: false, file, line)
         defer { held.drop() }
         #endif
@@ -42,7 +42,7 @@ final class ReadWriteLock: @unchecked Sendable {
     func writing<Result, Failure: Error>(
         file: StaticString = #fileID, line: UInt = #line, _ body: (borrowing NamesHeldAlone) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        #if DEBUG
+        #if CHECKS_LOCKS
         let held = take(isAlone: true, file, line)
         defer { held.drop() }
         #endif
@@ -58,14 +58,14 @@ final class ReadWriteLock: @unchecked Sendable {
     ) throws(Failure) -> Result? {
         guard pthread_rwlock_trywrlock(lock) == 0 else { return nil }
         defer { pthread_rwlock_unlock(lock) }
-        #if DEBUG
+        #if CHECKS_LOCKS
         let held = take(isAlone: true, file, line, .unchecked)
         defer { held.drop() }
         #endif
         return try body(NamesHeldAlone())
     }
 
-    #if DEBUG
+    #if CHECKS_LOCKS
     private func take(
         isAlone: Bool, _ file: StaticString, _ line: UInt, _ order: HeldLocks.Order = .checked
     ) -> HeldLocks {
