@@ -56,7 +56,7 @@ extension PastReturn {
     func requireRights() throws {
         guard !principal.isRoot else { return }
         var known = KnownDirectories()
-        for entry in missing {
+        for entry in names.missing {
             try requireHome(of: entry)
             switch entry.source {
             case .live: try live.requireChange(of: entry.path, removing: true, as: principal)
@@ -69,20 +69,20 @@ extension PastReturn {
                 }
             }
         }
-        let moved = Set(missing.filter { $0.now != nil }.map(\.path))
-        for entry in unwanted { try live.requireDisplacing(entry.path, except: moved, as: principal) }
+        let moved = Set(names.missing.filter { $0.now != nil }.map(\.path))
+        for entry in names.unwanted { try live.requireDisplacing(entry.path, except: moved, as: principal) }
         for name in try past.untoldToDisplace(since: aftermath.time, within: path, in: live).going {
             try live.requireChange(of: name, removing: true, as: principal)
         }
         for document in try past.documentsChanged(since: aftermath.time, within: .root, in: live).documents {
-            guard let entry = tree.present(document.path), isWanted(entry) else { continue }
+            guard let entry = names.tree.present(document.path), names.isWanted(entry) else { continue }
             try requireContent(of: document) { try live.requireWriting(to: document.path, as: principal) }
         }
     }
 
     /// The directory that it comes into.
     private func requireHome(of entry: PastEntry) throws {
-        guard let home = home(of: entry), let name = entry.then?.name else { return }
+        guard let home = names.home(of: entry), let name = entry.then?.name else { return }
         if home.isPresent {
             let path = home.path.appending(name)
             try live.requireChange(of: path, removing: false, as: principal)

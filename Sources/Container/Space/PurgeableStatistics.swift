@@ -10,10 +10,9 @@ import VersionStore
 /// Adds up what may not be given up, now and then. Lock order: last.
 final class PurgeableStatistics: Sendable {
     private struct State {
-        /// Bytes of contents that are kept already while they are current, when they were last added up.
-        var ahead: UInt64 = 0
-        /// Bytes of contents that may be given up, but stay all the same, then: a clone shares them.
-        var shared: UInt64 = 0
+        /// Bytes of contents that are kept already while they are current, and of contents that may be given up but
+        /// stay all the same, because a clone shares them: when they were last added up.
+        var others: UInt64 = 0
         /// Which was the last change then (nil: it could not be done), and how long it took; nil: to be added up anew.
         var addedUp: (sequence: UInt64?, nanoseconds: Int64)?
         /// It is going to be added up.
@@ -65,7 +64,7 @@ final class PurgeableStatistics: Sendable {
         } else {
             addUp(isFirst: true)
         }
-        return purgeables.protectedBytes + state.withLock { $0.ahead + $0.shared }
+        return purgeables.protectedBytes + state.withLock(\.others)
     }
 
     private func addUp(isFirst: Bool) {
@@ -76,8 +75,8 @@ final class PurgeableStatistics: Sendable {
             if latest != last?.sequence {
                 let ahead = bytesKeptAhead
                 _ = try purgeables.all(history: true, deleted: false)
-                state.withLock { $0.ahead = ahead }
-                addUpShared()
+                let others = ahead + sharedBytes(beside: ahead)
+                state.withLock { $0.others = others }
             }
             sequence = latest
         } catch {
@@ -93,16 +92,12 @@ final class PurgeableStatistics: Sendable {
     }
 
     /// Where contents share blocks with others, giving them up makes less room than they take.
-    private func addUpShared() {
-        guard store.contents.canReflink else { return }
+    private func sharedBytes(beside ahead: UInt64) -> UInt64 {
+        guard store.contents.canReflink else { return 0 }
         let certain = purgeables.reclaimable(certainly: true).certain ?? 0
         let space = store.space
         let kept = UInt64(max(0, space.history)) + UInt64(max(0, space.deleted))
-        let protected = purgeables.protectedBytes
-        state.withLock { state in
-            let stays = protected + state.ahead + certain
-            state.shared = kept - min(kept, stays)
-        }
+        return kept - min(kept, purgeables.protectedBytes + ahead + certain)
     }
 
     private func addUpLater(_ took: Int64) {
