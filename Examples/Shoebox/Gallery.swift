@@ -81,7 +81,7 @@ struct Gallery {
     private func conflicts(of picture: Picture) -> String {
         guard !picture.conflicts.isEmpty else { return "\(picture.name): no conflict" }
         return picture.conflicts.enumerated().map { index, version in
-            let loser = Picture(contentsOf: version.url, at: picture.url)
+            let loser = try? Picture(contentsOf: version.url, at: picture.url)
             let who = version.localizedNameOfSavingComputer ?? "somewhere"
             return "  \(index + 1)  \(loser?.stars ?? "")  saved on \(who)"
         }.joined(separator: "\n")

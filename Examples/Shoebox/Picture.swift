@@ -23,9 +23,9 @@ struct Picture: Equatable {
         self.lines = lines
     }
 
-    /// Reads a picture; nil if the file is none.
-    init?(contentsOf file: URL, at url: URL) {
-        guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
+    /// Reads a picture; nil if the file is none. Throws if it cannot be read.
+    init?(contentsOf file: URL, at url: URL) throws {
+        guard let text = String(data: try Data(contentsOf: file), encoding: .utf8) else { return nil }
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard let first = lines.first, first.hasPrefix("rating "), let rating = Int(first.dropFirst(7)) else {
             return nil

@@ -96,10 +96,18 @@ final class Shoebox: NSObject, NSFilePresenter, @unchecked Sendable {
     private func load(_ url: URL) -> Bool {
         guard url.pathExtension == Picture.pathExtension, isHere(url) else { return false }
         let former = pictures[url]
-        var error: NSError?
+        var (error, failure): (NSError?, (any Error)?)
         NSFileCoordinator(filePresenter: self).coordinate(readingItemAt: url, options: [], error: &error) { place in
-            pictures[url] = Picture(contentsOf: place, at: url)
-            pictures[url]?.conflicts = NSFileVersion.unresolvedConflictVersionsOfItem(at: place) ?? []
+            do {
+                pictures[url] = try Picture(contentsOf: place, at: url)
+                pictures[url]?.conflicts = NSFileVersion.unresolvedConflictVersionsOfItem(at: place) ?? []
+            } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
+                pictures[url] = nil
+            } catch { failure = error }
+        }
+        // What is shown of it stays, and may be old: the user has to know.
+        if let problem = error ?? failure {
+            changed(self, "cannot read \(url.lastPathComponent): \(problem.localizedDescription)")
         }
         return pictures[url] != former
     }
