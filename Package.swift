@@ -152,7 +152,7 @@ let package = Package(
                 "versionsfs", "FUSE", "CFuse3", "Container", "VersionStore", "VersionModel", "CLinux", logging, system,
             ]),
         tests("SupportTests", ["TestActor"]),
-        tests("MountTests", ["versionsfs", "versionsctl", "TestActor", "Coordination", "VersionModel"]),
+        tests("MountTests", ["versionsfs", "versionsctl", "TestActor", "FaultShim", "Coordination", "VersionModel"]),
         tests("Stories", ["versionsfs", "versionsctl", "TestActor"]),
         tests(
             "CrashTests",

@@ -2,6 +2,9 @@
 //
 //     lost-sync   fsync(2) and fdatasync(2) succeed without doing anything
 //     lost-link   linkat(2) succeeds without making a link: what was to be kept is not
+//     late-reply  an answer waits on its way to the kernel: the next one that reports success and has the length that
+//                 the suffix of a file's name says, VERSIONSFS_LATE_REPLY.LENGTH. The shim renames the file to
+//                 VERSIONSFS_LATE_REPLY.held, and waits for a lock on it.
 //
 // Only a process called `versionsfs` is lied to. And an end at any moment: a thread that has called `fault_shim_arm` is
 // killed, with its process, at one of its next calls that change something.
@@ -11,12 +14,17 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static int has_fault(const char *name) {
@@ -126,4 +134,31 @@ long syscall(long number, ...) {
     va_end(arguments);
     if (number == 463) return change(number, words[0], words[1], words[2], words[3], words[4], words[5]);
     return call(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
+
+// Holds an answer back if a test wants that. One without a node is no success: the name is missing.
+static void hold(const struct iovec *vector, int count) {
+    struct { uint32_t length; int32_t error; uint64_t unique; } header;
+    uint64_t node = 1;
+    const char *place = getenv("VERSIONSFS_LATE_REPLY");
+    if (!place || count < 1 || vector[0].iov_len < sizeof header) return;
+    memcpy(&header, vector[0].iov_base, sizeof header);
+    if (header.error || !header.unique) return;
+    if (vector[0].iov_len >= sizeof header + sizeof node) {
+        memcpy(&node, (char *)vector[0].iov_base + sizeof header, sizeof node);
+    } else if (count > 1 && vector[1].iov_len >= sizeof node) {
+        memcpy(&node, vector[1].iov_base, sizeof node);
+    }
+    char wanted[PATH_MAX], held[PATH_MAX];
+    snprintf(wanted, sizeof wanted, "%s.%u", place, header.length);
+    snprintf(held, sizeof held, "%s.held", place);
+    if (!node || call(SYS_rename, (long)wanted, (long)held, 0, 0, 0, 0) != 0) return;
+    int file = (int)call(SYS_open, (long)held, O_RDONLY | O_CLOEXEC, 0, 0, 0, 0);
+    flock(file, LOCK_EX);
+    call(SYS_close, file, 0, 0, 0, 0, 0);
+}
+
+ssize_t writev(int file, const struct iovec *vector, int count) {
+    if (has_fault("late-reply")) hold(vector, count);
+    return call(SYS_writev, file, (long)vector, count, 0, 0, 0);
 }

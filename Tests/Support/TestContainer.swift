@@ -19,18 +19,22 @@ public final class TestContainer: @unchecked Sendable {
     public var options: [String]
     /// The user id the daemon runs as; nil for this process's own.
     public let user: UInt32?
+    /// What the daemon's environment has besides this process's.
+    private let environment: [String: String]
     public private(set) var daemon: Child?
     private let logPath: String
     private let seconds: Double
 
     init(
-        named name: String, on base: String, options: [String], user: UInt32?, seconds: Double, level: ContainerLevel
+        named name: String, on base: String, options: [String], user: UInt32?, environment: [String: String] = [:],
+        seconds: Double, level: ContainerLevel
     ) throws {
         let place = try Workplace.fresh(name, in: base)
         path = place + "/container"
         logPath = place + "/daemon.log"
         self.options = Workplace.usesRing ? options : options + ["no-ring"]
         self.user = user
+        self.environment = environment
         self.seconds = seconds
         self.level = level
         guard mkdir(path, 0o755) == 0 else { throw Failure.call("mkdir \(path)") }
@@ -42,7 +46,7 @@ public final class TestContainer: @unchecked Sendable {
         self.path = path
         logPath = (path as NSString).deletingLastPathComponent + "/daemon.log"
         self.seconds = seconds
-        (options, user, level) = ([], nil, .versioned)
+        (options, user, environment, level) = ([], nil, [:], .versioned)
     }
 
     /// What the daemon has logged, all mounts together.
@@ -79,6 +83,7 @@ public final class TestContainer: @unchecked Sendable {
             Workplace.daemon, [path, "-f"] + (options.isEmpty ? [] : ["-o", options.joined(separator: ",")]))
         start.directory = "/"
         start.user = user
+        start.environment = environment
         start.descriptors = [null, log, log]
         let child = try Child(start)
         daemon = child
@@ -190,12 +195,12 @@ public final class TestContainer: @unchecked Sendable {
 /// - Throws: a ``Failure`` with all problems and the daemon's log.
 public func withContainer(
     named name: String = "test", on base: String = Workplace.root, options: [String] = [], asUser user: UInt32? = nil,
-    files: [String: String] = [:],
+    files: [String: String] = [:], environment: [String: String] = [:],
     settings: [String: String] = [:], seconds: Double = 120, level: ContainerLevel = Workplace.level,
     body: (TestContainer) throws -> [String]
 ) throws {
     let container = try TestContainer(
-        named: name, on: base, options: options, user: user, seconds: 30, level: level)
+        named: name, on: base, options: options, user: user, environment: environment, seconds: 30, level: level)
     for (file, text) in files { try container.put(text, at: file) }
     let fuse = Fuse(seconds: seconds) { container.abandon() }
     defer {
