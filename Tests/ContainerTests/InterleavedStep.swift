@@ -2,7 +2,7 @@ import Foundation
 import Support
 
 /// One system call of one program. What cannot be done is passed over, so that any steps can be left out.
-struct InterleavedStep: CustomStringConvertible {
+struct InterleavedStep: WordedStep {
     enum Call: String, CaseIterable {
         case openTruncating, openToAppend, openInPlace, openForBoth, createNew, write, writeAtStart, close,
             closeDuplicate, release, rename, unlink, exchange, truncate
@@ -30,18 +30,11 @@ struct InterleavedStep: CustomStringConvertible {
         (self.number, self.handle) = (number, handle)
     }
 
-    /// From its description; of a handle the number may be missing.
-    init?(_ text: String, number: Int) {
-        let words = text.split(separator: " ").map(String.init)
-        guard words.count > 1, let person = Int(words[0]), let call = Call(rawValue: words[1]) else { return nil }
-        let rest = words.dropFirst(2)
+    /// Of a handle the number may be missing.
+    init(_ call: Call, by person: Int, _ words: [String], number: Int) {
         self.init(
-            call: call, person: person, name: rest.first ?? "", other: rest.last ?? "", number: number,
-            handle: rest.first.flatMap { Int($0) } ?? 0)
-    }
-
-    static func steps(_ text: String) -> [InterleavedStep] {
-        text.components(separatedBy: "; ").enumerated().compactMap { InterleavedStep($1, number: $0) }
+            call: call, person: person, name: words.first ?? "", other: words.last ?? "", number: number,
+            handle: words.first.flatMap { Int($0) } ?? 0)
     }
 
     private static let names = ["x", "y", "t"]

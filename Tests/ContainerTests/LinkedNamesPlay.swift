@@ -12,7 +12,7 @@ import VersionModel
 @testable import VersionStore
 
 /// One operation of one program. What cannot be done is passed over.
-struct LinkedStep: CustomStringConvertible {
+struct LinkedStep: WordedStep {
     enum Verb: String, CaseIterable {
         case save, saveByRename, append, overwrite, truncate, load, link, move, exchange, delete, undelete, restore
         case wait, remount
@@ -39,15 +39,8 @@ struct LinkedStep: CustomStringConvertible {
         (self.verb, self.person, self.name, self.other, self.number) = (verb, person, name, other, number)
     }
 
-    init?(_ text: String, number: Int) {
-        let words = text.split(separator: " ").map(String.init)
-        guard words.count > 1, let person = Int(words[0]), let verb = Verb(rawValue: words[1]) else { return nil }
-        self.init(
-            verb: verb, person: person, name: words.dropFirst(2).first ?? "", other: words.last ?? "", number: number)
-    }
-
-    static func steps(_ text: String) -> [LinkedStep] {
-        text.components(separatedBy: "; ").enumerated().compactMap { LinkedStep($1, number: $0) }
+    init(_ verb: Verb, by person: Int, _ words: [String], number: Int) {
+        self.init(verb: verb, person: person, name: words.first ?? "", other: words.last ?? "", number: number)
     }
 
     private static let names = ["x", "y", "t"]

@@ -20,14 +20,29 @@ public struct Answer: Equatable, Sendable {
     /// The directories, by path.
     public var directories: Set<String> = []
     /// The deleted list: path and contents of the versions, sorted.
-    public var deleted: [String] = []
+    public private(set) var deleted: [String] = []
     /// The contents of documents that lost their name to another one and hold what no name shows, sorted.
     public var superseded: [[String]] = []
+    /// The contents of all versions in the deleted list.
+    public private(set) var deletedContents: Set<String> = []
+
+    /// All contents that are shown somewhere.
+    public var shown: Set<String> {
+        var shown = deletedContents.union(superseded.joined())
+        for name in names.values { shown.formUnion(name.history + name.conflicts) }
+        return shown
+    }
 
     public init() {}
 
+    /// Fills the deleted list.
+    public mutating func setDeleted(_ entries: [(path: String, history: [String])]) {
+        deleted = entries.map { Self.deleted($0.path, $0.history) }.sorted()
+        deletedContents = Set(entries.flatMap(\.history))
+    }
+
     /// An entry of the deleted list.
-    public static func deleted(_ path: String, _ history: [String]) -> String { "\(path): \(history)" }
+    static func deleted(_ path: String, _ history: [String]) -> String { "\(path): \(history)" }
 }
 
 /// One thing on which the two sides do not agree.

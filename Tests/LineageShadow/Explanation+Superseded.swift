@@ -35,9 +35,6 @@ extension Explanation {
     /// A history that is one of the container's, or is shown by its names, but for versions that it has not.
     private func more(_ document: DocumentNumber, _ history: [String], _ today: inout [[String]]) -> ListedChange? {
         let listing = facts.listing(of: document)
-        let isMore = { (version: VersionNumber) in
-            shadow.unfinished.contains(version) || shadow.shared.contains(version)
-        }
         let index = today.firstIndex { other in
             listing.filter { !isMore($0) || other.contains(shadow.text($0)) }.map(shadow.text) == other
         }
@@ -54,8 +51,20 @@ extension Explanation {
     }
 
     /// A document that came back to its name, and lost that again: what it got there is a document of its own today.
+    /// The container shows both parts of it, each somewhere, but for what it has not saved.
     private func cameBack(_ documents: [DocumentNumber]) -> ListedChange? {
-        documents.flatMap { facts.rows(of: $0) }.compactMap { claim(of: $0) }.first
+        let shown = today.shown
+        for document in documents {
+            let own = facts.listing(of: document).filter { !isMore($0) && facts[$0]?.beside == .no }
+            guard own.map(shadow.text).allSatisfy(shown.contains) else { continue }
+            if let claim = facts.rows(of: document).lazy.compactMap({ claim(of: $0) }).first { return claim }
+        }
+        return nil
+    }
+
+    /// Whether the container has not made this version.
+    private func isMore(_ version: VersionNumber) -> Bool {
+        shadow.unfinished.contains(version) || shadow.shared.contains(version)
     }
 
     /// A document whose file was replaced before it was ever saved: today it is none.

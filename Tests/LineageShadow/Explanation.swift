@@ -6,9 +6,11 @@ import VersionModel
 /// Looks into the facts for what makes a difference one that is meant.
 struct Explanation {
     let shadow: Shadow
+    /// What the container says.
+    let today: Answer
     var facts: Facts { shadow.facts }
 
-    init(_ shadow: Shadow) { self.shadow = shadow }
+    init(_ shadow: Shadow, _ today: Answer) { (self.shadow, self.today) = (shadow, today) }
 
     func change(for difference: Difference) -> ListedChange? {
         switch difference.subject {
@@ -243,12 +245,7 @@ struct Explanation {
 
     private func missing(_ departure: NameRow) -> ListedChange? {
         guard let last = facts.lastOccupant(of: departure.place, before: departure.number) else { return nil }
-        if departure.how == .hidden, isUnsavedCopy(last.document, before: departure) { return .removedByMover }
-        let hadOthers = facts.rows.contains { row in
-            guard row.file == last.file, row.place != last.place, row.number < departure.number else { return false }
-            return facts.departure(of: row).map { $0.number > departure.number } ?? true
-        }
-        return departure.how == .removed && hadOthers ? .oneOfSeveral : nil
+        return departure.how == .hidden && isUnsavedCopy(last.document, before: departure) ? .removedByMover : nil
     }
 
     /// Whether an entry is one of today's, with what was saved first, or without a name.

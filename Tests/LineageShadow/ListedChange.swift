@@ -25,7 +25,6 @@ public enum ListedChange: String, CaseIterable, Sendable {
     case hasReturned = "2: a document that was undeleted since, or has gone back along its way, does not come back"
     case isUnsavedCopy = "2: a parted copy without a save of its own does not come back"
     case removedByMover = "5: a parted copy that its mover removes is hidden"
-    case oneOfSeveral = "5: one name of several that is removed is no entry of the deleted list"
 
     case isBehindOrigin = "9: the history of a copy goes on through what it began with"
 
@@ -33,8 +32,24 @@ public enum ListedChange: String, CaseIterable, Sendable {
     public var section: Int { rawValue.first?.wholeNumberValue ?? 0 }
 
     /// The change by which both sides differ; nil if any difference is by none.
-    public static func explaining(_ differences: [Difference], after shadow: Shadow) -> ListedChange? {
-        let explanations = differences.map { Explanation(shadow).change(for: $0) }
-        return explanations.contains(nil) ? nil : explanations.first ?? nil
+    ///
+    /// - Parameter today: what the container says. All that it shows must be shown by the rules, too, but for contents
+    ///   that make no version by them.
+    public static func explaining(
+        _ differences: [Difference], between today: Answer, and shadow: Shadow
+    ) -> ListedChange? {
+        let explanations = differences.map { Explanation(shadow, today).change(for: $0) }
+        guard !explanations.contains(nil), let change = explanations.first ?? nil else { return nil }
+        let isComplete = explanations.contains { $0?.leavesOut ?? false }
+            || today.shown.isSubset(of: shadow.shown)
+        return isComplete ? change : nil
+    }
+
+    /// Whether a content is no version by the rules that is one today.
+    private var leavesOut: Bool {
+        switch self {
+        case .notAtEachClose, .amendsArrival, .endsWithParting: true
+        default: false
+        }
     }
 }

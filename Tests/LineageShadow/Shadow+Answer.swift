@@ -19,13 +19,21 @@ extension Shadow {
                 content: content, history: isShown ? listing(row.document) : [],
                 conflicts: isShown ? facts.conflicts(of: row.document).map(text).sorted() : [])
         }
-        answer.deleted = facts.deleted().map { entry in
-            Answer.deleted(
-                departures[entry.departure.number] ?? "?",
-                entry.occupant.isDirectory ? [] : listing(entry.occupant.document))
-        }.sorted()
+        answer.setDeleted(
+            (facts.deleted() + facts.removedNames()).map { entry in
+                (
+                    departures[entry.departure.number] ?? "?",
+                    entry.occupant.isDirectory ? [] : listing(entry.occupant.document)
+                )
+            })
         answer.superseded = facts.superseded().map(listing).sorted { "\($0)" < "\($1)" }
         return answer
+    }
+
+    /// All contents that are shown somewhere, also behind what a living document began with.
+    var shown: Set<String> {
+        let living = places.indices.compactMap { facts.occupant(of: PlaceNumber(UInt32($0))) }
+        return answer.shown.union(living.flatMap { facts.history(of: $0.document) }.map(text))
     }
 
     /// Contents of all versions that the rules have led to.

@@ -25,9 +25,8 @@ extension BrowsedContainer {
                 }
             }
             let deletions = try container.store.deletions(within: nil)
-            answer.deleted = try deletions.map { entry in
-                Answer.deleted("\(entry.path)", try entry.item.map { try texts(of: $0) } ?? [])
-            }.sorted()
+            answer.setDeleted(
+                try deletions.map { ("\($0.path)", try $0.item.map { try texts(of: $0) } ?? []) })
             answer.superseded = try superseded(Set(deletions.compactMap(\.item)))
             return answer
         }

@@ -73,9 +73,10 @@ import Testing
         let problems = try play.problems(after: steps)
         if !problems.isEmpty { return .different(problems) }
         let shadow = try #require(play.shadow)
-        let differences = shadow.differences(from: try play.tree.answer)
+        let today = try play.tree.answer
+        let differences = shadow.differences(from: today)
         if differences.isEmpty { return .same }
-        if let change = ListedChange.explaining(differences, after: shadow) { return .listed(change) }
+        if let change = ListedChange.explaining(differences, between: today, and: shadow) { return .listed(change) }
         return .different(differences.map { "\($0)" })
     }
 

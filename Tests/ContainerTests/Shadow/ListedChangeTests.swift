@@ -81,9 +81,6 @@ struct ListedCase: CustomStringConvertible {
         ListedCase(
             .isBehindOrigin, "0 save y; 0 save y; 0 save t; 0 renameAwayAndKeep y; 0 move y t", .superseded,
             today: [#"["0.3;", "0.1;", "0.0;"]"#], then: []),
-        ListedCase(
-            .oneOfSeveral, "0 save x; 0 link x y; 0 wait; 0 delete x", .deleted,
-            today: [#"x: ["0.0;"]"#], then: []),
     ]
 
     @Test("both answers", arguments: cases, [true, false])

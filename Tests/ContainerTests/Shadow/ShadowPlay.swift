@@ -40,15 +40,14 @@ final class ShadowPlay: OperationTesting {
         for step in steps {
             // What cannot be done is passed over, so that any steps can be left out.
             do { try perform(step) } catch is Errno {} catch is OperationError {}
-            let differences = try differences()
+            let today = try tree.answer
+            let differences = shadow.differences(from: today)
             guard !differences.isEmpty else { continue }
-            let listed = ListedChange.explaining(differences, after: shadow)
+            let listed = ListedChange.explaining(differences, between: today, and: shadow)
             return listed.map { .listed($0) } ?? .different(differences, after: step)
         }
         return .same
     }
-
-    func differences() throws -> [Difference] { shadow.differences(from: try tree.answer) }
 
     func perform(_ step: ShadowStep) throws {
         let (person, name) = (step.person, step.name)

@@ -3,7 +3,7 @@
 import Foundation
 import Support
 
-struct ShadowStep: CustomStringConvertible {
+struct ShadowStep: WordedStep {
     enum Verb: String, CaseIterable {
         case load, save, saveByRename, saveByOrdinaryRename, append, overwrite, truncate, unlinkAndCreate
         case renameAwayAndCreate, renameAwayAndKeep, closeAfterRename, closeAfterLoad, delete, move, exchange, link
@@ -33,17 +33,9 @@ struct ShadowStep: CustomStringConvertible {
         (self.verb, self.person, self.name, self.other, self.number) = (verb, person, name, other, number)
     }
 
-    /// From its description.
-    init?(_ text: String, number: Int) {
-        let words = text.split(separator: " ").map(String.init)
-        guard words.count > 1, let person = Int(words[0]), let verb = Verb(rawValue: words[1]) else { return nil }
-        self.init(
-            verb: verb, person: person, name: words.dropFirst(2).first ?? "", other: words.last ?? "", number: number)
+    init(_ verb: Verb, by person: Int, _ words: [String], number: Int) {
+        self.init(verb: verb, person: person, name: words.first ?? "", other: words.last ?? "", number: number)
         second = words.last.flatMap { Int($0) } ?? 0
-    }
-
-    static func steps(_ text: String) -> [ShadowStep] {
-        text.components(separatedBy: "; ").enumerated().compactMap { ShadowStep($1, number: $0) }
     }
 
     private static let shares: [Verb: Int] = [
@@ -67,16 +59,7 @@ struct ShadowStep: CustomStringConvertible {
         let verbs = rules.sorted { $0.key.rawValue < $1.key.rawValue }
             .filter { $0.key != .closeAfterRename || !isWhole }
             .flatMap { Array(repeating: $0.key, count: $0.value) }
-        return (0..<30).compactMap { number in
-            guard let verb = verbs.randomElement(using: &dice),
-                let name = ["x", "y", "t"].randomElement(using: &dice),
-                let other = ["x", "y", "t"].filter({ $0 != name }).randomElement(using: &dice)
-            else { return nil }
-            var step = ShadowStep(
-                verb: verb, person: Int.random(in: 0..<people, using: &dice), name: name, other: other, number: number)
-            step.second = Int.random(in: 0..<people, using: &dice)
-            return step
-        }
+        return (0..<30).compactMap { draw(verbs, of: ["x", "y", "t"], people, number: $0, using: &dice) }
     }
 
     /// Each time with some of the verbs only: what differs is nearer together.
@@ -84,15 +67,22 @@ struct ShadowStep: CustomStringConvertible {
         let verbs = Verb.allCases.filter { $0 == .save || Int.random(in: 0..<3, using: &dice) > 0 }
             .flatMap { Array(repeating: $0, count: shares[$0] ?? 1) }
         return (0..<Int.random(in: 5...25, using: &dice)).compactMap { number in
-            guard let verb = verbs.randomElement(using: &dice), var name = names.randomElement(using: &dice),
-                var other = names.filter({ $0 != name }).randomElement(using: &dice)
-            else { return nil }
-            if verb == .makeDirectory || verb == .removeDirectory { name = "d" }
-            if verb == .move, Int.random(in: 0..<6, using: &dice) == 0 { (name, other) = ("d", "e") }
-            var step = ShadowStep(
-                verb: verb, person: Int.random(in: 0..<people, using: &dice), name: name, other: other, number: number)
-            step.second = Int.random(in: 0..<people, using: &dice)
+            guard var step = draw(verbs, of: names, people, number: number, using: &dice) else { return nil }
+            if step.verb == .makeDirectory || step.verb == .removeDirectory { step.name = "d" }
+            if step.verb == .move, Int.random(in: 0..<6, using: &dice) == 0 { (step.name, step.other) = ("d", "e") }
             return step
         }
+    }
+
+    private static func draw(
+        _ verbs: [Verb], of names: [String], _ people: Int, number: Int, using dice: inout SeededGenerator
+    ) -> ShadowStep? {
+        guard let verb = verbs.randomElement(using: &dice), let name = names.randomElement(using: &dice),
+            let other = names.filter({ $0 != name }).randomElement(using: &dice)
+        else { return nil }
+        var step = ShadowStep(
+            verb: verb, person: Int.random(in: 0..<people, using: &dice), name: name, other: other, number: number)
+        step.second = Int.random(in: 0..<people, using: &dice)
+        return step
     }
 }

@@ -24,6 +24,8 @@ import Testing
         "0 save t; 0 save y; 0 saveByOrdinaryRename y; 0 unlinkAndCreate y; 0 move y t",
         "0 save x; 0 save x; 0 append x; 0 overwrite x; 0 truncate x",
         "0 save x; 0 saveByRename x; 0 saveByOrdinaryRename x; 0 unlinkAndCreate x; 0 delete x; 0 undelete x",
+        // One name of several that is removed is an entry of the deleted list.
+        "0 save x; 0 link x y; 0 wait; 0 delete x",
     ]
 
     @Test("what random orders have found", arguments: found, [true, false])
