@@ -32,9 +32,10 @@ final class InterleavedPlay {
         var ofDuplicate: [UInt8]?
     }
 
-    let tree: BrowsedContainer
+    private(set) var tree: BrowsedContainer
     /// `Lineage` beside the container, where a test compares the two.
     let shadow: Shadow?
+    private let ear = Ear()
     private let callers: [Caller]
     private var names: [String: Inode] = [:]
     private var handles: [[Handle]]
@@ -43,7 +44,6 @@ final class InterleavedPlay {
     private var held: Set<[UInt8]> = [[]]
 
     init(_ processes: [pid_t], isPassing: Bool, isShadowed: Bool = false) throws {
-        let ear = Ear()
         let tree = try BrowsedContainer(listener: isShadowed ? ear : nil)
         self.tree = tree
         let clock = tree.clock
@@ -62,7 +62,8 @@ final class InterleavedPlay {
         }
     }
 
-    func problems(after steps: [InterleavedStep]) throws -> [String] {
+    /// - Parameter isKilled: instead of the last closes there is a kill, and another mount.
+    func problems(after steps: [InterleavedStep], isKilled: Bool = false) throws -> [String] {
         for step in steps {
             do {
                 try following { try perform(step) }
@@ -70,6 +71,11 @@ final class InterleavedPlay {
                 return ["\(step): \(error)"]
             }
         }
+        if isKilled { try kill() } else { try closeAll() }
+        return try problems(steps, isKilled: isKilled)
+    }
+
+    private func closeAll() throws {
         for person in handles.indices {
             for index in handles[person].indices { try following { try close(person, index, "at the end") } }
         }
@@ -78,8 +84,17 @@ final class InterleavedPlay {
                 try following { tree.container.release(node: handle.node, handle: handle.id) }
             }
         }
+    }
+
+    private func kill() throws {
+        guard let shadow else { return }
+        tree = try shadow.killing(tree, ear)
+    }
+
+    private func problems(_ steps: [InterleavedStep], isKilled: Bool) throws -> [String] {
         var problems: [String] = []
-        for name in ["x", "y", "t"] {
+        // After a kill a file holds what its last save was, if it was not whole.
+        for name in isKilled ? [] : ["x", "y", "t"] {
             let text = try? tree.live(name)
             let expected = names[name].map { String(decoding: $0.content, as: UTF8.self) }
             if text != expected {

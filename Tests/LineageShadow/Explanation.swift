@@ -99,6 +99,7 @@ struct Explanation {
     /// |---|---|
     /// | of a close in place, while others had the file open | a version at each close |
     /// | of what was not saved when a call took it away | saved first |
+    /// | of an empty file that was found after a kill | found after a kill |
     /// | that it began with | the history of a copy goes on |
     private func versionsMore(_ document: DocumentNumber, _ contents: [String]) -> ListedChange? {
         let own = facts.versions(of: document)
@@ -110,7 +111,10 @@ struct Explanation {
         let first = shadow.unfinished
         if all({ first.contains($0.number) || $0.loser.map(first.contains) ?? false }) { return .savedFirst }
         if all({ $0.beside != .no }) { return .savedWithoutName }
-        let isOrigin = facts.origin(of: document).map { contents == [shadow.text($0)] } ?? false
+        let empty = own.filter { shadow.settled.contains($0.number) && $0.fingerprint.isEmpty }
+        let rest = contents.without(empty.map { _ in "" })
+        if rest.isEmpty { return .settledEmpty }
+        let isOrigin = facts.origin(of: document).map { rest == [shadow.text($0)] } ?? false
         return isOrigin && facts.firstRow(of: document)?.isParted ?? false ? .isBehindOrigin : nil
     }
 

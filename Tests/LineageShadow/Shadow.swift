@@ -17,7 +17,7 @@ public final class Shadow {
     private(set) var moments: [(number: UInt64, tree: [PlaceNumber: FileID])] = []
 
     let root: String
-    private let now: () -> Timestamp
+    let now: () -> Timestamp
     var nextNumber: UInt64 = 1
     /// The paths at which names went: what the deleted list shows.
     var departures: [RowNumber: String] = [:]
@@ -31,6 +31,10 @@ public final class Shadow {
     var passedOver: [FileID: Set<Fingerprint>] = [:]
     /// What versions were before they were amended.
     var formerly: [VersionNumber: Set<Fingerprint>] = [:]
+    /// What is kept outside the files.
+    private(set) var kept: Set<Content> = []
+    /// Versions that were made after a kill.
+    var settled: Set<VersionNumber> = []
     var texts = Texts()
     var places: [Place] = []
     var actors: [ActorRef] = []
@@ -81,23 +85,39 @@ public final class Shadow {
         let plan = Planning.plan(event, in: scene)
         note(event, plan)
         let isShared = isSharedClose(event)
+        let isUnseen =
+            if case .close(let number) = event { memory[number].map { $0.isUnseen && !$0.isDirty } ?? false } else {
+                false
+            }
         let changed = Set(memory.files.filter(\.isChanged).map(\.id))
+        for version in record(plan) {
+            if isShared { shared.insert(version.number) }
+            if isUnseen { savedUnseen.insert(version.number) }
+            if event.takesAway, changed.contains(version.file) { unfinished.insert(version.number) }
+        }
+    }
+
+    /// Records what a plan has come to.
+    /// - Returns: its versions.
+    @discardableResult
+    func record(_ plan: Plan) -> [VersionRow] {
+        for case .keep(let content, _) in plan.before + plan.after { kept.insert(content) }
+        var versions: [VersionRow] = []
         for fact in plan.facts {
             if case .amend(let version) = fact, let former = facts.fingerprint(version.number) {
                 formerly[version.number, default: []].insert(former)
             }
             facts.apply(fact)
             if case .row(let row) = fact, row.file == nil { departures[row.number] = path(of: row.place) }
-            guard case .version(let version) = fact else { continue }
-            if isShared { shared.insert(version.number) }
-            if case .close(let number) = event, memory[number].map({ $0.isUnseen && !$0.isDirty }) ?? false {
-                savedUnseen.insert(version.number)
-            }
-            if event.takesAway, changed.contains(version.file) { unfinished.insert(version.number) }
+            if case .version(let version) = fact { versions.append(version) }
         }
         nextNumber = max(nextNumber, facts.lastNumber + 1)
         memory = plan.memory
+        return versions
     }
+
+    /// What was heard is forgotten: a mount is no request.
+    func dropNews() { _ = ear.take() }
 
     private func note(_ event: Event, _ plan: Plan) {
         switch event {

@@ -7,9 +7,9 @@ import Synchronization
 import SystemPackage
 import Testing
 import VersionModel
-import VersionStore
 
 @testable import Container
+@testable import VersionStore
 
 /// A clock that a test sets; each look at it is a millisecond later than the one before.
 final class SteppingClock: WallClock {
@@ -40,12 +40,13 @@ final class SteppingClock: WallClock {
 /// The container of one test, with the requests it makes.
 final class BrowsedContainer {
     let path: String
-    let clock = SteppingClock()
+    let clock: SteppingClock
     let container: LiveContainer
     let browser: Browser
     let caller = Caller(user: getuid(), group: getgid(), thread: getpid(), umask: 0o022)
     private let root: FileDescriptor
-    private let isOwner: Bool
+    private(set) var isOwner: Bool
+    private var isKilled = false
 
     /// - Parameters:
     ///   - existing: a container that another one of these has closed, and will remove.
@@ -55,8 +56,10 @@ final class BrowsedContainer {
     ///   - listener: hears what requests do.
     init(
         _ settings: Settings = Settings(), at existing: String? = nil, later seconds: Int64 = 0,
-        holding held: Int? = nil, unanswered: Int64? = nil, listener: (any EventListener)? = nil
+        holding held: Int? = nil, unanswered: Int64? = nil, listener: (any EventListener)? = nil,
+        clock: SteppingClock = SteppingClock()
     ) throws {
+        self.clock = clock
         clock.advance(seconds: seconds)
         isOwner = existing == nil
         var template = Array("/var/tmp/versionsfs-browsing.XXXXXX".utf8CString)
@@ -75,9 +78,28 @@ final class BrowsedContainer {
     }
 
     deinit {
-        container.close()
+        if !isKilled { container.close() }
         try? root.close()
         if isOwner { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// What a kill leaves: nobody seals what is open. The next one of these removes the directory.
+    func kill() throws {
+        container.store.flush()
+        let state = ["catalog.sqlite", "catalog.sqlite-wal", RedoLog.name].map {
+            URL(fileURLWithPath: "\(path)/.versionsfs/\($0)")
+        }
+        let bytes = try state.map { try Data(contentsOf: $0) }
+        container.store.close()
+        for (file, bytes) in zip(state, bytes) { try bytes.write(to: file) }
+        try? FileManager.default.removeItem(atPath: "\(path)/.versionsfs/catalog.sqlite-shm")
+        (isKilled, isOwner) = (true, false)
+    }
+
+    /// The next one, after ``kill()``.
+    convenience init(after killed: BrowsedContainer, listener: (any EventListener)? = nil) throws {
+        try self.init(at: killed.path, listener: listener, clock: killed.clock)
+        isOwner = true
     }
 
     /// Ends it in order; nothing may be asked of it afterwards.

@@ -24,21 +24,45 @@ import Testing
         }
     }
 
+    /// Orders with a kill behind them.
+    static let killed = [
+        "0 createNew t",
+        // A name that came back unsaved is renamed, and the name comes back once more.
+        "1 unlink x; 2 openTruncating x; 0 rename x t; 1 openTruncating x",
+    ]
+
+    @Test("what random orders with a kill have found", arguments: killed, [true, false])
+    func killedBefore(steps: String, isPassing: Bool) throws {
+        try withPeople { people in
+            let outcome = try outcome(of: InterleavedStep.steps(steps), people, isPassing, true)
+            if case .different(let texts) = outcome { Issue.record("\(texts.joined(separator: "\n"))") }
+        }
+    }
+
     @Test("one system call at a time of one to three programs", arguments: [true, false])
-    func anyOrder(isPassing: Bool) throws {
+    func anyOrder(isPassing: Bool) throws { try run(isPassing, isKilled: false) }
+
+    @Test("the same, and a kill while files are open", arguments: [true, false])
+    func kills(isPassing: Bool) throws { try run(isPassing, isKilled: true) }
+
+    private func run(_ isPassing: Bool, isKilled: Bool) throws {
         let seed = ShadowTests.seed
         let rounds = Workplace.count(300)
-        print("ShadowTests: interleaved, passthrough \(isPassing), seed \(seed), \(rounds) times")
+        print(
+            """
+            ShadowTests: interleaved, \(isKilled ? "killed, " : "")passthrough \(isPassing), seed \(seed), \
+            \(rounds) times
+            """)
         try withPeople { people in
             var listed: [ListedChange: Int] = [:]
             for round in 0..<rounds {
                 var dice = SeededGenerator(seed: seed &+ UInt64(round))
                 let steps = InterleavedStep.draw(using: &dice)
-                switch try outcome(of: steps, people, isPassing) {
+                switch try outcome(of: steps, people, isPassing, isKilled) {
                 case .same: continue
                 case .listed(let change): listed[change, default: 0] += 1
                 case .different(let all):
-                    let (steps, texts) = ShadowTests.goesOn ? (steps, all) : try shortest(steps, people, isPassing)
+                    let (steps, texts) = ShadowTests.goesOn ? (steps, all) : try shortest(steps, people, isPassing, isKilled)
                     Issue.record(
                         """
                         seed \(seed), round \(round), passthrough \(isPassing):
@@ -54,11 +78,13 @@ import Testing
 
     /// Compares after the steps, and if both differ then, finds the first step behind which they do: what follows would
     /// only follow from that.
-    private func outcome(of steps: [InterleavedStep], _ people: [pid_t], _ isPassing: Bool) throws -> Outcome {
-        let last = try compare(steps, people, isPassing)
+    private func outcome(
+        of steps: [InterleavedStep], _ people: [pid_t], _ isPassing: Bool, _ isKilled: Bool = false
+    ) throws -> Outcome {
+        let last = try compare(steps, people, isPassing, isKilled)
         if case .same = last { return .same }
         for count in 0..<steps.count {
-            let outcome = try compare(Array(steps.prefix(count)), people, isPassing)
+            let outcome = try compare(Array(steps.prefix(count)), people, isPassing, isKilled)
             switch outcome {
             case .same: continue
             case .listed: return outcome
@@ -68,9 +94,11 @@ import Testing
         return last
     }
 
-    private func compare(_ steps: [InterleavedStep], _ people: [pid_t], _ isPassing: Bool) throws -> Outcome {
+    private func compare(
+        _ steps: [InterleavedStep], _ people: [pid_t], _ isPassing: Bool, _ isKilled: Bool
+    ) throws -> Outcome {
         let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
-        let problems = try play.problems(after: steps)
+        let problems = try play.problems(after: steps, isKilled: isKilled)
         if !problems.isEmpty { return .different(problems) }
         let shadow = try #require(play.shadow)
         let today = try play.tree.answer
@@ -82,11 +110,11 @@ import Testing
 
     /// What can be left out is, as long as both differ behind the last step and not before it.
     private func shortest(
-        _ steps: [InterleavedStep], _ people: [pid_t], _ isPassing: Bool
+        _ steps: [InterleavedStep], _ people: [pid_t], _ isPassing: Bool, _ isKilled: Bool
     ) throws -> ([InterleavedStep], [String]) {
         func difference(after steps: [InterleavedStep]) throws -> [String]? {
-            guard case .different(let texts) = try compare(steps, people, isPassing),
-                case .same = try compare(Array(steps.dropLast()), people, isPassing)
+            guard case .different(let texts) = try compare(steps, people, isPassing, isKilled),
+                case .same = try compare(Array(steps.dropLast()), people, isPassing, isKilled)
             else { return nil }
             return texts
         }

@@ -141,10 +141,33 @@ struct ListedCase: CustomStringConvertible {
         try bothInterleaved(listed, isPassing: true)
     }
 
-    private static let unseen: [ListedChange] = [.endsWithParting, .settledUnseen]
+    @Test("a kill leaves an empty file that nobody has saved", arguments: [true, false])
+    func killed(isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
+            #expect(try play.problems(after: InterleavedStep.steps("0 createNew t"), isKilled: true).isEmpty)
+            #expect(try play.tree.answer.names["t"]?.history == [])
+            #expect(play.shadow?.answer.names["t"]?.history == [""])
+        }
+    }
+
+    @Test("a content that is shown today must be shown by the rules, too, or no difference is meant")
+    func lost() throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: true)
+            for step in ShadowStep.steps("0 save t; 0 save y; 0 move y t; 0 save y") { try play.perform(step) }
+            var today = try play.tree.answer
+            let meant = play.shadow.differences(from: today)
+            #expect(ListedChange.explaining(meant, between: today, and: play.shadow) == .cameBack)
+            today.names["t"]?.history.append("lost")
+            #expect(ListedChange.explaining(meant, between: today, and: play.shadow) == nil)
+        }
+    }
+
+    private static let others: [ListedChange] = [.endsWithParting, .settledUnseen, .settledEmpty]
 
     @Test("all changes that Lineage has a rule for")
     func all() {
-        #expect(Set((Self.cases + Self.interleaved).map(\.change) + Self.unseen) == Set(ListedChange.allCases))
+        #expect(Set((Self.cases + Self.interleaved).map(\.change) + Self.others) == Set(ListedChange.allCases))
     }
 }

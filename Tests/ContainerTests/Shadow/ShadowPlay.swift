@@ -23,12 +23,14 @@ enum ShadowOutcome {
 }
 
 final class ShadowPlay: OperationTesting {
-    let tree: BrowsedContainer
+    private(set) var tree: BrowsedContainer
     let shadow: Shadow
     let callers: [Caller]
+    private let ear = Ear()
+    private let isPassing: Bool
 
     init(_ processes: [pid_t], isPassing: Bool) throws {
-        let ear = Ear()
+        self.isPassing = isPassing
         tree = try BrowsedContainer(listener: ear)
         let clock = tree.clock
         shadow = Shadow(ear, root: tree.path) { clock.now() }
@@ -95,6 +97,9 @@ final class ShadowPlay: OperationTesting {
         case .link: try link(person, name, step.other)
         case .undelete: try undelete(name)
         case .restore: try restore(name)
+        case .kill:
+            tree = try shadow.killing(tree, ear)
+            if isPassing { tree.container.connect(PassingKernel()) }
         case .wait: tree.clock.advance(seconds: 20)
         case .makeDirectory: try makeDirectory(person, name)
         case .removeDirectory:

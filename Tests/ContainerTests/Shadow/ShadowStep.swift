@@ -9,6 +9,8 @@ struct ShadowStep: WordedStep {
         case renameAwayAndCreate, renameAwayAndKeep, closeAfterRename, closeAfterLoad, delete, move, exchange, link
         case undelete, restore, wait
         case makeDirectory, removeDirectory, changeMode, touch
+        /// Of the daemon, which is mounted again.
+        case kill
     }
 
     var verb: Verb
@@ -24,7 +26,7 @@ struct ShadowStep: WordedStep {
         switch verb {
         case .move, .exchange, .link: "\(person) \(verb) \(name) \(other)"
         case .closeAfterRename, .closeAfterLoad: "\(person) \(verb) \(name) \(second)"
-        case .wait: "\(person) \(verb)"
+        case .wait, .kill: "\(person) \(verb)"
         default: "\(person) \(verb) \(name)"
         }
     }
@@ -64,12 +66,21 @@ struct ShadowStep: WordedStep {
 
     /// Each time with some of the verbs only: what differs is nearer together.
     static func draw(people: Int, using dice: inout SeededGenerator) -> [ShadowStep] {
-        let verbs = Verb.allCases.filter { $0 == .save || Int.random(in: 0..<3, using: &dice) > 0 }
+        let verbs = Verb.allCases.filter { $0 != .kill }.filter { $0 == .save || Int.random(in: 0..<3, using: &dice) > 0 }
             .flatMap { Array(repeating: $0, count: shares[$0] ?? 1) }
         return (0..<Int.random(in: 5...25, using: &dice)).compactMap { number in
             guard var step = draw(verbs, of: names, people, number: number, using: &dice) else { return nil }
             if step.verb == .makeDirectory || step.verb == .removeDirectory { step.name = "d" }
             if step.verb == .move, Int.random(in: 0..<6, using: &dice) == 0 { (step.name, step.other) = ("d", "e") }
+            return step
+        }
+    }
+
+    /// The same, with kills in between.
+    static func drawWithKills(people: Int, using dice: inout SeededGenerator) -> [ShadowStep] {
+        draw(people: people, using: &dice).map { step in
+            var step = step
+            if Int.random(in: 0..<6, using: &dice) == 0 { step.verb = .kill }
             return step
         }
     }

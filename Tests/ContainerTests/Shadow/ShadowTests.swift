@@ -54,6 +54,14 @@ import Testing
         }
     }
 
+    @Test("random operations, and kills between them", arguments: [true, false])
+    func kills(isPassing: Bool) throws {
+        print("ShadowTests: kills")
+        try withPeople { people in
+            try run(people, isPassing) { ShadowStep.drawWithKills(people: people.count, using: &$0) }
+        }
+    }
+
     private func run(
         _ people: [pid_t], _ isPassing: Bool, _ draw: (inout SeededGenerator) -> [ShadowStep]
     ) throws {
