@@ -32,6 +32,7 @@ struct Explanation {
     private func conflict(at place: PlaceNumber, _ difference: Difference) -> ListedChange? {
         guard let document = facts.occupant(of: place)?.document else { return nil }
         if isOfSavedFirst(difference, in: document) { return .savedFirst }
+        if difference.onlyThen.isEmpty, wereSettled(difference.onlyToday, in: document) { return .settledElsewhere }
         if difference.onlyThen.isEmpty {
             return cameBack(to: place) ? .cameBack : hasGoneBack(to: place) ? .backFromOver : nil
         }
@@ -43,6 +44,16 @@ struct Explanation {
             if before.how.isRemoval { return .removedAndReplaced }
         }
         return nil
+    }
+
+    /// Whether losers were the bases of later saves, by programs that had seen them under another name.
+    private func wereSettled(_ losers: [String], in document: DocumentNumber) -> Bool {
+        let settled = facts.versions(of: document).compactMap { version -> String? in
+            guard let base = version.base, version.parents.second == base, wasSeen(base, elsewhereThanAs: document)
+            else { return nil }
+            return shadow.text(base)
+        }
+        return losers.allSatisfy(settled.contains)
     }
 
     /// Whether a version is another document's, or was seen as one.

@@ -13,6 +13,7 @@ public enum ListedChange: String, CaseIterable, Sendable {
     case removedAndReplaced = "8: rm f, mv tmp f from stale content: a conflict"
     case appendedByEach = "8: appends of several programs within a minute: one version for each"
 
+    case settledElsewhere = "3: who has seen a loser under another name settles it by a save, as under its own"
     case savedWithoutName = "3: what a file without a name is closed with is a version, also if it is empty"
     case amendsArrival = "3: a handle in the middle of writing goes on with the version that a rename has made"
     case endsWithParting = "3: a save is no longer amended once its document goes on with another file"

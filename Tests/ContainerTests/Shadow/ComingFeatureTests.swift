@@ -1,10 +1,12 @@
-// The rows of facts.md 8 for which the container has nothing yet: its answer, and that of the reference model.
-// Nothing is removed below `.versions` already today: `UnremovableVersionsTests` of `MountTests` have that row.
+// The rows of facts.md 8 that no order of `ListedChangeTests` shows: those for which the container has nothing yet,
+// with its answer and that of the reference model, and those in which both are one already.
 
 import Foundation
 import Glibc
 import Lineage
+import LineageShadow
 import Support
+import SystemPackage
 import Testing
 import VersionModel
 
@@ -31,6 +33,37 @@ import VersionModel
         tree.container.store.flush()
         #expect(try tree.container.store.versions(of: tree.item("f").id).count - first == 4)
         #expect(then == 2)
+    }
+
+    @Test("ln -f a other: other shows what it held, then what a holds, and a save through either is in both")
+    func linkedOver() throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: true)
+            let steps = "0 save x a; 0 save y other; 0 wait; 0 link x t; 0 move t y; 0 overwrite y b"
+            for step in ShadowStep.steps(steps) {
+                try play.perform(step)
+                #expect(play.shadow.differences(from: try play.tree.answer).isEmpty)
+            }
+            for answer in [try play.tree.answer, play.shadow.answer] {
+                #expect(answer.names["y"]?.history == ["b", "a", "other"])
+                #expect(answer.names["x"]?.history == ["b", "a"])
+            }
+        }
+    }
+
+    /// On a mount unlink(2), too: `UnremovableVersionsTests` of `MountTests`.
+    @Test("nothing below .versions goes: EROFS, and the rules hear of nothing")
+    func belowVersions() throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: true)
+            for step in ShadowStep.steps("0 save x a; 0 save x b") { try play.perform(step) }
+            let before = play.shadow.answer
+            #expect(throws: Errno.readOnlyFileSystem) {
+                try play.shadow.following { try play.tree.rename(".versions/x", to: "y") }
+            }
+            #expect(play.shadow.answer == before)
+            #expect(try play.tree.answer == before)
+        }
     }
 
     @Test("a read beside a program that rewrites the file: it meets an empty file, then it waits for the close")

@@ -62,7 +62,8 @@ import Testing
                 case .same: continue
                 case .listed(let change): listed[change, default: 0] += 1
                 case .different(let all):
-                    let (steps, texts) = ShadowTests.goesOn ? (steps, all) : try shortest(steps, people, isPassing, isKilled)
+                    let (steps, texts) =
+                        ShadowTests.goesOn ? (steps, all) : try shortest(steps, people, isPassing, isKilled)
                     Issue.record(
                         """
                         seed \(seed), round \(round), passthrough \(isPassing):

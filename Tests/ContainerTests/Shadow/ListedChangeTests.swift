@@ -67,6 +67,11 @@ struct ListedCase: CustomStringConvertible {
             today: ["0.0;0.1;0.2;3.3;0.4;", "0.0;0.1;0.2;3.3;", "0.0;0.1;0.2;", "0.0;"],
             then: ["0.0;0.1;0.2;3.3;0.4;", "0.0;0.1;0.2;3.3;", "0.0;0.1;0.2;", "0.0;"]),
         ListedCase(
+            .settledElsewhere,
+            "0 saveByOrdinaryRename x; 0 save x; 1 saveByRename t; 3 append t; 0 move t y; 1 move x t; 2 load t; "
+                + "2 load y; 2 save t",
+            .conflicts("t"), today: ["1.2;3.3;"], then: []),
+        ListedCase(
             .hasOtherName, "0 save x; 0 link x t; 0 renameAwayAndKeep x", .history("x"),
             today: ["0.2;", "0.0;"], then: ["0.2;"]),
         ListedCase(

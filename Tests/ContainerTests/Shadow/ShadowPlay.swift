@@ -52,8 +52,7 @@ final class ShadowPlay: OperationTesting {
     }
 
     func perform(_ step: ShadowStep) throws {
-        let (person, name) = (step.person, step.name)
-        let text = "\(step.person).\(step.number);"
+        let (person, name, text) = (step.person, step.name, step.text)
         switch step.verb {
         case .load: try load(person, name)
         case .save: try save(person, name, text)

@@ -21,13 +21,17 @@ struct ShadowStep: WordedStep {
     var second = 0
     /// Tells texts apart.
     var number: Int
+    /// What is written, if an order says it.
+    var said: String?
+
+    var text: String { said ?? "\(person).\(number);" }
 
     var description: String {
         switch verb {
         case .move, .exchange, .link: "\(person) \(verb) \(name) \(other)"
         case .closeAfterRename, .closeAfterLoad: "\(person) \(verb) \(name) \(second)"
         case .wait, .kill: "\(person) \(verb)"
-        default: "\(person) \(verb) \(name)"
+        default: "\(person) \(verb) \(name)" + (said.map { " \($0)" } ?? "")
         }
     }
 
@@ -38,6 +42,10 @@ struct ShadowStep: WordedStep {
     init(_ verb: Verb, by person: Int, _ words: [String], number: Int) {
         self.init(verb: verb, person: person, name: words.first ?? "", other: words.last ?? "", number: number)
         second = words.last.flatMap { Int($0) } ?? 0
+        switch verb {
+        case .move, .exchange, .link, .closeAfterRename, .closeAfterLoad: break
+        default: said = words.dropFirst().first
+        }
     }
 
     private static let shares: [Verb: Int] = [
@@ -66,7 +74,8 @@ struct ShadowStep: WordedStep {
 
     /// Each time with some of the verbs only: what differs is nearer together.
     static func draw(people: Int, using dice: inout SeededGenerator) -> [ShadowStep] {
-        let verbs = Verb.allCases.filter { $0 != .kill }.filter { $0 == .save || Int.random(in: 0..<3, using: &dice) > 0 }
+        let verbs = Verb.allCases.filter { $0 != .kill }
+            .filter { $0 == .save || Int.random(in: 0..<3, using: &dice) > 0 }
             .flatMap { Array(repeating: $0, count: shares[$0] ?? 1) }
         return (0..<Int.random(in: 5...25, using: &dice)).compactMap { number in
             guard var step = draw(verbs, of: names, people, number: number, using: &dice) else { return nil }
