@@ -34,9 +34,9 @@ extension Driver: Session {
     }
 
     func awaitNames(of directory: NodeID) {
-        // The kernel takes the directory's lock before it looks for the name. No entry has this name, so nothing else
-        // happens.
-        invalidate(entry: Array("/no entry".utf8), in: directory)
+        // The kernel takes the directory's lock before it looks for the name. No entry has one of this length, so
+        // nothing else happens. (A name with a slash is refused before the lock by kernels from 6.19 on.)
+        invalidate(entry: [UInt8](repeating: UInt8(ascii: "-"), count: 256), in: directory)
     }
 
     func deleted(entry name: [UInt8], of node: NodeID, in parent: NodeID) {

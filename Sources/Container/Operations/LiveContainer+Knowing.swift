@@ -17,7 +17,7 @@ extension LiveContainer {
     }
 
     /// Waits a moment until programs see changes that readers of the feed are about to be told of. The caller holds no
-    /// lock.
+    /// lock that a system call needs.
     public func awaitSight(of changes: some Sequence<Change>) {
         var directories: Set<TreePath> = []
         for change in changes {

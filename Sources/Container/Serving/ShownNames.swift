@@ -28,7 +28,8 @@ final class ShownNames: Sendable {
     func start() { thread.start() }
     func end() { thread.end() }
 
-    /// Waits until the kernel shows what was done in directories, given by their nodes. The caller holds no lock.
+    /// Waits until the kernel shows what was done in directories, given by their nodes. The caller holds no lock
+    /// that a system call needs.
     func wait(for directories: [UInt64]) {
         guard !directories.isEmpty, let side = kernel.side else { return }
         let mayWait = state.withLock { state in
