@@ -65,6 +65,22 @@ import Testing
             "all names of a file are deleted with its directory", "all names of a file come back with its directory",
             "all names of a file come back with its directory, the first one removed last",
         ],
+        "FurtherNamesTests.theNameThatWentFirstIsGivenBackFirst": [
+            "of a deleted file's names, the one that went first is given back first",
+        ],
+        "FurtherNamesTests.aDocumentComesBackToItsNameThoughItsFileIsAnothers": [
+            "a document comes back to its name though its file is another's",
+        ],
+        "FurtherNamesTests.aDocumentIsUndeletedThoughItsFileIsAnothers": [
+            "a document is undeleted though its file is another's",
+            "a document is undeleted later though its file is another's",
+        ],
+        "FurtherNamesTests.aNameIsGivenBackToItsOwnDocument": [
+            "a name of a file of two documents is given back to its own",
+        ],
+        "FurtherNamesTests.aNameIsGivenBackToWhatPartedWithItsFile": [
+            "a name is given back to what parted with its file",
+        ],
         "FurtherNamesTests.aNameOfAFileThatStayedIsGivenBack": [
             "a name of a file that stayed is an entry of the deleted list",
             "a name of a file that stayed is given back",

@@ -161,6 +161,30 @@ extension Story {
             "rm d/b; rm d/a; rmdir d; undelete d; save d/b",
             "d/a is d/a", "d/b is d/a", "d/a: d c b", "links: ", "deleted: "),
         Story(
+            "of a deleted file's names, the one that went first is given back first",
+            "ln f n; age; rm f; rm n; undelete f; save n; save f",
+            "f is f", "n is new", "f: c a", "n: b"),
+        Story(
+            "a document comes back to its name though its file is another's",
+            setup: "save g; ln f n; mv n g; age",
+            "rm g; save g", "f is f", "g is g", "f: a", "g: c a b", "deleted: "),
+        Story(
+            "a document is undeleted though its file is another's",
+            setup: "save g; ln f n; mv n g; age",
+            "rm g; save f; undelete g; save g", "f is f", "g is g", "f: c a", "g: d a b", "deleted: "),
+        Story(
+            "a document is undeleted later though its file is another's",
+            setup: "save g; ln f n; mv n g; age",
+            "rm g; age; save f; undelete g; save g", "f is f", "g is g", "f: c a", "g: d a b", "deleted: "),
+        Story(
+            "a name of a file of two documents is given back to its own",
+            setup: "save g; ln f n; mv n g; age",
+            "ln f n; rm n; age; undelete n", "f is f", "n is f", "g is g", "deleted: "),
+        Story(
+            "a name is given back to what parted with its file",
+            setup: "ln f n; ln f g; age",
+            "rm g; save t; mv t f; age; undelete g", "f is f", "n is new", "g is new", "content g: a", "deleted: "),
+        Story(
             "a name of a file that stayed is an entry of the deleted list",
             "ln f n; age; rm f",
             "links: f", "deleted: ", "n is f"),
