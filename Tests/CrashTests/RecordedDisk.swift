@@ -13,6 +13,9 @@ final class RecordedDisk {
     private let place: String
     private let recorder: Child
     private var isAttached = true
+    private var cuts = 0
+
+    private static var keepsImages: Bool { ProcessInfo.processInfo.environment["VERSIONSFS_KEEP"] == "1" }
 
     init(_ type: FileSystemType, megabytes: Int) throws {
         place = try Workplace.fresh("power-\(type)")
@@ -130,8 +133,12 @@ final class RecordedDisk {
             try write(record, replay, replay.disk) { true }
         }
         replay.durable = max(replay.durable, flush)
-        let image = place + "/image"
+        // A file of its own: a loop device of the cut before may still be there, and mount would take that, with all
+        // that it remembers.
+        cuts += 1
+        let image = "\(place)/image.\(cuts)"
         try mustRun("cp", ["--sparse=always", place + "/disk", image])
+        defer { if !Self.keepsImages { unlink(image) } }
         guard let file = FileHandle(forUpdatingAtPath: image) else { throw Failure.call(image) }
         let pending = replay.records[replay.durable..<max(end, replay.durable)]
         let last = pending.indices.randomElement(using: &dice) ?? pending.endIndex
@@ -146,9 +153,7 @@ final class RecordedDisk {
             }
         }
         try file.close()
-        if ProcessInfo.processInfo.environment["VERSIONSFS_KEEP"] == "1" {
-            try mustRun("cp", ["--sparse=always", image, image + ".before"])
-        }
+        if Self.keepsImages { try mustRun("cp", ["--sparse=always", image, image + ".before"]) }
         let point = place + "/cut"
         try mustRun("mount", ["-o", "loop", image, point], seconds: 60)
         defer { umount2(point, 0) }
