@@ -105,7 +105,7 @@ final class Shoebox: NSObject, NSFilePresenter, @unchecked Sendable {
                 pictures[url] = nil
             } catch { failure = error }
         }
-        // What is shown of it stays, and may be old: the user has to know.
+        // The picture stays in the list and may be old: the user has to know.
         if let problem = error ?? failure {
             changed(self, "cannot read \(url.lastPathComponent): \(problem.localizedDescription)")
         }

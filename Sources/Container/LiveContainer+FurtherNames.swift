@@ -72,7 +72,7 @@ extension LiveContainer {
     private func leaveTombstone(
         of document: Document, _ note: Deletion, _ entry: Entry, _ requester: Requester
     ) {
-        // The note is empty: only what is kept elsewhere comes back.
+        // The note holds no bytes: only a content that is kept elsewhere comes back.
         guard let actor = requester.actor, document.state.withLock({ $0.places.isEmpty && $0.isKept }) else { return }
         tombstones.leave(
             Tombstone(document: document, destination: .deleted(note.id), actor: actor.ref, time: now),

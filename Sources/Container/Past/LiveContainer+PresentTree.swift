@@ -6,7 +6,7 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer: PresentTree {
-    /// What is in a directory now, the container's state left out.
+    /// The entries of a directory now, without the container's state.
     func entries(
         of path: TreePath
     ) throws -> (directory: FileID, entries: [(name: FileName, isDirectory: Bool)]) {
@@ -46,7 +46,8 @@ extension LiveContainer: PresentTree {
         try looking(as: .container) { try $0.spot(path).node?.hasWriters ?? false }
     }
 
-    /// Whether a document holds what a version of it, or of what it was then, is: by what is known, else by looking.
+    /// Whether a document's content is equal to a version's, its own or its former document's: by the hashes if they
+    /// are known, else by a comparison.
     func holds(_ then: Version, of former: DocumentRecord, _ document: DocumentRecord) -> Bool {
         guard let current = document.current, current.size == then.size else { return false }
         if isCurrent(then, of: document) { return true }

@@ -15,7 +15,7 @@ extension LiveContainer: ReturningTree {
     }
 
     /// Throws unless the caller may take a name away with everything below it.
-    /// - Parameter others: what is moved elsewhere before that.
+    /// - Parameter others: names that are moved elsewhere before that.
     func requireDisplacing(_ path: TreePath, except others: Set<TreePath>, as principal: Principal) throws {
         let names = try looking(as: principal) { walk -> [FileName] in
             let spot = try walk.spot(path)

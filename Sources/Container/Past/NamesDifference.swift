@@ -3,8 +3,8 @@
 import VersionModel
 import VersionStore
 
-/// What has to move, come back or go for a directory to have its names of a moment. Looks, and changes nothing. Used by
-/// one thread.
+/// The names that have to move, come back or go, so that a directory has its names of a moment. Changes nothing.
+/// Used by one thread.
 final class NamesDifference {
     private let live: any ReturningTree
     private let path: TreePath

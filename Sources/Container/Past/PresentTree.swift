@@ -6,7 +6,7 @@ import VersionStore
 
 /// The tree of today, as far as the past is compared with it.
 protocol PresentTree: AnyObject, Sendable {
-    /// What is in a directory now, the container's state left out.
+    /// The entries of a directory now, without the container's state.
     func entries(
         of path: TreePath
     ) throws -> (directory: FileID, entries: [(name: FileName, isDirectory: Bool)])
@@ -21,7 +21,7 @@ protocol PresentTree: AnyObject, Sendable {
 
     func document(at path: TreePath, as principal: Principal) throws(OperationError) -> DocumentRecord
     func document(_ item: ItemID, as principal: Principal) throws(OperationError) -> DocumentRecord
-    /// Whether a document holds what a version of it, or of what it was then, is.
+    /// Whether a document's content is equal to a version's, its own or its former document's.
     func holds(_ then: Version, of former: DocumentRecord, _ document: DocumentRecord) -> Bool
 
     func knowsAll(_ principal: Principal) -> Bool
@@ -37,7 +37,7 @@ protocol ReturningTree: PresentTree {
     func requireChange(of path: TreePath, removing: Bool, as principal: Principal) throws
     func requireWriting(to document: TreePath, as principal: Principal) throws
     /// Throws unless the caller may take a name away with everything below it.
-    /// - Parameter others: what is moved elsewhere before that.
+    /// - Parameter others: names that are moved elsewhere before that.
     func requireDisplacing(_ path: TreePath, except others: Set<TreePath>, as principal: Principal) throws
 
     /// A name goes to the deleted area with everything below it; how many entries that were.
